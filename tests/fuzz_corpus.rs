@@ -221,6 +221,11 @@ fn study() {
 }
 
 #[test]
+fn tables() {
+    replay("tables");
+}
+
+#[test]
 fn text() {
     replay("text");
 }

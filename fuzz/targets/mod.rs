@@ -19,6 +19,7 @@ pub mod place;
 pub mod plan;
 pub mod records;
 pub mod study;
+pub mod tables;
 pub mod text;
 pub mod trec;
 
@@ -26,7 +27,7 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("directory", directory::run),
@@ -39,6 +40,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("parts", parts::run),
     ("plan", plan::run),
     ("study", study::run),
+    ("tables", tables::run),
     ("text", text::run),
     ("trec", trec::run),
 ];

@@ -35,6 +35,7 @@ struct All {
     batch: Batch,
     position: u64,
     decompressed: u64,
+    header: u64,
 }
 
 fn read_all(reader: impl Read + Send + 'static, docno: &str, config: &ReadConfig) -> All {
@@ -45,6 +46,7 @@ fn read_all(reader: impl Read + Send + 'static, docno: &str, config: &ReadConfig
     All {
         position: reader.position(),
         decompressed: reader.decompressed(),
+        header: reader.header(),
         batch,
     }
 }
@@ -70,6 +72,8 @@ pub fn check(data: &[u8], formats: &[Option<Format>]) {
         "a.warc.gz",
         "a.arc",
         "a.eml",
+        "a.csv",
+        "a.tsv.gz",
     ];
     let docno = docno[usize::from(names & 15) % docno.len()];
     let field = |bit: u8, name: &str| (names & bit != 0).then(|| name.to_string());
@@ -79,6 +83,7 @@ pub fn check(data: &[u8], formats: &[Option<Format>]) {
         text_field: field(16, "a.text"),
         id_field: field(32, "a.id"),
         url_field: field(64, "url"),
+        columns: field(128, "id,a.text"),
         max_document: ByteSize(max_document),
         max_ratio: 20,
     };
@@ -134,10 +139,13 @@ fn document(record: &Record, bytes: &[u8], config: &ReadConfig) {
 fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
     let records = &all.batch.records;
     let whole_file = records.iter().any(|record| match &record.kind {
-        RecordKind::Rejected(reject) => matches!(
-            reject.reason,
-            Reason::BinaryFile | Reason::UnsupportedFormat | Reason::EmptyFile
-        ),
+        RecordKind::Rejected(reject) => {
+            matches!(
+                reject.reason,
+                Reason::BinaryFile | Reason::UnsupportedFormat | Reason::EmptyFile
+            ) || reject.source.length == 0
+                && matches!(reject.reason, Reason::MissingText | Reason::BadRow)
+        }
         _ => false,
     });
     let mut at = 0;
@@ -157,7 +165,9 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
     if compressed(input) {
         return;
     }
-    let mut at = 0;
+    // The header of a table is in no record.
+    let header = all.header as usize;
+    let mut at = header;
     for record in records.iter().filter(|record| record.source.length > 0) {
         let start = record.source.offset as usize;
         gap(&input[at..start], at == 0);

@@ -18,7 +18,16 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "progress", "help"}
 # About files, in functions that take texts.
-INPUT_FLAGS = {"include", "exclude", "hidden", "read-outputs", "format", "text-field", "id-field"}
+INPUT_FLAGS = {
+    "include",
+    "exclude",
+    "hidden",
+    "read-outputs",
+    "format",
+    "text-field",
+    "id-field",
+    "columns",
+}
 
 
 def run(
@@ -35,6 +44,7 @@ def run(
     format: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
+    columns: str | None = None,
     url_field: str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,
@@ -130,6 +140,7 @@ def dedup(
     format: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
+    columns: str | None = None,
     url_field: str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,

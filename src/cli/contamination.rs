@@ -141,6 +141,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             text_field: options.reading.text_field.clone(),
             id_field: options.reading.id_field.clone(),
             url_field: None,
+            columns: options.reading.columns.clone(),
             max_document: options.limits.max_document,
             max_ratio: options.limits.max_ratio,
         },

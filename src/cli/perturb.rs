@@ -182,6 +182,7 @@ fn config(options: &Options) -> Result<PerturbConfig> {
             format: options.reading.format,
             text_field: options.reading.text_field.clone(),
             id_field: options.reading.id_field.clone(),
+            columns: options.reading.columns.clone(),
             max_document: options.limits.max_document,
             max_ratio: options.limits.max_ratio,
             ..ReadConfig::default()

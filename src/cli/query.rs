@@ -110,6 +110,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 format: options.reading.format,
                 text_field: or(&options.reading.text_field, &theirs.text_field),
                 id_field: or(&options.reading.id_field, &theirs.id_field),
+                columns: or(&options.reading.columns, &theirs.columns),
                 ..theirs.clone()
             };
             let selection = options.walk.selection();

@@ -126,6 +126,7 @@ impl CollectionConfig {
             text_field,
             id_field,
             url_field,
+            columns,
             max_document,
             max_ratio,
         } = read;
@@ -144,6 +145,7 @@ impl CollectionConfig {
             ("text-field", given(text_field)),
             ("id-field", given(id_field)),
             ("url-field", given(url_field)),
+            ("columns", given(columns)),
             ("max-document", max_document.exact()),
             ("max-ratio", max_ratio.to_string()),
             ("detect-charset", detector.to_string()),

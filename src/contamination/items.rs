@@ -281,6 +281,7 @@ impl Reading<'_> {
                 text_field: self.config.fields.get(name).cloned(),
                 id_field: self.config.item_id.clone(),
                 url_field: None,
+                columns: None,
                 ..self.config.read.clone()
             };
             let known = slots.len();
@@ -364,7 +365,7 @@ impl Reading<'_> {
     fn text<'r>(&self, record: &Record, bytes: &'r [u8], read: &ReadConfig) -> Interpreted<'r> {
         let fields = matches!(
             record.kind,
-            RecordKind::Json | RecordKind::Row(_) | RecordKind::Rejected(_)
+            RecordKind::Json | RecordKind::Cells(_) | RecordKind::Row(_) | RecordKind::Rejected(_)
         );
         if fields || self.config.fields.is_empty() {
             return interpret(record, bytes, read);

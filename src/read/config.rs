@@ -29,6 +29,10 @@ pub enum Format {
     Arc,
     /// JSON objects: one per line, one after the other, or in one array.
     Jsonl,
+    /// Tables of text with a delimiter that the header shows: comma, tab, semicolon or bar.
+    Csv,
+    /// Tables of text with tabs.
+    Tsv,
     /// Parquet files: each row is a document.
     Parquet,
     /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
@@ -43,12 +47,14 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order of the help text.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 12] = [
         Format::TrecWeb,
         Format::TrecSgml,
         Format::Warc,
         Format::Arc,
         Format::Jsonl,
+        Format::Csv,
+        Format::Tsv,
         Format::Parquet,
         Format::Mbox,
         Format::Eml,
@@ -63,6 +69,8 @@ impl Format {
             Format::Warc => "warc",
             Format::Arc => "arc",
             Format::Jsonl => "jsonl",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
             Format::Parquet => "parquet",
             Format::Mbox => "mbox",
             Format::Eml => "eml",
@@ -108,6 +116,8 @@ pub struct ReadConfig {
     /// JSON and Parquet: the field of the URL, a dotted path; with `None`, one of
     /// [`super::URL_FIELDS`].
     pub url_field: Option<String>,
+    /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
+    pub columns: Option<String>,
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
     /// Maximum number of decompressed bytes per compressed byte, checked after
@@ -122,6 +132,7 @@ impl Default for ReadConfig {
             text_field: None,
             id_field: None,
             url_field: None,
+            columns: None,
             max_document: ByteSize::mib(64),
             max_ratio: DEFAULT_MAX_RATIO,
         }
@@ -147,6 +158,12 @@ impl ReadConfig {
         }
         if self.max_ratio == 0 {
             return refuse("max-ratio", self.max_ratio.to_string(), "1 or more");
+        }
+        if let Some(columns) = &self.columns
+            && columns.split(',').any(|name| name.trim().is_empty())
+        {
+            let limit = "names, separated by commas";
+            return refuse("columns", columns.clone(), limit);
         }
         for (name, field) in [
             ("text-field", &self.text_field),
@@ -193,6 +210,10 @@ mod tests {
             },
             ReadConfig {
                 id_field: Some("a..b".into()),
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                columns: Some("id, ,text".into()),
                 ..ReadConfig::default()
             },
         ] {

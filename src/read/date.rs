@@ -6,7 +6,7 @@ use super::archive::{ArcLine, Fields, first_line, text_of};
 use super::interpret::{HEAD, field_of};
 use super::record::RecordKind;
 
-/// Fields of a JSON object with its date, in the order in which they are tried.
+/// Fields of a JSON object, or columns of a table, with the date, in the order in which they are tried.
 const FIELDS: [&str; 6] = [
     "date",
     "timestamp",
@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
 
 /// The date of a record: `WARC-Date`; the date in the line of an ARC record; the `Date` of the HTTP
 /// header in a TREC web record, or of a mail message; the `DATE` of a Reuters record; one of the
-/// usual fields of a JSON object.
+/// usual fields of a JSON object or columns of a table.
 ///
 /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone of a
 /// mail message is left out.
@@ -49,6 +49,7 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
             let end = memmem::find(&head[start..], b"</DATE>")?;
             text_of(&head[start..start + end]).into_owned()
         }
+        RecordKind::Cells(_) => FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?,
         RecordKind::Json => FIELDS.iter().find_map(|name| {
             memmem::find(bytes, name.as_bytes())?;
             field_of(kind, bytes, name)

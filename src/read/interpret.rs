@@ -11,8 +11,10 @@ use super::http::{self, Body, Head};
 use super::json;
 use super::mail;
 use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields};
+use super::several;
 use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
+use super::table;
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
 pub(super) const HEAD: usize = 64 << 10;
@@ -79,6 +81,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         RecordKind::Arc => arc(bytes, config),
         RecordKind::Json => json::document(bytes, config),
         RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
+        RecordKind::Cells(table) => table::document(table, bytes, config),
         RecordKind::Row(fields) => row(fields, bytes),
         RecordKind::Plain { docno } => plain(docno, bytes, config),
     };
@@ -170,6 +173,7 @@ pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
         RecordKind::Json => json::docno_in_head(head),
         RecordKind::Mail { docno, .. } => Some(mail::docno_of(head, docno)),
         RecordKind::Plain { docno } => Some(docno.clone()),
+        RecordKind::Cells(table) => table::docno_in_head(table, head),
         RecordKind::Row(fields) => Some(fields.docno.clone()),
         RecordKind::Rejected(_) => None,
     }
@@ -303,10 +307,12 @@ impl<'a> WarcHead<'a> {
     }
 }
 
-/// The value of a field of a record: of a JSON object by its path, of a WARC header by its name.
+/// The value of a field of a record: of a JSON object by its path, of a row of a table by the name
+/// or number of its column, of a WARC header by its name.
 pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<String> {
     match kind {
         RecordKind::Json => json::field(bytes, name),
+        RecordKind::Cells(table) => table::field(table, bytes, name),
         RecordKind::Warc => {
             let mut fields = Fields::after_line(&bytes[..bytes.len().min(HEAD)]);
             let found = fields.find(|(field, _)| field.eq_ignore_ascii_case(name.as_bytes()));
@@ -535,6 +541,19 @@ fn plain<'a>(docno: &str, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         content,
         charset: None,
         body: bytes.into(),
-        notices: Vec::new(),
+        notices: like_several(bytes, content, config).into_iter().collect(),
     })
+}
+
+/// A warning about a file that is one document and looks like several, unless `--format` says what
+/// it is.
+fn like_several(
+    bytes: &[u8],
+    content: ContentKind,
+    config: &ReadConfig,
+) -> Option<(Reason, String)> {
+    if config.format.is_some() {
+        return None;
+    }
+    several::looks_like(bytes, content).map(|detail| (Reason::PerhapsSeveral, detail))
 }

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
-//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), Apache Parquet, mail (RFC 4155,
-//! 5322, 2045 to 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), CSV (RFC 4180), TSV, Apache
+//! Parquet, mail (RFC 4155, 5322, 2045 to 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
 //!
 //! # In and out
 //! In: files, directories and standard input, either uncompressed or compressed by gzip, bzip2, xz,
@@ -29,6 +29,7 @@
 //! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
 //! - ARC: `URL@date`.
 //! - JSON: a field ([`ID_FIELDS`]).
+//! - CSV and TSV: a column ([`ID_FIELDS`]).
 //! - Parquet: a column ([`ID_FIELDS`]), or the path of the file and the number of the row
 //!   (`file:7`).
 //! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
@@ -39,8 +40,8 @@
 //!
 //! # Invariants
 //! - No byte is lost without a trace. Every byte is in a record, in a rejected stretch, in white
-//!   space, in a comment or a declaration between TREC documents, or in punctuation between JSON
-//!   objects.
+//!   space, in a comment or a declaration between TREC documents, in punctuation between JSON
+//!   objects, or in the header of a table.
 //! - Records depend neither on how the operating system splits reads nor on batches.
 //! - A record that is cut off, too large or broken affects no other record: framing goes on with
 //!   the next one.
@@ -50,7 +51,7 @@
 //!
 //! # Cost
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
-//! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths), the decoder (at most
+//! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths or a table with long rows), the decoder (at most
 //! 128 MiB; common settings need 8 MiB) or pages of Parquet (`parquet`), and one record of at most
 //! [`ReadConfig::max_document`]. What others decompress ahead takes as much as they are given.
 //!
@@ -82,6 +83,7 @@ mod frame_archive;
 mod frame_json;
 mod frame_lines;
 mod frame_mbox;
+mod frame_table;
 mod frame_trec;
 mod http;
 mod inputs;
@@ -96,10 +98,12 @@ pub(crate) mod parquet;
 mod pieces;
 mod reader;
 mod record;
+mod several;
 mod sgml;
 mod sniff;
 mod source;
 mod stream;
+mod table;
 
 pub use crate::workspace::FileIdentity;
 pub use crate::workspace::Skipped;
@@ -122,3 +126,4 @@ pub use record::{
 pub(crate) use sniff::Container;
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
+pub use table::Table;

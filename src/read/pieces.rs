@@ -2,8 +2,8 @@
 //!
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
 //! of the whole file reaches between two records, whatever came before. So the records of the
-//! pieces, one after the other, are those of the file. Such places are found in JSON and in bundles
-//! of TREC and Reuters; files in which there are none are not cut. A Parquet file is cut between
+//! pieces, one after the other, are those of the file. Such places are found in JSON, in bundles of
+//! TREC and Reuters, and in tables without quotes; files in which there are none are not cut. A Parquet file is cut between
 //! row groups.
 
 use std::io::{self, Read};
@@ -268,6 +268,7 @@ fn next_begin(file: &SharedFile, framing: Framing, from: u64) -> io::Result<Opti
         let found = match framing {
             Framing::Json => frame_json::certain_begin(&window),
             Framing::Tag(tag) => tag.certain_begin(&window),
+            Framing::Lines => memchr::memchr(b'\n', &window).map(|at| at + 1),
             Framing::Parquet | Framing::Other => None,
         };
         if let Some(at) = found {
@@ -387,6 +388,18 @@ mod tests {
         "<DOC>                                                          \n<DOCNO>far</DOCNO></DOC>\n",
     ];
 
+    const LINES: &[&str] = &[
+        "7\tsome words\n",
+        "8\t\"more\n",
+        "q\n",
+        "\n",
+        "\r\n",
+        "9\twords\tand words\r\n",
+        "\t\n",
+        "10\t\"\"\r\n",
+        "\r",
+    ];
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -397,7 +410,11 @@ mod tests {
             each in 1u64..300,
             most in prop_oneof![Just(40u64), Just(1 << 20)],
         ) {
-            for (format, parts) in [(Format::Jsonl, JSON), (Format::TrecSgml, TREC)] {
+            for (format, parts) in [
+                (Format::Jsonl, JSON),
+                (Format::TrecSgml, TREC),
+                (Format::Tsv, LINES),
+            ] {
                 // Sound records are more frequent than others.
                 let text: String = lines
                     .iter()
@@ -415,6 +432,11 @@ mod tests {
         assert!(same(lines.as_bytes(), None, 30_000, 1 << 20) > 8);
         let lines = TREC[0].repeat(10_000);
         assert!(same(lines.as_bytes(), None, 41_000, 1 << 20) > 8);
+        let lines = "7\twords, \"words\n".repeat(10_000);
+        assert!(same(lines.as_bytes(), Some(Format::Tsv), 30_000, 1 << 20) > 3);
+        let lines = "id\ttext\n7\twords, \"word\" and\n";
+        let lines = lines.to_string() + &"8\t\"words\n".repeat(10_000);
+        assert!(same(lines.as_bytes(), Some(Format::Tsv), 20_000, 1 << 20) > 3);
         let reuters = "<REUTERS TOPICS=\"YES\" NEWID=\"1\">\n<BODY>words</BODY>\n</REUTERS>\n";
         let reuters = format!(
             "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n{}",
@@ -431,6 +453,9 @@ mod tests {
         let text = "A text of lines.\n".repeat(1000);
         assert_eq!(same(text.as_bytes(), None, 1000, 1 << 20), 0);
         let lines = JSON[0].repeat(1000);
+        // A cell in quotes may have any line.
+        let table = format!("id,text\n{}", "1,\"a\n2,b\"\n".repeat(1000));
+        assert_eq!(same(table.as_bytes(), Some(Format::Csv), 1000, 1 << 20), 0);
         let gzip = zstd::encode_all(lines.as_bytes(), 1).unwrap();
         assert_eq!(same(&gzip, None, 10, 1 << 20), 0);
         // Too small for two.

@@ -9,6 +9,7 @@ use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_json::JsonFramer;
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
+use super::frame_table::TableFramer;
 use super::frame_trec::{self, DOC, REUTERS, Tag};
 use super::inputs::InputFile;
 use super::interpret::docno_of;
@@ -19,6 +20,7 @@ use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Helpers, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
+use super::table::{Claim, Look, Table};
 use crate::progress::Stop;
 use crate::store::disk::{self, SharedFile};
 
@@ -49,6 +51,8 @@ pub struct RecordReader {
     /// Where the piece ends that is being read, unless the file does.
     until: Option<u64>,
     odd_path: bool,
+    /// Bytes before the first row of a table.
+    header: u64,
     /// Whether JSON lines are records of their own ([`RecordReader::open_by_line`]).
     by_line: bool,
     file: u32,
@@ -66,6 +70,7 @@ enum State {
     Json(JsonFramer),
     Lines(LineFramer),
     Mbox(MboxFramer),
+    Table(TableFramer),
     Parquet(Box<ParquetFramer>),
     /// The whole stream is one document.
     Plain {
@@ -80,6 +85,8 @@ enum State {
 pub(super) enum Framing {
     Json,
     Tag(&'static Tag),
+    /// Every line is a record.
+    Lines,
     /// Cut between row groups.
     Parquet,
     Other,
@@ -283,6 +290,7 @@ impl RecordReader {
         Ok(match reader.detect() {
             Ok(State::Json(_)) => Framing::Json,
             Ok(State::Trec(tag)) => Framing::Tag(tag),
+            Ok(State::Table(framer)) if framer.table.has_lines() => Framing::Lines,
             Ok(State::Parquet(_)) => Framing::Parquet,
             _ => Framing::Other,
         })
@@ -378,6 +386,7 @@ impl RecordReader {
             origin: Arc::new(Origin::new(&input.docno, None)),
             until: None,
             odd_path: input.odd_path,
+            header: 0,
             by_line: false,
             file,
             state: State::Start,
@@ -445,9 +454,17 @@ impl RecordReader {
             State::Mbox(_) => Container::Mbox,
             State::Plain { mail: true } => Container::Mail,
             State::Plain { mail: false } => Container::Plain,
+            State::Table(_) => Container::Table,
             State::Parquet(_) => Container::Parquet,
             State::Start | State::End | State::Done => return None,
         })
+    }
+
+    /// Bytes before the first row of a table, once a record has been asked for: its header. No record
+    /// has them.
+    #[must_use]
+    pub fn header(&self) -> u64 {
+        self.header
     }
 
     /// Appends the next record, or the reject in its place, to the batch. Returns `false` at the
@@ -501,6 +518,7 @@ impl RecordReader {
                     None => return Next::Paused,
                 },
                 State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, self.origin.name()),
+                State::Table(framer) => framer.step(&mut self.stream, &mut sink, limit),
                 State::Plain { mail } => {
                     let mail = *mail;
                     self.state = State::End;
@@ -667,6 +685,7 @@ impl RecordReader {
             Some(Format::Jsonl) => Container::Json,
             Some(Format::Mbox) => Container::Mbox,
             Some(Format::Eml) => Container::Mail,
+            Some(Format::Csv | Format::Tsv) => Container::Table,
             // Parquet is dealt with above.
             Some(Format::Text | Format::Html | Format::Parquet) => Container::Plain,
             None => match container_of(head) {
@@ -681,6 +700,31 @@ impl RecordReader {
         {
             return rejected(Reason::BinaryFile, kind);
         }
+        let extension = extension_of(self.origin.name());
+        let of_extension = format_of_extension(&extension);
+        let claim = match (container, self.config.format) {
+            (Container::Table, Some(Format::Tsv)) => Some(Claim::Tsv),
+            (Container::Table, None) if of_extension == Some(Format::Tsv) => Some(Claim::Tsv),
+            (Container::Table, _) => Some(Claim::Csv),
+            (Container::Plain, None) => Some(Claim::Content {
+                named: of_extension.is_some(),
+            }),
+            _ => None,
+        };
+        if let Some(claim) = claim {
+            // More may be in the window, which depends on reads.
+            let head = &head[..head.len().min(LOOK)];
+            match Table::look(head, head.len() < LOOK, claim, &self.config) {
+                Look::Table(table, header) => {
+                    self.header = header as u64;
+                    self.stream.consume(header);
+                    let table = Arc::from(table);
+                    return Ok(State::Table(TableFramer { table }));
+                }
+                Look::Refused(reason, detail) => return rejected(reason, detail),
+                Look::Other => {}
+            }
+        }
         if container != Container::Plain && head.starts_with(b"\xef\xbb\xbf") {
             self.stream.consume(3);
         }
@@ -692,8 +736,10 @@ impl RecordReader {
             Container::Json => State::Json(JsonFramer::default()),
             Container::Mbox => State::Mbox(MboxFramer::default()),
             Container::Mail => State::Plain { mail: true },
-            // Parquet is dealt with above.
-            Container::Plain | Container::Parquet => State::Plain { mail: false },
+            // Parquet and tables are dealt with above.
+            Container::Plain | Container::Parquet | Container::Table => {
+                State::Plain { mail: false }
+            }
         })
     }
 
@@ -733,6 +779,7 @@ impl RecordReader {
             Some(Format::Arc) => Container::Arc,
             Some(Format::Mbox) => Container::Mbox,
             Some(Format::Eml) => Container::Mail,
+            Some(Format::Csv | Format::Tsv) => Container::Table,
             _ => Container::Plain,
         }
     }

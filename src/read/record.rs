@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::pieces::Origin;
+use super::table::Table;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes.
 ///
@@ -45,6 +46,8 @@ pub enum RecordKind {
         /// are escaped.
         mbox: bool,
     },
+    /// One row of a CSV or TSV file, with its line end.
+    Cells(Arc<Table>),
     /// One row of a Parquet file; the bytes are its text.
     Row(Box<RowFields>),
     /// A whole file. Its docno is its path relative to the input directory.

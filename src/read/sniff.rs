@@ -173,6 +173,7 @@ pub(crate) enum Container {
     Json,
     Mbox,
     Mail,
+    Table,
     Parquet,
     Plain,
 }
@@ -188,6 +189,7 @@ impl Container {
             Container::Json => "JSON",
             Container::Mbox => "mbox",
             Container::Mail => "mail",
+            Container::Table => "CSV or TSV",
             Container::Parquet => "Parquet",
             Container::Plain => "text or HTML",
         }
@@ -267,6 +269,8 @@ pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
         "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
         "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
         "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
         "mbox" | "mbx" => Some(Format::Mbox),
         "eml" => Some(Format::Eml),
         "warc" | "wet" => Some(Format::Warc),

@@ -16,6 +16,7 @@ mod prefix;
 mod preflight;
 mod readers;
 mod real_corpora;
+mod rows;
 mod same_documents;
 mod tables;
 mod units;

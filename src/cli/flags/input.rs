@@ -61,26 +61,26 @@ impl WalkFlags {
 pub struct Reading {
     /// Read every input in this format [default: detect by content]
     ///
-    /// One of trec-web, trec-sgml, warc, arc, jsonl, parquet, mbox, eml, text and html. By default
-    /// the first bytes of each file, after decompression, decide its format. A record in another
-    /// format is rejected.
+    /// One of trec-web, trec-sgml, warc, arc, jsonl, csv, tsv, parquet, mbox, eml, text and html. By
+    /// default the first bytes of each file, after decompression, decide its format. A record in
+    /// another format is rejected.
     ///
     /// Example: --format trec-web
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<Format>,
-    /// JSON field or Parquet column with the text [default: text, body, ...]
+    /// JSON field or column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
     /// that a record has. Dots lead into objects: page.body. Several fields, separated by commas,
     /// are joined by a line break: prompt,completion. Brackets lead into lists: messages[].content
     /// takes the field of every element, and messages.0.content that of the first. The text is read
     /// as markup if the field is called html, if a field content_type, mime or type says html or
-    /// xml, or if the text begins like a page.
+    /// xml, or if the text begins like a page. A column of CSV or TSV has a name or a number, from 1.
     ///
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub text_field: Option<String>,
-    /// JSON field or Parquet column with the docno [default: id, docno, ...]
+    /// JSON field or column with the docno [default: id, docno, ...]
     ///
     /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
     /// that a record has. The value is a string or a number. Dots lead into objects: meta.id. A
@@ -90,6 +90,18 @@ pub struct Reading {
     /// Example: --id-field id
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub id_field: Option<String>,
+    /// Names of the columns of CSV and TSV files without a header
+    ///
+    /// Give a name for each column, separated by commas. By default, the first row has the names.
+    ///
+    /// Example: --columns id,text
+    #[arg(
+        long,
+        value_name = "NAMES",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub columns: Option<String>,
 }
 
 /// Limits on what is read, and the fallback for the charset.
@@ -144,8 +156,8 @@ pub struct ReadLimits {
 pub struct CollectionFlags {
     /// Files, directories, or `-` for standard input
     ///
-    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, mailboxes (mbox),
-    /// mail messages (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2,
+    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, CSV and TSV, Parquet,
+    /// mailboxes (mbox), mail messages (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2,
     /// xz or compress. The content of a file decides, not its name.
     ///
     /// All files of a directory and of its subdirectories are read, except hidden ones, whose names
@@ -181,7 +193,7 @@ pub struct CollectionFlags {
     pub walk: WalkFlags,
     #[command(flatten)]
     pub reading: Reading,
-    /// JSON field with the URL [default: url, uri, link, ...]
+    /// JSON field or column with the URL [default: url, uri, link, ...]
     ///
     /// The URL only appears in documents.tsv.
     ///
@@ -325,6 +337,7 @@ impl CollectionFlags {
             text_field: self.reading.text_field.clone(),
             id_field: self.reading.id_field.clone(),
             url_field: self.url_field.clone(),
+            columns: self.reading.columns.clone(),
             max_document: self.limits.max_document,
             max_ratio: self.limits.max_ratio,
         };

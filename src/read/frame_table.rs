@@ -1,0 +1,265 @@
+//! Frames the rows of CSV and TSV. A row has its line end, and the header is no record.
+//!
+//! RFC 4180 lets a cell in quotes have line ends, so one quote too many could take the rest of a
+//! file into one cell. A quote ends such a cell if a delimiter or a line end follows. If anything
+//! else follows after a line end was taken in, the first quote was no beginning: its line is
+//! rejected, and the next line begins a row.
+
+use std::sync::Arc;
+
+use super::reader::Step;
+use super::record::{Reason, RecordKind};
+use super::stream::{Sink, Stream};
+use super::table::{Dialect, Table};
+
+/// Bytes of a row up to which a broken row costs one line. Of a longer one, all bytes up to the
+/// place where it breaks have left the window.
+const AHEAD: usize = 1 << 20;
+
+/// Finds the end of a row. Its state is the one between two bytes, so the row may come in pieces.
+pub(super) struct Scan {
+    dialect: Dialect,
+    place: Place,
+    last: u8,
+    /// Whether a line end was taken into a cell.
+    spans_lines: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Plain,
+    Quoted,
+    /// Behind an escape character in quotes.
+    Escaped,
+    /// Behind a quote in quotes.
+    Closed,
+    /// Behind spaces after it.
+    Spaced,
+}
+
+/// How a row ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowEnd {
+    /// With its line end.
+    Line,
+    /// Its quotes do not fit.
+    Broken,
+}
+
+impl Scan {
+    pub fn new(dialect: Dialect) -> Scan {
+        Scan {
+            dialect,
+            place: Place::Plain,
+            // A quote may open the first cell.
+            last: dialect.delimiter,
+            spans_lines: false,
+        }
+    }
+
+    /// Whether the row may end here, at the end of the file.
+    pub fn may_end(&self) -> bool {
+        !matches!(self.place, Place::Quoted | Place::Escaped)
+    }
+
+    /// Scans more bytes; returns how many of them belong to the row, and how it ends, if it does.
+    pub fn feed(&mut self, bytes: &[u8]) -> (usize, Option<RowEnd>) {
+        let Dialect {
+            delimiter,
+            end,
+            quotes,
+            escape,
+        } = self.dialect;
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let rest = &bytes[at..];
+            match self.place {
+                Place::Plain => {
+                    let found = match quotes {
+                        true => memchr::memchr2(b'"', end, rest),
+                        false => memchr::memchr(end, rest),
+                    };
+                    let Some(found) = found else {
+                        self.last = bytes[bytes.len() - 1];
+                        break;
+                    };
+                    if found > 0 {
+                        self.last = rest[found - 1];
+                    }
+                    at += found + 1;
+                    if rest[found] == end {
+                        return (at, Some(RowEnd::Line));
+                    }
+                    if self.last == delimiter {
+                        self.place = Place::Quoted;
+                    }
+                    self.last = b'"';
+                }
+                Place::Quoted => {
+                    let found = match escape {
+                        true => memchr::memchr2(b'"', b'\\', rest),
+                        false => memchr::memchr(b'"', rest),
+                    };
+                    let inside = &rest[..found.unwrap_or(rest.len())];
+                    self.spans_lines = self.spans_lines || memchr::memchr(end, inside).is_some();
+                    let Some(found) = found else { break };
+                    self.place = match rest[found] {
+                        b'"' => Place::Closed,
+                        _ => Place::Escaped,
+                    };
+                    at += found + 1;
+                }
+                Place::Escaped => {
+                    self.spans_lines |= byte == end;
+                    self.place = Place::Quoted;
+                    at += 1;
+                }
+                Place::Closed if byte == b'"' => {
+                    self.place = Place::Quoted;
+                    at += 1;
+                }
+                Place::Closed | Place::Spaced if byte == b' ' && delimiter != b' ' => {
+                    self.place = Place::Spaced;
+                    at += 1;
+                }
+                Place::Closed | Place::Spaced => {
+                    if self.spans_lines && ![delimiter, end, b'\r'].contains(&byte) {
+                        return (at, Some(RowEnd::Broken));
+                    }
+                    self.place = Place::Plain;
+                    // What is not a delimiter goes on with the cell.
+                    self.last = b'"';
+                }
+            }
+        }
+        (bytes.len(), None)
+    }
+}
+
+/// Frames rows of one table.
+pub(super) struct TableFramer {
+    pub table: Arc<Table>,
+}
+
+impl TableFramer {
+    /// `limit` is the size from which on a record is too large.
+    pub fn step(&self, stream: &mut Stream, sink: &mut Sink<'_>, limit: u64) -> Step {
+        loop {
+            let window = stream.ensure(1);
+            let empty = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+            let lines = window.iter().take_while(empty).count();
+            if window.is_empty() {
+                return Step::End;
+            }
+            let all = lines == window.len();
+            stream.consume(lines);
+            if !all {
+                break;
+            }
+        }
+        let mut scan = Scan::new(self.table.dialect());
+        let mut at = 0;
+        while at < AHEAD {
+            let window = stream.ensure(at + 1);
+            let ahead = window.get(at..window.len().min(AHEAD)).unwrap_or_default();
+            if ahead.is_empty() {
+                return match scan.may_end() {
+                    true => self.last(stream, sink, at),
+                    false => self.not_closed(stream, sink),
+                };
+            }
+            let (n, end) = scan.feed(ahead);
+            at += n;
+            match end {
+                None => {}
+                Some(RowEnd::Line) => {
+                    sink.take(stream, at);
+                    return self.record();
+                }
+                Some(RowEnd::Broken) => return self.not_closed(stream, sink),
+            }
+        }
+        sink.take(stream, AHEAD);
+        loop {
+            let window = stream.ensure(1);
+            // Beyond the limit, no quote is waited for.
+            let room = (limit + 1).saturating_sub(sink.length());
+            let most = usize::try_from(room).unwrap_or(usize::MAX);
+            if window.is_empty() {
+                return match scan.may_end() {
+                    true => self.last(stream, sink, 0),
+                    false => unclosed(sink.length()),
+                };
+            }
+            if most == 0 {
+                self.pass_line(stream, sink);
+                return self.record();
+            }
+            let (n, end) = scan.feed(&window[..window.len().min(most)]);
+            sink.take(stream, n);
+            match end {
+                None => {}
+                Some(RowEnd::Line) => return self.record(),
+                Some(RowEnd::Broken) => {
+                    self.pass_line(stream, sink);
+                    return unclosed(sink.length());
+                }
+            }
+        }
+    }
+
+    fn record(&self) -> Step {
+        Step::Record {
+            kind: RecordKind::Cells(self.table.clone()),
+            notice: None,
+        }
+    }
+
+    /// The last row, whose last `n` bytes are still in the window, and which may have no line end.
+    fn last(&self, stream: &mut Stream, sink: &mut Sink<'_>, n: usize) -> Step {
+        sink.take(stream, n);
+        match stream.cut() {
+            true => Step::rejected(
+                Reason::Truncated,
+                format!(
+                    "the stream ends after {} bytes of the record",
+                    sink.length()
+                ),
+            ),
+            false => self.record(),
+        }
+    }
+
+    /// Rejects the first line of a row, which is still in the window.
+    fn not_closed(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        self.pass_line(stream, sink);
+        match stream.cut() && stream.at_end() {
+            true => Step::rejected(Reason::Truncated, "the stream ends inside quotes"),
+            false => unclosed(sink.length()),
+        }
+    }
+
+    /// Passes over the rest of a line.
+    fn pass_line(&self, stream: &mut Stream, sink: &mut Sink<'_>) {
+        let end = self.table.dialect().end;
+        loop {
+            let window = stream.ensure(1);
+            let found = memchr::memchr(end, window);
+            let n = found.map_or(window.len(), |found| found + 1);
+            if n == 0 {
+                return;
+            }
+            sink.pass(stream, n);
+            if found.is_some() {
+                return;
+            }
+        }
+    }
+}
+
+fn unclosed(bytes: u64) -> Step {
+    Step::rejected(
+        Reason::BadRow,
+        format!("a quote is not closed; {bytes} bytes, up to a line end, are left out"),
+    )
+}

@@ -1,0 +1,715 @@
+//! Tables: which columns a CSV or TSV file has, and the document in a row.
+//!
+//! The first row decides all that a row depends on, and the first 64 KiB decide whether a TSV file
+//! has quotes. So each row can be interpreted on its own, on any thread.
+
+use std::borrow::Cow;
+
+use super::config::ReadConfig;
+use super::frame_table::{RowEnd, Scan};
+use super::interpret::{Outcome, Parts, Refusal};
+use super::json::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
+use super::record::{ContentKind, Reason};
+
+/// Columns that a message lists.
+const LISTED: usize = 40;
+/// Characters of each that it shows.
+const SHOWN: usize = 40;
+/// The most bytes of a name of a column that is none of the usual ones.
+const NAME: usize = 64;
+/// The most words of one.
+const WORDS: usize = 4;
+
+/// How the bytes of a table are cut into rows and cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub delimiter: u8,
+    /// The last byte of a line end.
+    pub end: u8,
+    /// Whether a quote at the beginning of a cell encloses it.
+    pub quotes: bool,
+    /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.
+    pub escape: bool,
+}
+
+/// What rows of one CSV or TSV file have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    dialect: Dialect,
+    columns: Vec<String>,
+    /// The columns of the text, in the order in which they are joined.
+    text: Vec<usize>,
+    html: bool,
+    ids: Vec<usize>,
+    urls: Vec<usize>,
+    title: Option<usize>,
+    kinds: Vec<usize>,
+    /// All of these, in rising order.
+    wanted: Vec<usize>,
+}
+
+/// Why a file is looked at as a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// `--format csv`, or the extension.
+    Csv,
+    /// `--format tsv`, or the extension.
+    Tsv,
+    /// Nothing but its bytes. `named` says that the extension is that of another format.
+    Content { named: bool },
+}
+
+/// What the first bytes of a file show.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// A table whose first row begins at this byte.
+    Table(Box<Table>, usize),
+    /// A table that cannot be read.
+    Refused(Reason, String),
+    /// No table.
+    Other,
+}
+
+/// The cells of a row that are wanted.
+pub(super) struct Picked<'r> {
+    /// Columns, in rising order, and their cells.
+    pub cells: Vec<(usize, Cow<'r, [u8]>)>,
+    /// The number of cells of the row, without empty ones behind the last column.
+    pub count: usize,
+}
+
+impl<'r> Picked<'r> {
+    fn get(&self, column: usize) -> Option<&[u8]> {
+        let at = self
+            .cells
+            .binary_search_by_key(&column, |cell| cell.0)
+            .ok()?;
+        self.cells.get(at).map(|(_, cell)| &**cell)
+    }
+
+    /// Takes the cell of a column out.
+    fn take(mut self, column: usize) -> Cow<'r, [u8]> {
+        let cell = self.cells.iter_mut().find(|cell| cell.0 == column);
+        cell.map(|(_, cell)| std::mem::take(cell))
+            .unwrap_or_default()
+    }
+
+    fn name(&self, columns: &[usize]) -> Option<String> {
+        columns.iter().find_map(|&column| {
+            let name = String::from_utf8_lossy(self.get(column)?);
+            let name = name.trim();
+            (!name.is_empty()).then(|| name.to_string())
+        })
+    }
+}
+
+impl Dialect {
+    /// The first row of these bytes, with its line end; `None` if it does not end in them.
+    fn first_row(self, bytes: &[u8], ended: bool) -> Option<&[u8]> {
+        let mut scan = Scan::new(self);
+        match scan.feed(bytes) {
+            (n, Some(RowEnd::Line)) => bytes.get(..n),
+            (_, Some(RowEnd::Broken)) => None,
+            (_, None) => (ended && scan.may_end() && !bytes.is_empty()).then_some(bytes),
+        }
+    }
+
+    /// The first cell of a row, and what follows its delimiter, if it has one. Without `keep`, only
+    /// its beginning may be there.
+    fn first_cell(self, row: &[u8], keep: bool) -> (Cow<'_, [u8]>, Option<&[u8]>) {
+        let to_delimiter = |bytes: &[u8]| memchr::memchr(self.delimiter, bytes);
+        let Some(inside) = row.strip_prefix(b"\"").filter(|_| self.quotes) else {
+            return match to_delimiter(row) {
+                Some(end) => (row[..end].into(), Some(&row[end + 1..])),
+                None => (row.into(), None),
+            };
+        };
+        let mut cell = Cow::Borrowed(&inside[..0]);
+        let mut rest = inside;
+        let mut add = |bytes| match (&mut cell, keep) {
+            (_, false) => {}
+            (Cow::Borrowed(cell), true) if cell.is_empty() => *cell = bytes,
+            (cell, true) => cell.to_mut().extend_from_slice(bytes),
+        };
+        loop {
+            let found = match self.escape {
+                true => memchr::memchr2(b'"', b'\\', rest),
+                false => memchr::memchr(b'"', rest),
+            };
+            let end = found.unwrap_or(rest.len());
+            add(&rest[..end]);
+            rest = &rest[end..];
+            match rest {
+                [b'"', b'"', ..] | [b'\\', _, ..] => {
+                    add(&rest[1..2]);
+                    rest = &rest[2..];
+                }
+                // What follows the quotes belongs to the cell.
+                [_, after @ ..] => {
+                    let end = to_delimiter(after);
+                    let more = &after[..end.unwrap_or(after.len())];
+                    if !more.is_empty() {
+                        add(more);
+                    }
+                    return (cell, end.map(|end| &after[end + 1..]));
+                }
+                [] => return (cell, None),
+            }
+        }
+    }
+
+    /// The cells of a row in these columns, in rising order, and how many there are. Empty ones from
+    /// `columns` on do not count.
+    pub(super) fn pick<'r>(self, row: &'r [u8], columns: usize, wanted: &[usize]) -> Picked<'r> {
+        let row = row.strip_suffix(&[self.end]).unwrap_or(row);
+        let mut rest = Some(row.strip_suffix(b"\r").unwrap_or(row));
+        let mut wanted = wanted.iter().peekable();
+        let mut picked = Picked {
+            cells: Vec::new(),
+            count: 0,
+        };
+        let mut column = 0;
+        while let Some(row) = rest {
+            let is_wanted = wanted.next_if(|&&next| next == column).is_some();
+            let (cell, next) = self.first_cell(row, is_wanted || column >= columns);
+            if column < columns || !cell.trim_ascii().is_empty() {
+                picked.count = column + 1;
+            }
+            if is_wanted {
+                picked.cells.push((column, cell));
+            }
+            rest = next;
+            column += 1;
+        }
+        picked
+    }
+
+    /// All cells of a row.
+    fn cells(self, row: &[u8]) -> Vec<String> {
+        let count = self.pick(row, usize::MAX, &[]).count;
+        let all: Vec<usize> = (0..count).collect();
+        let cells = self.pick(row, usize::MAX, &all).cells.into_iter();
+        let trimmed = |c: char| c.is_whitespace() || c == '\u{feff}';
+        cells
+            .map(|(_, cell)| String::from_utf8_lossy(&cell).trim_matches(trimmed).into())
+            .collect()
+    }
+}
+
+impl Table {
+    /// Looks at the first bytes of a file, which may be all (`ended`).
+    pub(super) fn look(head: &[u8], ended: bool, claim: Claim, config: &ReadConfig) -> Look {
+        let body = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        let mut begin = head.len() - body.len();
+        let end = match memchr::memchr(b'\n', body) {
+            None if memchr::memchr(b'\r', body).is_some() => b'\r',
+            _ => b'\n',
+        };
+        // Excel writes the delimiter into a line of its own.
+        let mut hint = None;
+        if let [b's', b'e', b'p', b'=', delimiter, b'\r' | b'\n', ..] = body {
+            hint = Some(*delimiter);
+            begin += 5;
+        }
+        let empty = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        begin += head[begin..].iter().take_while(empty).count();
+        let body = &head[begin..];
+        let delimiters: &[u8] = match (&hint, claim) {
+            (Some(hint), _) => std::slice::from_ref(hint),
+            (None, Claim::Csv) => b",\t;|",
+            (None, Claim::Tsv) => b"\t",
+            (None, Claim::Content { named: false }) if is_evident_collection(body, ended) => b"\t",
+            (None, Claim::Content { .. }) => b"\t,;",
+        };
+        let given = config.columns.as_deref().map(names_of).unwrap_or_default();
+        let rows = delimiters.iter().filter_map(|&delimiter| {
+            let dialect = Dialect {
+                delimiter,
+                end,
+                quotes: true,
+                escape: false,
+            };
+            let row = dialect.first_row(body, ended).or_else(|| {
+                // A quote may be no quote.
+                let quotes = false;
+                Dialect { quotes, ..dialect }.first_row(body, ended)
+            })?;
+            let cells = dialect.cells(row);
+            let fits = cells.len() == given.len();
+            let rank = (fits || has_text(&cells, config), cells.len());
+            Some((rank, dialect, row, cells))
+        });
+        // Of equal ones, the first counts.
+        let best = rows.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let is_content = matches!(claim, Claim::Content { .. });
+        let Some((_, dialect, row, cells)) = best else {
+            return match is_content {
+                true => Look::Other,
+                false if body.is_empty() => {
+                    Look::Refused(Reason::MissingText, "it has no row".into())
+                }
+                false => Look::Refused(
+                    Reason::BadRow,
+                    format!("its first row does not end within {} bytes", body.len()),
+                ),
+            };
+        };
+        let header = begin + row.len();
+        let rows = &head[header..];
+        if is_content
+            && delimiters.len() > 1
+            && !is_evident(dialect, (row, &cells), rows, ended, config)
+        {
+            return Look::Other;
+        }
+        let (columns, first) = match () {
+            () if !given.is_empty() => match cells == given {
+                true => (given, header),
+                false => (given, begin),
+            },
+            () if has_known(&cells, config) => (cells, header),
+            () => match without_header(dialect, &cells, rows, config) {
+                Some(columns) => (columns, begin),
+                None if like_names(&cells) => (cells, header),
+                None => {
+                    return Look::Refused(
+                        Reason::MissingText,
+                        format!(
+                            "its first row does not look like names of columns: {}; name them \
+                             with --columns, for example --columns id,text",
+                            listed(&cells)
+                        ),
+                    );
+                }
+            },
+        };
+        let has_header = first == header;
+        let dialect = Dialect {
+            quotes: claim == Claim::Csv
+                || dialect.delimiter != b'\t'
+                || has_quotes(&head[begin..], dialect, has_header),
+            escape: has_escapes(&head[begin..], dialect),
+            ..dialect
+        };
+        match Table::new(dialect, columns, config) {
+            Ok(table) => Look::Table(Box::new(table), first),
+            Err(detail) => Look::Refused(Reason::MissingText, detail),
+        }
+    }
+
+    fn new(dialect: Dialect, columns: Vec<String>, config: &ReadConfig) -> Result<Table, String> {
+        let text = match &config.text_field {
+            Some(field) => fields(&columns, field)?,
+            None => {
+                let found = TEXT_FIELDS.iter().find_map(|name| named(&columns, name));
+                vec![found.ok_or_else(|| {
+                    format!(
+                        "none of {}; the columns are {}; name the column of the text with \
+                         --text-field",
+                        TEXT_FIELDS.join(", "),
+                        listed(&columns)
+                    )
+                })?]
+            }
+        };
+        let usual = |names: &[&str]| {
+            let found = names.iter().filter_map(|name| named(&columns, name));
+            found.collect::<Vec<usize>>()
+        };
+        let given = |field: &Option<String>, names: &[&str]| match field {
+            Some(field) => column(&columns, field).into_iter().collect(),
+            None => usual(names),
+        };
+        let is_html = |&at: &usize| {
+            columns
+                .get(at)
+                .is_some_and(|name| name.eq_ignore_ascii_case("html"))
+        };
+        let mut table = Table {
+            html: text.iter().all(is_html),
+            ids: given(&config.id_field, &ID_FIELDS),
+            urls: given(&config.url_field, &URL_FIELDS),
+            title: named(&columns, "title"),
+            kinds: usual(&TYPE_FIELDS),
+            wanted: Vec::new(),
+            dialect,
+            text,
+            columns,
+        };
+        let lists = [&table.text, &table.ids, &table.urls, &table.kinds];
+        let mut wanted: Vec<usize> = lists.into_iter().flatten().copied().collect();
+        wanted.extend(table.title);
+        wanted.sort_unstable();
+        wanted.dedup();
+        table.wanted = wanted;
+        Ok(table)
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Whether a row begins after every line end, whatever precedes it.
+    pub(super) fn has_lines(&self) -> bool {
+        !self.dialect.quotes && self.dialect.end == b'\n'
+    }
+
+    fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
+        self.dialect.pick(row, self.columns.len(), wanted)
+    }
+}
+
+/// The names in `--columns`.
+fn names_of(list: &str) -> Vec<String> {
+    list.split(',').map(|name| name.trim().into()).collect()
+}
+
+/// The column of this name, in any case if none has the same case.
+fn named(columns: &[String], name: &str) -> Option<usize> {
+    let exact = columns.iter().position(|column| column == name);
+    exact.or_else(|| {
+        let mut columns = columns.iter();
+        columns.position(|column| column.eq_ignore_ascii_case(name))
+    })
+}
+
+/// The column that a flag names: by its name, or by its number from 1.
+fn column(columns: &[String], field: &str) -> Option<usize> {
+    named(columns, field).or_else(|| {
+        let number: usize = field.trim().parse().ok()?;
+        (1..=columns.len()).contains(&number).then(|| number - 1)
+    })
+}
+
+/// The columns that `--text-field` names.
+fn fields(columns: &[String], field: &str) -> Result<Vec<usize>, String> {
+    if let Some(at) = column(columns, field) {
+        return Ok(vec![at]);
+    }
+    let each = field.split(',').map(str::trim).map(|name| {
+        column(columns, name).ok_or_else(|| {
+            let lower = name.to_ascii_lowercase();
+            let alike =
+                |column: &String| strsim::jaro_winkler(&lower, &column.to_ascii_lowercase());
+            let meant = columns
+                .iter()
+                .map(|column| (alike(column), column))
+                .filter(|(alike, _)| *alike >= 0.8)
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            let meant = meant.map_or(String::new(), |meant| {
+                format!("; did you mean {}?", meant.1)
+            });
+            format!(
+                "no column {name}; the columns are {}{meant}",
+                listed(columns)
+            )
+        })
+    });
+    each.collect()
+}
+
+/// The first columns, for a message.
+fn listed(columns: &[String]) -> String {
+    let shown = columns.iter().take(LISTED).map(|name| {
+        let short: String = name.chars().take(SHOWN).collect();
+        match short.len() < name.len() {
+            true => format!("{short}…"),
+            false if name.is_empty() => "(no name)".into(),
+            false => short,
+        }
+    });
+    let more = match columns.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.collect::<Vec<_>>().join(", ") + &more
+}
+
+/// Whether these cells name the column of the text.
+fn has_text(cells: &[String], config: &ReadConfig) -> bool {
+    match &config.text_field {
+        Some(field) => field
+            .split(',')
+            .any(|name| named(cells, name.trim()).is_some()),
+        None => TEXT_FIELDS.iter().any(|name| named(cells, name).is_some()),
+    }
+}
+
+/// Whether these cells are a header: a name that is wanted, or one of the usual names, is in it.
+fn has_known(cells: &[String], config: &ReadConfig) -> bool {
+    let usual = [&TEXT_FIELDS[..], &ID_FIELDS, &URL_FIELDS, &["title"]];
+    let given = [&config.id_field, &config.url_field];
+    let mut given = given.into_iter().flatten();
+    if cells.iter().any(|cell| cell.contains("://")) {
+        return false;
+    }
+    has_text(cells, config)
+        || given.any(|name| named(cells, name).is_some())
+        || usual
+            .concat()
+            .iter()
+            .any(|name| named(cells, name).is_some())
+}
+
+/// Whether a cell may be the name of a column.
+fn like_name(cell: &str) -> bool {
+    !cell.is_empty()
+        && cell.len() <= NAME
+        && cell.parse::<f64>().is_err()
+        && cell.split_whitespace().count() <= WORDS
+}
+
+/// Whether cells may be the names of columns. Pandas leaves the name of an index empty.
+fn like_names(cells: &[String]) -> bool {
+    let cells = match cells {
+        [first, rest @ ..] if first.is_empty() && !rest.is_empty() => rest,
+        _ => cells,
+    };
+    cells.iter().all(|cell| like_name(cell))
+}
+
+/// The names of the columns of a table without a header: those of MS MARCO's collections, or none
+/// if every flag names its column by number.
+fn without_header(
+    dialect: Dialect,
+    cells: &[String],
+    rows: &[u8],
+    config: &ReadConfig,
+) -> Option<Vec<String>> {
+    let is_id = |cell: &str| !cell.is_empty() && !cell.contains(char::is_whitespace);
+    let names = like_names(cells);
+    if let ([id, second, ..], b'\t') = (cells, dialect.delimiter)
+        && is_id(id)
+    {
+        let plain = Dialect {
+            quotes: false,
+            ..dialect
+        };
+        let next = plain.first_row(rows, true).map(|row| plain.cells(row));
+        let alike = next.is_none_or(|next| {
+            next.first()
+                .is_some_and(|next| shape(next) == shape(id) && next != id)
+        });
+        let is_row = !names || id.contains(|c: char| c.is_ascii_digit()) && alike;
+        let names: &[&str] = match cells.len() {
+            2 if is_row => &["id", "text"],
+            4 if second.starts_with("http") => &["id", "url", "title", "text"],
+            _ => &[],
+        };
+        if !names.is_empty() {
+            return Some(names.iter().map(|&name| name.into()).collect());
+        }
+    }
+    let field = config.text_field.as_ref()?;
+    let by_number = field
+        .split(',')
+        .all(|name| name.trim().parse::<usize>().is_ok());
+    (by_number && !names).then(|| vec![String::new(); cells.len()])
+}
+
+/// A name with a `0` for each run of digits and an `a` for each run of letters.
+fn shape(name: &str) -> String {
+    let class = |c: char| match c {
+        '0'..='9' => '0',
+        _ if c.is_alphabetic() => 'a',
+        _ => c,
+    };
+    let mut shape: Vec<char> = name.chars().map(class).collect();
+    shape.dedup();
+    shape.into_iter().collect()
+}
+
+/// The rows that end in these bytes.
+pub(super) fn rows(dialect: Dialect, mut bytes: &[u8], ended: bool) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let empty = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        bytes = &bytes[bytes.iter().take_while(empty).count()..];
+        let row = dialect.first_row(bytes, ended)?;
+        bytes = &bytes[row.len()..];
+        Some(row)
+    })
+}
+
+/// Whether the bytes alone show a table: a header with the usual name of a text, all of whose names
+/// are single words, and rows of as many cells.
+fn is_evident(
+    dialect: Dialect,
+    (header, cells): (&[u8], &[String]),
+    body: &[u8],
+    ended: bool,
+    config: &ReadConfig,
+) -> bool {
+    let is_name = |cell: &String| {
+        let mut chars = cell.chars();
+        chars
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+    };
+    if cells.len() < 2
+        || header.contains(&b' ')
+        || !cells.iter().all(is_name)
+        || !has_text(cells, config)
+    {
+        return false;
+    }
+    let mut any = false;
+    rows(dialect, body, ended).all(|row| {
+        any = true;
+        dialect.pick(row, cells.len(), &[]).count == cells.len()
+    }) && any
+}
+
+/// Whether the bytes alone show a collection like those of MS MARCO: three lines or more, each with
+/// a number that no other has, a tab, and words.
+fn is_evident_collection(body: &[u8], ended: bool) -> bool {
+    let mut numbers = std::collections::HashSet::new();
+    let whole = match memchr::memrchr(b'\n', body) {
+        Some(end) if !ended || end + 1 == body.len() => &body[..end],
+        _ => body,
+    };
+    let mut lines = whole.split(|&byte| byte == b'\n');
+    memchr::memchr_iter(b'\n', whole).take(2).count() == 2
+        && lines.all(|line| {
+            let mut cells = line.split(|&byte| byte == b'\t');
+            let (number, text) = (cells.next().unwrap_or_default(), cells.next());
+            let words = text.map_or(0, |text| {
+                text.split(u8::is_ascii_whitespace).take(3).count()
+            });
+            !number.is_empty()
+                && number.iter().all(u8::is_ascii_digit)
+                && words == 3
+                && cells.next().is_none()
+                && numbers.insert(number)
+        })
+}
+
+/// Whether a TSV file has quotes. Writers that quote double every quote in a cell; those that do
+/// not, such as MS MARCO's, leave it alone.
+fn has_quotes(body: &[u8], dialect: Dialect, has_header: bool) -> bool {
+    if !has_header {
+        return false;
+    }
+    let (mut quoted, mut plain) = (0u32, 0u32);
+    for line in body.split(|&byte| byte == dialect.end) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        for cell in line.split(|&byte| byte == dialect.delimiter) {
+            let mut rest = cell.strip_prefix(b"\"").unwrap_or(cell);
+            let (mut doubled, mut lone) = (false, false);
+            while let Some(at) = memchr::memchr(b'"', rest) {
+                let run = rest[at..].iter().take_while(|&&byte| byte == b'"').count();
+                rest = &rest[at + run..];
+                doubled |= run > 1;
+                // At the end, one may close the cell.
+                lone |= run % 2 == 1 && !rest.is_empty();
+            }
+            plain += u32::from(lone);
+            quoted += u32::from(doubled && !lone);
+        }
+    }
+    quoted >= plain
+}
+
+/// Whether a backslash stands before quotes that do not end their cell, and no quote is doubled.
+fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
+    let mut found = false;
+    for at in memchr::memchr_iter(b'"', body) {
+        let next = body.get(at + 1).copied().unwrap_or(dialect.end);
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| body.get(before).copied());
+        let at_edge = |byte| [dialect.delimiter, dialect.end, b'\r'].contains(&byte);
+        if next == b'"' && before.is_some_and(|before| !at_edge(before) && before != b'\\') {
+            return false;
+        }
+        found |= before == Some(b'\\') && !at_edge(next) && next != b'"';
+    }
+    found
+}
+
+/// Interprets a row as a document.
+pub(super) fn document<'a>(table: &Table, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let picked = table.pick(bytes, &table.wanted);
+    let docno = picked.name(&table.ids).unwrap_or_default();
+    let refused = |reason, detail: String| Outcome::Refused {
+        docno: Some(Cow::Owned(docno.clone())),
+        refusal: Refusal::new(reason, detail),
+    };
+    let (count, columns) = (picked.count, table.columns.len());
+    let cells = || format!("{count} cells; the table has {columns} columns");
+    if count > columns {
+        return refused(
+            Reason::BadRow,
+            format!("{}; a cell with the delimiter needs quotes", cells()),
+        );
+    }
+    let mut notices = Vec::new();
+    if count < columns {
+        notices.push((Reason::BadRow, cells()));
+    }
+    if let (true, Some(field)) = (docno.is_empty(), &config.id_field) {
+        notices.push((Reason::MissingDocno, format!("no {field}")));
+    }
+    let cell = |&column: &usize| picked.get(column);
+    let texts = table.text.iter().filter_map(cell);
+    let mut texts = texts
+        .filter(|text| !text.trim_ascii().is_empty())
+        .peekable();
+    if texts.peek().is_none() {
+        let names = table.text.iter().filter_map(|&at| table.columns.get(at));
+        let names: Vec<_> = names.map(String::as_str).collect();
+        let detail = match names.iter().all(|name| name.is_empty()) {
+            true => "the cell is empty".into(),
+            false => format!("nothing in {}", names.join(", ")),
+        };
+        return refused(Reason::MissingText, detail);
+    }
+    let url = picked.name(&table.urls).map(Cow::Owned);
+    let title = table.title.and_then(|title| picked.name(&[title]));
+    let kind = picked
+        .name(&table.kinds)
+        .map(|kind| kind.to_ascii_lowercase());
+    let body: Cow<'a, [u8]> = match &table.text[..] {
+        &[column] => picked.take(column),
+        _ => {
+            let mut body = Vec::new();
+            for text in texts {
+                if !body.is_empty() {
+                    body.push(b'\n');
+                }
+                if (body.len() + text.len()) as u64 > config.max_document.0 {
+                    let detail = format!("more than {} bytes of text", config.max_document.0);
+                    return refused(Reason::TooLarge, detail);
+                }
+                body.extend_from_slice(text);
+            }
+            body.into()
+        }
+    };
+    let content = content_of(table.html, kind.as_deref(), &body);
+    // A page in a cell is in the charset of the file, whatever it declares.
+    let utf8 = content == ContentKind::Markup && std::str::from_utf8(&body).is_ok();
+    Outcome::Document(Parts {
+        docno: docno.into(),
+        url,
+        title: title.map(Cow::Owned),
+        content,
+        charset: utf8.then(|| "utf-8".into()),
+        body,
+        notices,
+    })
+}
+
+/// The cell of a column, by its name or number; `None` if it is empty.
+pub(super) fn field(table: &Table, bytes: &[u8], name: &str) -> Option<String> {
+    let column = column(&table.columns, name)?;
+    table.pick(bytes, &[column]).name(&[column])
+}
+
+/// The docno in the first bytes of a row.
+pub(super) fn docno_in_head(table: &Table, head: &[u8]) -> Option<String> {
+    let id = table.ids.first()?;
+    let picked = table.pick(head, &table.ids.iter().copied().take(1).collect::<Vec<_>>());
+    // The last cell may go on.
+    (picked.count > id + 1).then(|| picked.name(&table.ids))?
+}
