@@ -7,6 +7,8 @@
 //! separator goes with the record before it. At the end of a file or of an array, what follows the
 //! last record takes the place of the separator after the last kept record, so that no comma and no
 //! empty line is left over.
+//!
+//! A table has no separators: rows have their line ends. Its header is copied to both outputs.
 
 use std::io::{self, Read, Write};
 
@@ -63,14 +65,18 @@ pub(crate) enum Failed<E> {
 }
 
 /// Copies `input` to `kept` without the removed records, and those to `removed`. `spans` has every
-/// document of the file, in order. Returns whether the file is one removed record and nothing else.
+/// document of the file, in order. A table has a `header` of this number of bytes. Returns whether
+/// the file is one removed record and nothing else.
 pub(super) fn copy<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
     removed: Option<&mut dyn MemberSink>,
+    header: Option<u64>,
 ) -> Result<bool, Failed<E>> {
-    copy_rewriting(input, spans, kept, removed, &mut |_, bytes| Ok(bytes))
+    copy_rewriting(input, spans, kept, (removed, header), &mut |_, bytes| {
+        Ok(bytes)
+    })
 }
 
 /// Makes a new record from one.
@@ -82,7 +88,7 @@ pub(crate) fn copy_rewriting<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
-    mut removed: Option<&mut dyn MemberSink>,
+    (mut removed, header): (Option<&mut dyn MemberSink>, Option<u64>),
     rewrite: &mut Rewrite<'_, E>,
 ) -> Result<bool, Failed<E>> {
     let mut window = Window::new(input);
@@ -92,11 +98,21 @@ pub(crate) fn copy_rewriting<E>(
         dropped: Vec::new(),
         member_ended: false,
         array: false,
+        table: header.is_some(),
         state: State::Content,
         any: false,
         ends_with_record: false,
     };
     let mut at = 0;
+    while let Some(left) = header.map(|header| header - at).filter(|left| *left > 0) {
+        let piece = window.next(left).map_err(Failed::Reading)?;
+        let piece = piece.ok_or(Failed::Place(0))?;
+        at += piece.bytes.len() as u64;
+        if let Some(removed) = &mut removed {
+            removed.write_all(piece.bytes).map_err(Failed::Removing)?;
+        }
+        out.between(piece).map_err(Failed::Keeping)?;
+    }
     let mut whole = false;
     // The end of the last removed record, which is not yet separated from a next one.
     let mut ending: Option<Ending> = None;
@@ -114,7 +130,7 @@ pub(crate) fn copy_rewriting<E>(
         }
         let end = span.offset + span.length;
         let first = window.peek().map_err(Failed::Reading)?;
-        out.array |= first == Some(b'{');
+        out.array |= first == Some(b'{') && !out.table;
         if span.member.is_some() && first != Some(b'{') {
             return Err(Failed::NotAnObject(span.offset));
         }
@@ -141,7 +157,7 @@ pub(crate) fn copy_rewriting<E>(
             })?;
             out.state = State::AfterKept;
         } else {
-            if let (Some(removed), Some(before)) = (&mut removed, ending.take()) {
+            if let (Some(removed), Some(before), false) = (&mut removed, ending.take(), out.table) {
                 before
                     .write(*removed)
                     .and_then(|()| before.end_member(*removed))
@@ -173,7 +189,7 @@ pub(crate) fn copy_rewriting<E>(
                 None => out.after_removed(),
             }
         }
-        whole = !span.kept && span.revisit.is_none() && span.offset == 0;
+        whole = !span.kept && span.revisit.is_none() && span.offset == 0 && !out.table;
     }
     let last = at;
     while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
@@ -182,6 +198,7 @@ pub(crate) fn copy_rewriting<E>(
     }
     out.finish().map_err(Failed::Keeping)?;
     let lone = whole && at == last;
+    let ending = ending.filter(|_| header.is_none());
     // A file that is one document ends as it did.
     if let (Some(removed), Some(ending), false) = (removed, ending, lone) {
         ending.write(removed).map_err(Failed::Removing)?;
@@ -306,6 +323,8 @@ struct Kept<'o, O> {
     member_ended: bool,
     /// Whether commas are separators.
     array: bool,
+    /// Whether there are no separators.
+    table: bool,
     state: State,
     /// Whether anything was written.
     any: bool,
@@ -335,6 +354,9 @@ impl<O: MemberSink> Kept<'_, O> {
     fn between(&mut self, piece: Piece<'_>) -> io::Result<()> {
         let mut bytes = piece.bytes;
         self.member_ended |= piece.new_member;
+        if self.table {
+            self.state = State::Content;
+        }
         if self.state != State::Content {
             let is_separator =
                 |byte: &u8| byte.is_ascii_whitespace() || self.array && *byte == b',';
@@ -502,7 +524,14 @@ mod tests {
         }
         let (mut out, mut removed) = (Out::default(), Out::default());
         let mut input = Parts(vec![bytes], 0, 7);
-        let whole = copy(&mut input, spans.into_iter(), &mut out, Some(&mut removed)).unwrap();
+        let whole = copy(
+            &mut input,
+            spans.into_iter(),
+            &mut out,
+            Some(&mut removed),
+            None,
+        )
+        .unwrap();
         let text = |out: Out| String::from_utf8([out.0.concat(), out.1].concat()).unwrap();
         (text(out), text(removed), whole)
     }
@@ -544,6 +573,60 @@ mod tests {
         assert!(!copied("<all>").2);
     }
 
+    /// Rows keep every byte, and both outputs have the header.
+    #[test]
+    fn tables_keep_their_header_and_their_rows() {
+        let rows = [
+            "{1,a\r\n",
+            "2,\"b\r\n, \"\"c\"\r\n",
+            "\r\n\tstray\r\n",
+            "3,c\r",
+            "4,d",
+        ];
+        let text = format!("\u{feff}id,text\r\n{}", rows.concat());
+        for removed in 0..32 {
+            let kept = |row: usize| removed >> row & 1 == 0;
+            let (mut at, mut spans) = (12, Vec::new());
+            for (row, bytes) in rows.iter().enumerate() {
+                if row != 2 {
+                    spans.push(Ok::<_, ()>(Span {
+                        offset: at,
+                        length: bytes.len() as u64,
+                        kept: kept(row),
+                        member: None,
+                        revisit: None,
+                        rewritten: false,
+                    }));
+                }
+                at += bytes.len() as u64;
+            }
+            let (mut out, mut gone) = (Out::default(), Out::default());
+            let mut input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
+            let header = Some(12);
+            let lone = copy(
+                &mut input,
+                spans.into_iter(),
+                &mut out,
+                Some(&mut gone),
+                header,
+            );
+            assert!(!lone.unwrap());
+            let of = |wanted: &dyn Fn(usize) -> bool| {
+                let rows = rows.iter().enumerate().filter(|(row, _)| wanted(*row));
+                let rows: String = rows.map(|(_, bytes)| *bytes).collect();
+                format!("\u{feff}id,text\r\n{rows}")
+            };
+            assert_eq!(
+                String::from_utf8(out.1).unwrap(),
+                of(&|row| row == 2 || kept(row))
+            );
+            assert_eq!(
+                String::from_utf8(gone.1).unwrap(),
+                of(&|row| row != 2 && !kept(row))
+            );
+        }
+    }
+
     #[test]
     fn members_of_the_input_are_members_of_the_output() {
         let parts = [
@@ -566,7 +649,7 @@ mod tests {
         });
         let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
         let mut out = Out::default();
-        copy(&mut input, spans, &mut out, None).unwrap();
+        copy(&mut input, spans, &mut out, None, None).unwrap();
         out.end_member().unwrap();
         assert_eq!(out.0, [parts[0].as_bytes(), parts[2].as_bytes()]);
     }
@@ -592,7 +675,14 @@ mod tests {
             let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
             let mut input = Parts(bytes.to_vec(), 0, most);
             let (mut out, mut removed) = (Out::default(), Out::default());
-            copy(&mut input, spans.into_iter(), &mut out, Some(&mut removed)).unwrap();
+            copy(
+                &mut input,
+                spans.into_iter(),
+                &mut out,
+                Some(&mut removed),
+                None,
+            )
+            .unwrap();
             removed.end_member().unwrap();
             assert_eq!(removed.0, bytes, "{most} bytes at a time");
         }
@@ -613,7 +703,14 @@ mod tests {
         };
         let mut out = Out::default();
         let spans = [span(0, true), span(8, true)].into_iter();
-        copy(&mut Parts(vec![text.to_vec()], 0, 7), spans, &mut out, None).unwrap();
+        copy(
+            &mut Parts(vec![text.to_vec()], 0, 7),
+            spans,
+            &mut out,
+            None,
+            None,
+        )
+        .unwrap();
         let expected = b"{\"a\":1,\"lookalike\":0}\n{\"b\":2,\"lookalike\":0}\n";
         assert_eq!(out.1, expected);
     }
@@ -636,7 +733,13 @@ mod tests {
             vec![span(0, 3), span(2, 1)],
         ] {
             let mut input = Parts(vec![b"12345678".to_vec()], 0, 7);
-            let copied = copy(&mut input, spans.into_iter(), &mut Out::default(), None);
+            let copied = copy(
+                &mut input,
+                spans.into_iter(),
+                &mut Out::default(),
+                None,
+                None,
+            );
             assert!(matches!(copied, Err(Failed::Place(_))));
         }
     }

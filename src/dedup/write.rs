@@ -21,7 +21,7 @@ use super::{Rejects, STAGE, files, values, warc};
 use crate::collection::{InputRecord, InputRecords};
 use crate::progress::Context;
 use crate::read::parquet::pages::ReadAt;
-use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
+use crate::read::{Codec, Container, Decompressed, InputFile, ReadConfig, RecordReader};
 use crate::store::disk::{self, SharedFile};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -161,11 +161,18 @@ impl<'p> Writing<'p> {
             };
         let (mut kept, kept_path) = encoder(self.kept)?;
         let mut removed = self.removed.map(encoder).transpose()?;
+        let mut reader = RecordReader::open(input, file, self.read, context.stop);
+        let is_table = reader.container() == Some(Container::Table);
+        if let Some(error) = reader.failure() {
+            return Err(error).map_err(Error::io("read", &input.path));
+        }
+        let header = is_table.then(|| reader.header());
+        drop(reader);
         let spans = self.spans(file, entries, companions);
         let removed_sink = removed
             .as_mut()
             .map(|(encoder, _)| encoder as &mut dyn MemberSink);
-        let copied = copy::copy(&mut source, spans, &mut kept, removed_sink);
+        let copied = copy::copy(&mut source, spans, &mut kept, removed_sink, header);
         let removed_path = removed.as_ref().map(|(_, path)| path.clone());
         let lone = copied.map_err(|failed| match failed {
             Failed::Reading(error) => Error::io("read", &input.path)(error),

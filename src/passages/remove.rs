@@ -579,7 +579,7 @@ impl<'p> Removal<'p> {
             let document = current.borrow();
             cutter.borrow_mut().record(&document, bytes, is_json)
         };
-        let copied = copy_rewriting(&mut source, spans, &mut kept, None, &mut rewrite);
+        let copied = copy_rewriting(&mut source, spans, &mut kept, (None, None), &mut rewrite);
         let lone = copied.map_err(|failed| match failed {
             Failed::Reading(error) => Error::io("read", &input.path)(error),
             Failed::Keeping(error) | Failed::Removing(error) => Error::io("write", &path)(error),

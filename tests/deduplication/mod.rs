@@ -7,6 +7,7 @@ mod bytes;
 mod killed;
 mod oracle;
 mod revisit;
+mod rows;
 mod safety;
 mod support;
 mod tables;
