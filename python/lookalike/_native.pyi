@@ -55,10 +55,18 @@ class Spool:
     def kept(self, removed: str | PathLike[str]) -> Table: ...
 
 def table(directory: str | PathLike[str], name: str) -> Table: ...
-def tokens(text: str, tokens: str) -> list[str]: ...
-def shingles(text: str, shingle_size: int, tokens: str, short: str) -> list[str]: ...
+def tokens(text: str, tokens: str, fold: str) -> list[str]: ...
+def shingles(
+    text: str, shingle_size: int, tokens: str, fold: str, short: str
+) -> list[str]: ...
 def fingerprints(
-    text: str, shingle_size: int, tokens: str, short: str, fingerprint: str, seed: int
+    text: str,
+    shingle_size: int,
+    tokens: str,
+    fold: str,
+    short: str,
+    fingerprint: str,
+    seed: int,
 ) -> list[int]: ...
 def score(
     a: str,
@@ -66,6 +74,7 @@ def score(
     measure: str,
     shingle_size: int,
     tokens: str,
+    fold: str,
     short: str,
     fingerprint: str,
     seed: int,

@@ -27,6 +27,7 @@ def find_pairs(
     score: str = "resemblance",
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
@@ -56,7 +57,7 @@ def find_pairs(
         most 1.
     text
         The column with the texts, if it is a table.
-    score, shingle_size, tokens, short, fingerprint, seed, sampling
+    score, shingle_size, tokens, fold, short, fingerprint, seed, sampling
         As the flags of ``lookalike run``.
     memory
         Memory for the work, in bytes or as ``"2GiB"``. By default that of ``lookalike run``.
@@ -115,6 +116,7 @@ def deduplicate(
     score: str = "resemblance",
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
@@ -140,7 +142,7 @@ def deduplicate(
         ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"`` or
         ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one before
         it, and the order of the rows breaks the rest.
-    threshold, rule, score, shingle_size, tokens, short, fingerprint, seed
+    threshold, rule, score, shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike dedup``.
     memory, threads, scratch, progress
         As for `find_pairs`. Rows that take more than a quarter of the memory are kept in a temporary
@@ -220,7 +222,7 @@ def optional_path(path: str | os.PathLike[str] | None) -> str | None:
 
 
 SHARED_FLAGS = (
-    "threshold score shingle_size tokens short fingerprint seed sampling memory threads".split()
+    "threshold score shingle_size tokens fold short fingerprint seed sampling memory threads".split()
 )
 
 
@@ -230,7 +232,7 @@ def _flags(given: dict[str, Any]) -> list[str]:
     return [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
 
 
-def tokens(text: str, *, tokens: str = "words") -> list[str]:
+def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]:
     """Cut a text into tokens.
 
     Parameters
@@ -239,18 +241,27 @@ def tokens(text: str, *, tokens: str = "words") -> list[str]:
         Plain text.
     tokens
         ``"words"`` or ``"whitespace"``, as the flag ``--tokens`` of ``lookalike run``.
+    fold
+        ``"compat"`` or ``"none"``, as the flag ``--fold``.
 
     Examples
     --------
     >>> import lookalike
     >>> lookalike.tokens("Don't panic: 42!")
     ["don't", 'panic', '42']
+    >>> lookalike.tokens("ﬁne soft\\u00adware", fold="compat")
+    ['fine', 'software']
     """
-    return _native.tokens(text, tokens)
+    return _native.tokens(text, tokens, fold)
 
 
 def shingles(
-    text: str, *, shingle_size: int = 10, tokens: str = "words", short: str = "whole"
+    text: str,
+    *,
+    shingle_size: int = 10,
+    tokens: str = "words",
+    fold: str = "none",
+    short: str = "whole",
 ) -> list[str]:
     """Cut a text into shingles: all runs of consecutive tokens, in order, with repetitions.
 
@@ -260,7 +271,7 @@ def shingles(
         Plain text.
     shingle_size
         Tokens in a shingle, 1 to 1,000.
-    tokens, short
+    tokens, fold, short
         As the flags of ``lookalike run``.
 
     Examples
@@ -269,7 +280,7 @@ def shingles(
     >>> lookalike.shingles("a rose is a rose", shingle_size=3)
     ['a rose is', 'rose is a', 'is a rose']
     """
-    return _native.shingles(text, shingle_size, tokens, short)
+    return _native.shingles(text, shingle_size, tokens, fold, short)
 
 
 def fingerprints(
@@ -277,6 +288,7 @@ def fingerprints(
     *,
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
@@ -287,7 +299,7 @@ def fingerprints(
     ----------
     text
         Plain text.
-    shingle_size, tokens, short, fingerprint, seed
+    shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike run``.
 
     Returns
@@ -301,7 +313,7 @@ def fingerprints(
     >>> len(lookalike.fingerprints("a rose is a rose is a rose", shingle_size=3))
     3
     """
-    return _native.fingerprints(text, shingle_size, tokens, short, str(fingerprint), seed)
+    return _native.fingerprints(text, shingle_size, tokens, fold, short, str(fingerprint), seed)
 
 
 def resemblance(
@@ -310,6 +322,7 @@ def resemblance(
     *,
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
@@ -320,7 +333,7 @@ def resemblance(
     ----------
     a, b
         Plain texts.
-    shingle_size, tokens, short, fingerprint, seed
+    shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike run``.
 
     References
@@ -333,7 +346,7 @@ def resemblance(
     >>> lookalike.resemblance("a b c d", "a b c d e", shingle_size=2)
     0.75
     """
-    parameters = (shingle_size, tokens, short, str(fingerprint), seed)
+    parameters = (shingle_size, tokens, fold, short, str(fingerprint), seed)
     return _native.score(a, b, "resemblance", *parameters)
 
 
@@ -343,6 +356,7 @@ def containment(
     *,
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
@@ -353,7 +367,7 @@ def containment(
     ----------
     a, b
         Plain texts.
-    shingle_size, tokens, short, fingerprint, seed
+    shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike run``.
 
     Examples
@@ -362,5 +376,5 @@ def containment(
     >>> lookalike.containment("a b c d", "a b c d e", shingle_size=2)
     1.0
     """
-    parameters = (shingle_size, tokens, short, str(fingerprint), seed)
+    parameters = (shingle_size, tokens, fold, short, str(fingerprint), seed)
     return _native.score(a, b, "containment", *parameters)

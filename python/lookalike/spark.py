@@ -43,6 +43,7 @@ def pairs(
     score: str = "resemblance",
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     seed: int = 0,
     sampling: str = "full",
@@ -74,7 +75,7 @@ def pairs(
         For ``"minhash"``: the number of bands, and of min-hashes in each.
     score
         ``"resemblance"``, ``"containment"`` or ``"cosine"``.
-    shingle_size, tokens, short, seed, sampling, size_groups
+    shingle_size, tokens, fold, short, seed, sampling, size_groups
         As the flags of ``lookalike run``. The sampling ``broder97`` is not possible here.
     partitions
         Number of parts into which the texts are cut; by default ``spark.sql.shuffle.partitions``. A
@@ -127,6 +128,7 @@ def query(
     score: str = "resemblance",
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     seed: int = 0,
     sampling: str = "full",
@@ -142,7 +144,7 @@ def query(
         The texts to look up.
     collection_df
         The collection, with the same columns; the types of their ids may differ.
-    id, text, threshold, content_type, method, bands, rows, score, shingle_size, tokens, short, seed
+    id, text, threshold, content_type, method, bands, rows, score, shingle_size, tokens, fold, short, seed
         As for `pairs`.
     sampling, size_groups, partitions, memory
         As for `pairs`.
@@ -222,6 +224,7 @@ def deduplicate(
     rows: int = 8,
     shingle_size: int = 10,
     tokens: str = "words",
+    fold: str = "none",
     short: str = "whole",
     seed: int = 0,
     partitions: int | None = None,
@@ -248,7 +251,7 @@ def deduplicate(
         ``"shortest"``, ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``
         or ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one
         before it, and the least id breaks the rest.
-    threshold, content_type, method, bands, rows, shingle_size, tokens, short, seed
+    threshold, content_type, method, bands, rows, shingle_size, tokens, fold, short, seed
         As for `pairs`.
     rule
         ``"star"``, or ``"cluster"`` to keep one row of each cluster.
@@ -319,7 +322,7 @@ def _found(
         raise ValueError(f"`{given['method']}` is not a method; use exact or minhash")
     spark = df.sparkSession
     partitions = given["partitions"]
-    names = "score shingle_size tokens short seed sampling size_groups".split()
+    names = "score shingle_size tokens fold short seed sampling size_groups".split()
     job = {name: given[name] for name in names} | {
         "threshold": str(given["threshold"]),
         "partitions": partitions or _partitions(spark.conf.get("spark.sql.shuffle.partitions")),

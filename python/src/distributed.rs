@@ -20,7 +20,7 @@ use lookalike::distributed::{
 };
 use lookalike::ids::FingerprintKind;
 use lookalike::measure::{Criterion, Measure};
-use lookalike::parse::ParseConfig;
+use lookalike::parse::{Fold, ParseConfig};
 use lookalike::read::content_of;
 use lookalike::shingle::ShingleConfig;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -38,6 +38,8 @@ struct Given {
     score: String,
     shingle_size: u32,
     tokens: String,
+    #[serde(default)]
+    fold: Fold,
     short: String,
     seed: u64,
     sampling: String,
@@ -61,6 +63,7 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
         shingle: ShingleConfig {
             parse: ParseConfig {
                 tokens: given.tokens.parse().map_err(wrong)?,
+                fold: given.fold,
                 ..ParseConfig::default()
             },
             shingle_size: given.shingle_size,

@@ -36,13 +36,14 @@ fn wrong(text: impl ToString) -> PyErr {
     PyValueError::new_err(text.to_string())
 }
 
-fn tokens_of(text: &str, kind: &str) -> PyResult<Vec<String>> {
+fn tokens_of(text: &str, kind: &str, fold: &str) -> PyResult<Vec<String>> {
     let tokens: TokenKind = kind.parse().map_err(wrong)?;
     if let TokenKind::Bytes(_) = tokens {
         return Err(wrong(format!("`{kind}` has windows of bytes, not tokens")));
     }
     let config = ParseConfig {
         tokens,
+        fold: fold.parse().map_err(wrong)?,
         ..ParseConfig::default()
     };
     let mut collected = Collected::default();
@@ -52,25 +53,26 @@ fn tokens_of(text: &str, kind: &str) -> PyResult<Vec<String>> {
 
 /// The tokens of a text, in order.
 #[pyfunction]
-#[pyo3(name = "tokens", signature = (text, tokens))]
-pub fn tokens(py: Python<'_>, text: &str, tokens: &str) -> PyResult<Vec<String>> {
-    py.detach(|| tokens_of(text, tokens))
+#[pyo3(name = "tokens", signature = (text, tokens, fold))]
+pub fn tokens(py: Python<'_>, text: &str, tokens: &str, fold: &str) -> PyResult<Vec<String>> {
+    py.detach(|| tokens_of(text, tokens, fold))
 }
 
 /// The shingles of a text, in order, each as its tokens with a space between them.
 #[pyfunction]
-#[pyo3(signature = (text, shingle_size, tokens, short))]
+#[pyo3(signature = (text, shingle_size, tokens, fold, short))]
 pub fn shingles(
     py: Python<'_>,
     text: &str,
     shingle_size: u32,
     tokens: &str,
+    fold: &str,
     short: &str,
 ) -> PyResult<Vec<String>> {
-    config(shingle_size, tokens, short, "64", 0)?;
+    config(shingle_size, tokens, fold, short, "64", 0)?;
     let short: Short = short.parse().map_err(wrong)?;
     py.detach(|| {
-        let tokens = tokens_of(text, tokens)?;
+        let tokens = tokens_of(text, tokens, fold)?;
         let size = shingle_size as usize;
         if tokens.len() < size {
             let whole = short == Short::Whole && !tokens.is_empty();
@@ -86,6 +88,7 @@ pub fn shingles(
 fn config(
     shingle_size: u32,
     tokens: &str,
+    fold: &str,
     short: &str,
     fingerprint: &str,
     seed: u64,
@@ -93,6 +96,7 @@ fn config(
     let config = ShingleConfig {
         parse: ParseConfig {
             tokens: tokens.parse().map_err(wrong)?,
+            fold: fold.parse().map_err(wrong)?,
             ..ParseConfig::default()
         },
         shingle_size,
@@ -112,17 +116,18 @@ fn set<K: Key>(shingler: &mut Shingler<K>, text: &str) -> Vec<K> {
 
 /// The distinct fingerprints of a text, in order of value.
 #[pyfunction]
-#[pyo3(signature = (text, shingle_size, tokens, short, fingerprint, seed))]
+#[pyo3(signature = (text, shingle_size, tokens, fold, short, fingerprint, seed))]
 pub fn fingerprints(
     py: Python<'_>,
     text: &str,
     shingle_size: u32,
     tokens: &str,
+    fold: &str,
     short: &str,
     fingerprint: &str,
     seed: u64,
 ) -> PyResult<Vec<u128>> {
-    let config = config(shingle_size, tokens, short, fingerprint, seed)?;
+    let config = config(shingle_size, tokens, fold, short, fingerprint, seed)?;
     Ok(py.detach(|| match config.fingerprint {
         FingerprintKind::Xxh3 => set(&mut Shingler::<u64>::new(&config), text)
             .into_iter()
@@ -141,7 +146,7 @@ fn score_of<K: Key>(config: &ShingleConfig, a: &str, b: &str, measure: Measure) 
 
 /// The resemblance or the containment of two texts.
 #[pyfunction]
-#[pyo3(signature = (a, b, measure, shingle_size, tokens, short, fingerprint, seed))]
+#[pyo3(signature = (a, b, measure, shingle_size, tokens, fold, short, fingerprint, seed))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of a run")]
 pub fn score(
     py: Python<'_>,
@@ -150,11 +155,12 @@ pub fn score(
     measure: &str,
     shingle_size: u32,
     tokens: &str,
+    fold: &str,
     short: &str,
     fingerprint: &str,
     seed: u64,
 ) -> PyResult<f64> {
-    let config = config(shingle_size, tokens, short, fingerprint, seed)?;
+    let config = config(shingle_size, tokens, fold, short, fingerprint, seed)?;
     let measure = match measure {
         "resemblance" => Measure::Resemblance,
         "containment" => Measure::Containment,

@@ -211,6 +211,10 @@ def test_tokens_shingles_and_scores():
         "the", "cat's", "hat", "the", "\u00e4\u00df", "7", "\u6f22", "\u5b57",
     ]  # fmt: skip
     assert lookalike.tokens("A  b\nc", tokens="whitespace") == ["A", "b", "c"]
+    assert lookalike.tokens("co\u00adop cafe\u0301") == ["coop", "caf\u00e9"]
+    assert lookalike.tokens("\ufb01ne \u2460") == ["\ufb01ne", "\u2460"]
+    assert lookalike.tokens("\ufb01ne \u2460", fold="compat") == ["fine", "1"]
+    assert lookalike.resemblance("\ufb01 a", "fi a", fold="compat") == 1.0
     long = " ".join(str(n) for n in range(100_000))
     assert lookalike.tokens(long * 20) == (long * 20).split()
     assert lookalike.shingles("a b", shingle_size=3) == ["a b"]
@@ -223,10 +227,11 @@ def test_tokens_shingles_and_scores():
     assert lookalike.containment("a b c", "x a b c y z", shingle_size=2) == 1.0
     for call in [
         lambda: lookalike.tokens("a", tokens="bytes:2"),
+        lambda: lookalike.tokens("a", fold="diacritics"),
         lambda: lookalike.shingles("a", shingle_size=0),
         lambda: lookalike.resemblance("a", "b", short="no"),
     ]:
-        with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short")):
+        with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short|diacritics")):
             call()
 
 
