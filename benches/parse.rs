@@ -156,7 +156,7 @@ fn bench(c: &mut Criterion) {
         };
         let mut parser = Parser::new(&ParseConfig {
             tokens,
-            detector: true,
+            ..ParseConfig::default()
         });
         let expected = if name == "html-1KB" {
             // Cut at a thousand characters: what it holds is what the first run finds.

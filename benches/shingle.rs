@@ -111,7 +111,7 @@ fn bench(c: &mut Criterion) {
     let bytes = ShingleConfig {
         parse: ParseConfig {
             tokens,
-            detector: true,
+            ..ParseConfig::default()
         },
         ..config
     };

@@ -25,9 +25,10 @@ Definitions
              and BODY (all of TEXT where there is no BODY); the dateline is not. Of mail only the
              subject and the parts of text/plain that are not attached are text; where there are
              none, those of text/html.
-  token      A maximal run of letters and digits with their combining marks, in lower case; an
-             apostrophe (' or U+2019, both written ') between two of them stays inside. Each
-             Han, Hiragana or Katakana character is a token of its own.
+  token      A maximal run of letters and digits with their combining marks, in lower case and
+             canonical composition; an apostrophe (' or U+2019, both written ') between two of them
+             stays inside. Each Han, Hiragana or Katakana character is a token of its own.
+             Characters that nobody sees (IGNORABLE below) are dropped before.
   canonical  The tokens joined by one space. Two documents with the same canonical text are exact
   document   duplicates; the first of them represents the others and is the only one compared.
   shingle    w tokens in a row, joined by one space; a document of fewer tokens has one shingle,
@@ -75,6 +76,14 @@ ALPHABETIC_SYMBOLS = (
 )
 
 
+# Default-ignorable code points (Unicode DerivedCoreProperties.txt).
+IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
 @functools.lru_cache(maxsize=None)
 def char_class(char):
     """"own", "word", "mark", "apostrophe" or "other"."""
@@ -93,6 +102,7 @@ def char_class(char):
 
 def tokens(text):
     """The tokens of a text, in order."""
+    text = unicodedata.normalize("NFC", IGNORABLE.sub("", text))
     found = []
     token = ""  # the one being collected
     growing = False  # whether more letters may join it
@@ -125,7 +135,7 @@ def tokens(text):
             growing = False
     if token:
         found.append(token)
-    return found
+    return [unicodedata.normalize("NFC", token) for token in found]
 
 
 def shingles(words, size):

@@ -7,10 +7,11 @@
 //! punctuation kept, white space folded to single spaces. Counts go to standard error.
 
 use std::io::{self, BufWriter, Write};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lookalike::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::parse::{Parser, TokenConsumer, TokenKind, Tokens};
 use lookalike::progress::Stop;
 use lookalike::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
 use serde::Serialize;
@@ -42,10 +43,8 @@ impl TokenConsumer for Text {
 
 fn run(arguments: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
     let config = ReadConfig::default();
-    let mut parser = Parser::new(&ParseConfig {
-        tokens: TokenKind::Whitespace,
-        detector: true,
-    });
+    // The text as it is, with its white space folded.
+    let mut parser = Parser::new(&TokenKind::Bytes(NonZeroU32::MIN).into());
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
     let mut batch = Batch::default();
     let mut text = Text::default();

@@ -179,6 +179,18 @@ pub enum Error {
         /// The content found.
         found: String,
     },
+    /// The documents of a directory were cut into tokens by another rule.
+    #[error(
+        "{} was made under rule {found} of tokens; this version of lookalike follows rule {}",
+        path.display(),
+        crate::parse::TOKEN_RULE
+    )]
+    OtherTokenRule {
+        /// The output directory.
+        path: PathBuf,
+        /// The rule that it was made under.
+        found: u32,
+    },
     /// The output directory belongs to a run with other inputs or parameters.
     #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
     Incompatible {
@@ -569,6 +581,7 @@ impl Error {
             | Error::InputChanged { path, .. }
             | Error::Missing { path }
             | Error::OutputChanged { path, .. }
+            | Error::OtherTokenRule { path, .. }
             | Error::Incompatible { path, .. }
             | Error::OtherPlan { path, .. }
             | Error::PlanFile { path, .. }
@@ -698,6 +711,14 @@ impl Error {
                 "move it to another directory if you need it, or delete it; then repeat the command, \
                  which writes it again"
                     .into()
+            }
+            Error::OtherTokenRule { found, .. } if *found < crate::parse::TOKEN_RULE => {
+                "an earlier version made it, which cut some texts into other words; run again into \
+                 a new directory with -o (commands that only read results still take the old one)"
+                    .into()
+            }
+            Error::OtherTokenRule { .. } => {
+                "upgrade lookalike, or run again into a new directory with -o".into()
             }
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o".into()

@@ -303,7 +303,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 14] = [
+    let change: [Change; 15] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
         }),
@@ -326,6 +326,9 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         ("keep-text", |run| run.collection.text = true),
         ("tokens", |run| {
             run.collection.shingle.parse.tokens = "whitespace".parse().unwrap();
+        }),
+        ("fold", |run| {
+            run.collection.shingle.parse.fold = "compat".parse().unwrap();
         }),
         ("shingle-size", |run| {
             run.collection.shingle.shingle_size = 3

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use lookalike::ids::{FingerprintKind, Key};
-use lookalike::parse::{ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind, Tokens};
+use lookalike::parse::{Fold, ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind, Tokens};
 use lookalike::read::{ContentKind, RawDocument};
 use lookalike::shingle::{ShingleConfig, Shingler, Short};
 
@@ -94,8 +94,12 @@ pub fn run(data: &[u8]) {
     };
     let config = ShingleConfig {
         parse: ParseConfig {
+            fold: Fold {
+                compat: flags & 32 != 0 && !matches!(tokens, TokenKind::Bytes(_)),
+            },
             tokens,
             detector: flags & 4 != 0,
+            ..ParseConfig::default()
         },
         shingle_size,
         short: if flags & 8 != 0 {

@@ -2,7 +2,7 @@
 
 use super::differences::{Out, Stretch, differences};
 use super::words::{Pieces, Words, numbers};
-use crate::parse::TokenKind;
+use crate::parse::ParseConfig;
 
 /// How stretches without a difference are folded.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ pub(crate) struct TextComparison<'t> {
 }
 
 impl<'t> TextComparison<'t> {
-    pub(crate) fn new(a: &'t Words, b: &'t Words, kind: &TokenKind) -> Self {
-        let (of_a, of_b) = numbers(a, b, kind);
+    pub(crate) fn new(a: &'t Words, b: &'t Words, parse: &ParseConfig) -> Self {
+        let (of_a, of_b) = numbers(a, b, parse);
         TextComparison {
             stretches: without_islands(differences(&of_a, &of_b), &of_a, &of_b),
             a: Pieces::new(a),
@@ -207,7 +207,7 @@ fn cut(stretch: &Stretch, first: usize, second: usize) -> [Option<Stretch>; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::token_spans;
+    use crate::parse::{TokenKind, token_spans};
 
     const FOLD: Fold = Fold {
         context: 15,
@@ -217,7 +217,7 @@ mod tests {
     fn words(text: &str) -> Words {
         Words {
             text: text.into(),
-            spans: token_spans(text, &TokenKind::Words),
+            spans: token_spans(text, &ParseConfig::default()),
             cut: false,
         }
     }
@@ -226,7 +226,7 @@ mod tests {
     fn marked(a: &str, b: &str, fold: Option<Fold>) -> (String, String) {
         let (mut left, mut right) = (String::new(), String::new());
         let (of_a, of_b) = (words(a), words(b));
-        let comparison = TextComparison::new(&of_a, &of_b, &TokenKind::Words);
+        let comparison = TextComparison::new(&of_a, &of_b, &ParseConfig::default());
         for block in comparison.blocks(fold) {
             match block {
                 Block::Folded(stretch) => {
@@ -322,7 +322,7 @@ mod tests {
     fn rows_begin_where_both_texts_begin_a_line() {
         let rows = |a: &str, b: &str| -> Vec<(String, String)> {
             let (of_a, of_b) = (words(a), words(b));
-            let comparison = TextComparison::new(&of_a, &of_b, &TokenKind::Words);
+            let comparison = TextComparison::new(&of_a, &of_b, &ParseConfig::default());
             let rows = comparison.rows(&comparison.stretches);
             let text = |row: &[Stretch]| {
                 let bytes: Vec<Stretch> = row.iter().map(|s| comparison.bytes(s)).collect();
@@ -353,16 +353,16 @@ mod tests {
     #[test]
     fn numbers_are_those_of_canonical_texts() {
         let text = "The the THE don\u{2019}t DON'T x \u{130} i\u{307} x";
-        let (a, b) = numbers(&words(text), &words("x the y"), &TokenKind::Words);
+        let (a, b) = numbers(&words(text), &words("x the y"), &ParseConfig::default());
         assert_eq!(a, [0, 0, 0, 1, 1, 2, 3, 3, 2]);
         assert_eq!(b, [2, 0, 4]);
         let (a, _) = numbers(
             &Words {
-                spans: token_spans(text, &TokenKind::Whitespace),
+                spans: token_spans(text, &TokenKind::Whitespace.into()),
                 ..words(text)
             },
             &Words::default(),
-            &TokenKind::Whitespace,
+            &TokenKind::Whitespace.into(),
         );
         assert_eq!(a, [0, 1, 2, 3, 4, 5, 6, 7, 5]);
     }

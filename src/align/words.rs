@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use crate::parse::{TokenKind, push_canonical};
+use crate::parse::{ParseConfig, push_canonical};
 
 /// Upper limit on the memory of [`numbers`] for each token of both texts.
 pub(crate) const NUMBER_BYTES: u64 = 48;
@@ -39,10 +39,10 @@ impl Words {
 }
 
 /// A number for each token of two texts. Tokens with the same canonical text have the same number.
-pub(crate) fn numbers(a: &Words, b: &Words, kind: &TokenKind) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn numbers(a: &Words, b: &Words, parse: &ParseConfig) -> (Vec<u32>, Vec<u32>) {
     let tokens = a.spans.len() + b.spans.len();
     let mut numbering = Numbering {
-        kind,
+        parse,
         firsts: Vec::new(),
         slots: vec![EMPTY; (tokens + tokens / 3 + 1).next_power_of_two()],
         hash: RandomState::new(),
@@ -60,7 +60,7 @@ const EMPTY: u32 = u32::MAX;
 
 /// A table of the tokens so far, which keeps no text of its own.
 struct Numbering<'t> {
-    kind: &'t TokenKind,
+    parse: &'t ParseConfig,
     /// By number, its first token as it is written.
     firsts: Vec<&'t str>,
     /// Numbers by hash, with linear probing.
@@ -74,7 +74,7 @@ struct Numbering<'t> {
 impl<'t> Numbering<'t> {
     fn number(&mut self, token: &'t str) -> u32 {
         self.canonical.clear();
-        push_canonical(token, self.kind, &mut self.canonical);
+        push_canonical(token, self.parse, &mut self.canonical);
         let mask = self.slots.len() - 1;
         let mut at = self.hash.hash_one(&self.canonical) as usize & mask;
         loop {
@@ -88,7 +88,7 @@ impl<'t> Numbering<'t> {
             };
             if first != token {
                 self.other.clear();
-                push_canonical(first, self.kind, &mut self.other);
+                push_canonical(first, self.parse, &mut self.other);
             }
             if first == token || self.other == self.canonical {
                 return *slot;

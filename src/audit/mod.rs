@@ -51,7 +51,7 @@ use crate::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
 use crate::ids::Threshold;
 use crate::measure::{Criterion, Measure};
 use crate::numbers::counted;
-use crate::parse::TokenKind;
+use crate::parse::ParseConfig;
 use crate::progress::{Context, Unit};
 use crate::read::InputFile;
 use crate::sample::Sampled;
@@ -133,7 +133,7 @@ pub struct Audit {
     /// The measure and the threshold.
     pub criterion: Criterion,
     /// How words are cut.
-    pub tokens: TokenKind,
+    pub parse: ParseConfig,
     /// The other collection, if there is one.
     pub against: Option<String>,
     /// The counts that `dedup` recorded.
@@ -276,10 +276,9 @@ pub fn audit(
         digest,
         rule: source.config.rule,
         criterion,
-        tokens: collection::config(&workspace.manifest)
+        parse: collection::config(&workspace.manifest)
             .shingle
             .parse
-            .tokens
             .clone(),
         against: source.against,
         summary: source.summary,

@@ -10,7 +10,7 @@ use crate::contamination::{
 };
 use crate::ids::Threshold;
 use crate::numbers::count;
-use crate::parse::{ParseConfig, TokenKind};
+use crate::parse::ParseConfig;
 use crate::pipeline;
 use crate::read::{Inputs, ReadConfig};
 use clap::Args;
@@ -146,8 +146,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             max_ratio: options.limits.max_ratio,
         },
         parse: ParseConfig {
-            tokens: TokenKind::Words,
             detector: options.limits.detect_charset,
+            ..ParseConfig::default()
         },
         ngram: options.ngram,
         least: options.least,

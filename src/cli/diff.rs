@@ -138,13 +138,13 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         }
         let names = [options.a.as_str(), options.b.as_str()];
         let both = document::compare(&workspace, names, &config, context)?;
-        let kind = &collection::config(&workspace.manifest).shingle.parse.tokens;
+        let parse = &collection::config(&workspace.manifest).shingle.parse;
         let texts = both
             .a
             .words(&workspace)
             .and_then(|a| Ok([a, both.b.words(&workspace)?]));
         if options.json.json {
-            let compared = Compared::new(&both, kind, &config);
+            let compared = Compared::new(&both, parse, &config);
             host.say(&super::plain_json(&json::line(
                 &compared,
                 "standard output",
@@ -152,7 +152,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             return texts.map(|_| ExitCode::SUCCESS);
         }
         if let Some(output) = &options.output {
-            let passages = document::passages(texts?, kind, &config);
+            let passages = document::passages(texts?, parse, &config);
             write_diff(&mut workspace, &both, &passages, around, output)?;
             host.say(&format!("page in {}\n", output.display()))?;
             return Ok(ExitCode::SUCCESS);
@@ -163,7 +163,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         match &texts {
             Err(_) => terminal::head(&both, screen, &mut put)?,
             Ok(texts) if options.passages => {
-                let passages = document::passages(*texts, kind, &config);
+                let passages = document::passages(*texts, parse, &config);
                 terminal::passages(&both, *texts, &passages, around, screen, &mut put)?;
             }
             Ok(texts) => {
@@ -173,7 +173,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     _ => Layout::Unified,
                 };
                 let shown = (layout, around);
-                terminal::compared(&both, *texts, kind, shown, screen, &mut put)?;
+                terminal::compared(&both, *texts, parse, shown, screen, &mut put)?;
             }
         }
         pages.finish()?;

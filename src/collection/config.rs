@@ -81,13 +81,20 @@ impl CollectionConfig {
     /// `directory`. The segment size does not matter once everything is `ingested`.
     ///
     /// # Errors
-    /// `Incompatible` with the flag of the first difference.
+    /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
     pub fn check_same(
         &self,
         wanted: &CollectionConfig,
         ingested: bool,
         directory: &Path,
     ) -> Result<()> {
+        let found = self.shingle.parse.token_rule;
+        if found != wanted.shingle.parse.token_rule {
+            return Err(Error::OtherTokenRule {
+                path: directory.into(),
+                found,
+            });
+        }
         let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
         for (name, expected) in wanted.flags() {
             if name == "segment-size" && ingested {
@@ -131,7 +138,14 @@ impl CollectionConfig {
             max_ratio,
         } = read;
         let ShingleConfig {
-            parse: ParseConfig { tokens, detector },
+            parse:
+                ParseConfig {
+                    // No flag: [`Self::check_same`] compares it first.
+                    token_rule: _,
+                    tokens,
+                    fold,
+                    detector,
+                },
             shingle_size,
             short,
             fingerprint,
@@ -151,6 +165,7 @@ impl CollectionConfig {
             ("detect-charset", detector.to_string()),
             ("keep-text", text.to_string()),
             ("tokens", tokens.to_string()),
+            ("fold", fold.to_string()),
             ("shingle-size", shingle_size.to_string()),
             ("short", short.to_string()),
             ("fingerprint", fingerprint.to_string()),

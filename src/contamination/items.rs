@@ -441,7 +441,7 @@ impl Reading<'_> {
         }
         let spans = &mut self.sets.spans;
         let mut add = |span: Range<usize>| spans.push((span.start as u32, span.end as u32));
-        let mut finder = SpanFinder::new(&self.config.parse.tokens);
+        let mut finder = SpanFinder::new(&self.config.parse);
         self.parser
             .as_read_in_pieces(document, &mut |piece| finder.push(piece, &mut add));
         finder.finish(&mut add);

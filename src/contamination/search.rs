@@ -665,7 +665,7 @@ impl Bytes {
             }
             token += 1;
         };
-        let mut finder = SpanFinder::new(&config.parse.tokens);
+        let mut finder = SpanFinder::new(&config.parse);
         parser.as_read_in_pieces(document, &mut |piece| {
             if !done.get() {
                 finder.push(piece, &mut act);

@@ -9,7 +9,7 @@ use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::ids::{FingerprintKind, Key};
 use crate::measure::Measure;
 use crate::numbers::counted;
-use crate::parse::{TokenKind, each_token};
+use crate::parse::{ParseConfig, each_token};
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -110,12 +110,12 @@ pub(crate) fn compare(
     let shared = shared(workspace, &found, context, &what)?;
     let mut held = Held::new(&context.budget, FIXED_BYTES);
     let mut texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
-    let kind = &collection::config(&workspace.manifest).shingle.parse.tokens;
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
     for (text, found) in texts.iter().zip(&found) {
         // A text for which there is no room is not there to be counted. No token of the text has
         // fewer than the words that were counted when it was read.
         let tokens = match text {
-            Text::Found(text, _) if !text.is_empty() => count(text, kind),
+            Text::Found(text, _) if !text.is_empty() => count(text, parse),
             _ => found.record.words,
         };
         let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
@@ -134,8 +134,8 @@ pub(crate) fn compare(
     held.check(what)?;
     let mut sides = texts.drain(..).map(|text| match text {
         Text::Found(text, source) => {
-            let mut spans = Vec::with_capacity(count(&text, kind) as usize);
-            each_token(&text, kind, |span| {
+            let mut spans = Vec::with_capacity(count(&text, parse) as usize);
+            each_token(&text, parse, |span| {
                 spans.push(span);
                 true
             });
@@ -165,9 +165,9 @@ pub(crate) fn compare(
     })
 }
 
-fn count(text: &str, kind: &TokenKind) -> u64 {
+fn count(text: &str, parse: &ParseConfig) -> u64 {
     let mut tokens = 0;
-    each_token(text, kind, |_| {
+    each_token(text, parse, |_| {
         tokens += 1;
         true
     });

@@ -325,6 +325,15 @@ fn open(list: &ListFile) -> Result<Opened> {
 
 /// Adds notes on differences that make two lists hard to compare.
 fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
+    let has_tokens = |list: &Opened| list.comments.contains_key("tokens");
+    if has_tokens(truth) && has_tokens(run) {
+        let [a, b] = [truth, run].map(|list| list.comments.get("fold").map_or("none", |f| f));
+        if a != b {
+            notes.push(format!(
+                "the ground truth was made with --fold {a}, the run with {b}"
+            ));
+        }
+    }
     for name in ["tokens", "shingle-size", "fingerprint"] {
         let (a, b) = (truth.comments.get(name), run.comments.get(name));
         if let (Some(a), Some(b)) = (a, b)

@@ -14,12 +14,13 @@ pub(super) struct Scratch {
     fingerprints: Vec<u64>,
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
+impl Scratch {
+    /// Buffers for a collection with these parameters. The method chooses the kind of token.
+    pub(super) fn new(parse: &ParseConfig) -> Self {
         let parser = |tokens| {
             Parser::new(&ParseConfig {
                 tokens,
-                detector: false,
+                ..parse.clone()
             })
         };
         Scratch {
@@ -28,6 +29,14 @@ impl Default for Scratch {
             held: Held::default(),
             fingerprints: Vec::new(),
         }
+    }
+
+    /// Frees the buffers, which a long text has filled.
+    pub(super) fn shrink(&mut self) {
+        self.words.shrink();
+        self.whitespace.shrink();
+        self.held = Held::default();
+        self.fingerprints = Vec::new();
     }
 }
 
@@ -161,7 +170,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(&ParseConfig::default());
         // Fill the buffers with another document first.
         Document::new("something else", &mut scratch).words();
         let mut document = Document::new(text, &mut scratch);
@@ -186,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_shingles_of_ye_section_3_1() {
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(&ParseConfig::default());
         let text = "The ones we don't know we don't know";
         let mut document = Document::new(text, &mut scratch);
         let mut found = document.shingles(3, 0).clone();

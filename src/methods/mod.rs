@@ -53,6 +53,7 @@ mod windows;
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pairs};
 use crate::measure::Measure;
+use crate::parse::ParseConfig;
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -184,10 +185,11 @@ pub(crate) struct Keyer<'a> {
 }
 
 impl<'a> Keyer<'a> {
-    pub(crate) fn new(keys: &'a dyn Keys) -> Self {
+    /// `parse` are the parameters of the collection.
+    pub(crate) fn new(keys: &'a dyn Keys, parse: &ParseConfig) -> Self {
         Keyer {
             keys,
-            scratch: document::Scratch::default(),
+            scratch: document::Scratch::new(parse),
         }
     }
 
@@ -201,7 +203,7 @@ impl<'a> Keyer<'a> {
         set.dedup();
         if text.len() > LARGE_TEXT {
             // Frees the buffers of a long text before the next document is read.
-            self.scratch = document::Scratch::default();
+            self.scratch.shrink();
             set.shrink_to_fit();
         }
     }

@@ -104,6 +104,8 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     if segments.iter().any(|segment| segment.text.is_none()) {
         return Err(extract::no_text(base));
     }
+    let parse = &collection::config(&base.manifest).shingle.parse;
+    parse.check_rule(base.directory())?;
     if let Some(warning) = spec.method().warning() {
         context
             .progress

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     fn selected(text: &str, size: usize, selection: &str) -> Vec<u64> {
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(&Default::default());
         let mut keys = vec![7];
         let selection = ChunkSelection::read(selection).unwrap();
         selection.select(

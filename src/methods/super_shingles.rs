@@ -108,7 +108,7 @@ mod tests {
             sliding: true,
         };
         let keys = |text: &str| {
-            let mut scratch = super::super::document::Scratch::default();
+            let mut scratch = super::super::document::Scratch::new(&Default::default());
             let mut keys = Vec::new();
             method.keys(&mut Document::new(text, &mut scratch), &mut keys);
             keys

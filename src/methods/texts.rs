@@ -10,7 +10,7 @@
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{
-    Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
+    self, Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
 };
 use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined_all};
@@ -176,9 +176,10 @@ impl<'a> Texts<'a> {
         let next = AtomicUsize::new(0);
         let (next, all, texts) = (&next, &waiting[..], &bytes[..]);
         let first = (end as usize).saturating_sub(all.len());
+        let parse = &collection::config(&self.base.manifest).shingle.parse;
         let work = || -> Result<Vec<(usize, T)>> {
             disk::point("keys: worker");
-            let mut scratch = Scratch::default();
+            let mut scratch = Scratch::new(parse);
             let mut made = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);

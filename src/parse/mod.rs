@@ -18,14 +18,30 @@
 //!    The same pass can also keep the text itself, with its white space folded (`text.rs`).
 //!
 //! # Tokens
+//! Four steps lead from the decoded text to tokens, in this order:
+//! 1. Default-ignorable code points (soft hyphen, zero-width space and joiners, word joiner, U+FEFF,
+//!    bidirectional controls, variation selectors) are dropped. They neither separate nor
+//!    distinguish tokens.
+//! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless that
+//!    is more than one token.
+//! 3. The text is cut, and the characters of words are lower-cased.
+//! 4. Tokens are put into Normalization Form C. Lower-casing each character keeps canonical
+//!    equivalence, so canonically equivalent texts have the same tokens, and the tokens of a text
+//!    are those of its NFC. Marks of more than 30 in a row are composed 30 at a time.
+//!
+//! These are tokens:
 //! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
 //!   combining marks (general category M), each character lower-cased by itself. An apostrophe
 //!   (`'`, or U+2019, which becomes `'`) between two alphanumeric characters belongs to the word;
 //!   the character before it may carry marks. Each character of the scripts Han, Hiragana and
 //!   Katakana is a token of its own, with its marks. Every other character separates words,
-//!   including a mark that follows neither kind of token.
+//!   including a mark that follows neither kind of token. (Vowel signs that are letters and cannot
+//!   be reordered begin a word there.)
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
-//! - `bytes:N`: canonical text as with `whitespace`; stage 3 slides windows of N bytes over it.
+//! - `bytes:N`: the decoded text with its white space folded; no other step applies. Stage 3 slides
+//!   windows of N bytes over it.
+//!
+//! A change of these rules gets a new number ([`TOKEN_RULE`]), which the manifest stores.
 //!
 //! A token may begin in one piece of text and end in another: `foo<b>bar</b>` is one word.
 //!
@@ -62,7 +78,7 @@ use markup::TextEmitter;
 use text::Text;
 use tokens::Canonical;
 
-pub use config::{ParseConfig, TokenKind};
+pub use config::{Fold, ParseConfig, TOKEN_RULE, TokenKind};
 pub(crate) use spans::{SpanFinder, canonical_token, each_token, push_canonical, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
 
@@ -282,7 +298,7 @@ impl Parser {
                 title: Vec::new(),
                 decoded: Vec::new(),
             },
-            canonical: Canonical::new(&config.tokens),
+            canonical: Canonical::new(config),
             text: Text::default(),
         }
     }

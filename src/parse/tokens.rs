@@ -7,16 +7,28 @@
 //! Short pieces and short runs go through a table, byte by byte. An apostrophe at the end of a
 //! word, and every non-ASCII character, goes through [`Canonical::step`].
 //!
+//! Canonical composition takes place in the buffer, after the change to lower case. Only characters
+//! that it can concern get there ([`Canonical::compose`]); ASCII and most text in NFC does not. A
+//! *sequence* is a character and the combining marks after it. When a mark may change what stands
+//! before it, the sequence is composed as soon as it ends.
+//!
 //! # Invariants
 //! - `buffer[..used]` is canonical text: tokens, each followed by one space once it is closed. It
 //!   ends in a space, or is empty, exactly when no token is open.
 //! - An apostrophe at the end of a piece stays in the buffer until the next character shows whether
 //!   it is inside a word; it is never passed on before that.
+//! - The last character of an open token, with the marks after it, stays in the buffer, because the
+//!   next character may compose with it. It takes at most [`SEQUENCE_BYTES`].
 
 use std::ops::Range;
 
-use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
-use super::config::TokenKind;
+use unicode_normalization::char::{
+    canonical_combining_class, compose, decompose_canonical, decompose_compatible,
+};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use super::class::{COMPAT, Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::config::{ParseConfig, TokenKind};
 use super::masks::{BLOCK, LANES, Masks};
 use crate::utf8::{Carry, Decoded, decode, is_continuation};
 
@@ -31,6 +43,14 @@ const STARTS_AT_ONCE: usize = 8;
 /// many bytes, rounded up.
 const SPARE_BYTES: usize = 2 * LANES;
 const SPARE_STARTS: usize = LANES / 2 + STARTS_AT_ONCE;
+
+/// Marks that are composed with the character before them, as many as the Stream-Safe Text Format
+/// allows (UAX #15, section 13). The marks after them are composed among themselves, this number at
+/// a time. So no text makes the buffer of a sequence grow.
+const MOST_MARKS: u8 = 30;
+
+/// The longest sequence: a character, which decomposes into four at most, and its marks.
+const SEQUENCE_BYTES: usize = 4 * (4 + MOST_MARKS as usize);
 
 /// Canonical text is passed on whenever about this many bytes have accumulated; the consumer
 /// decides what to keep. With its token starts it stays in the second-level cache.
@@ -105,6 +125,10 @@ enum Open {
 #[derive(Debug)]
 pub(super) struct Canonical {
     words: bool,
+    /// Whether the text stays as it is, but for white space (`bytes:N`).
+    raw: bool,
+    /// The bit of [`Known`] for characters that are folded, or 0.
+    folded: u8,
     table: &'static [u8; 256],
     masks: Masks,
     classes: ClassCache,
@@ -115,6 +139,13 @@ pub(super) struct Canonical {
     starts: Vec<usize>,
     count: usize,
     open: Open,
+    /// The marks of the open sequence that composition concerns.
+    marks: u8,
+    /// If there are any: where the sequence begins, the combining class of the last mark, and
+    /// whether the sequence may change.
+    sequence: usize,
+    last_mark: u8,
+    changes: bool,
     /// The incomplete character at the end of a piece.
     carry: Carry,
     /// Tokens are passed on when `used` reaches this length.
@@ -124,18 +155,24 @@ pub(super) struct Canonical {
 }
 
 impl Canonical {
-    pub(super) fn new(kind: &TokenKind) -> Self {
-        let words = *kind == TokenKind::Words;
+    pub(super) fn new(config: &ParseConfig) -> Self {
+        let words = config.tokens == TokenKind::Words;
         Canonical {
             words,
+            raw: matches!(config.tokens, TokenKind::Bytes(_)),
+            folded: folded_bit(config),
             table: if words { &WORDS } else { &WHITESPACE },
             masks: Masks::default(),
-            classes: ClassCache::new(),
+            classes: ClassCache::new(folded_bit(config)),
             buffer: Vec::new(),
             used: 0,
             starts: Vec::new(),
             count: 0,
             open: Open::None,
+            marks: 0,
+            sequence: 0,
+            last_mark: 0,
+            changes: false,
             carry: Carry::default(),
             drain_at: DRAIN_BYTES,
             gone: 0,
@@ -173,6 +210,7 @@ impl Canonical {
             self.step(c);
         }
         if self.open != Open::None {
+            self.settle();
             self.make_room(1);
             self.close();
         }
@@ -217,6 +255,7 @@ impl Canonical {
         while let Some(&b) = block.get(at) {
             let mapped = self.table[usize::from(b)];
             if mapped != SLOW {
+                self.settle();
                 match self.open {
                     Open::None | Open::Word => {}
                     Open::Apostrophe if mapped != b' ' => self.open = Open::Word,
@@ -232,6 +271,7 @@ impl Canonical {
                 && block.get(at + 1).is_some_and(|b| b.is_ascii_alphanumeric())
             {
                 // Only the table of words marks an ASCII apostrophe as slow.
+                self.settle();
                 self.buffer[self.used] = b;
                 self.used += 1;
                 at += 1;
@@ -365,8 +405,19 @@ impl Canonical {
     }
 
     /// Processes one character by the definition of a token. The caller has made room.
+    #[inline]
     fn step(&mut self, c: char) {
-        if !self.words {
+        match self.classes.plain(c) {
+            Some(class) if self.marks == 0 => self.step_as(c, class),
+            _ => self.step_slowly(c),
+        }
+    }
+
+    /// Processes a character that composing or folding may concern, or that is met for the first
+    /// time.
+    #[inline(never)]
+    fn step_slowly(&mut self, c: char) {
+        if self.raw {
             if c.is_whitespace() {
                 self.close();
             } else {
@@ -375,39 +426,192 @@ impl Canonical {
             }
             return;
         }
-        match (self.classes.get(c), self.open) {
-            (Class::Letter, open) => {
+        let known = self.classes.get(c);
+        if known.has(self.folded) {
+            decompose_compatible(c, |d| {
+                // The form of one character can be many times as long.
+                self.make_room(2 * BLOCK);
+                let known = self.classes.get(d);
+                self.step_known(d, known);
+            });
+        } else {
+            self.step_known(c, known);
+        }
+    }
+
+    /// Processes a character that is not folded.
+    fn step_known(&mut self, c: char, known: Known) {
+        let class = known.class();
+        if class == Class::Ignorable {
+            return;
+        }
+        // A mark that is part of a token continues a sequence; whatever else comes ends it.
+        let continues = known.composes() && class == Class::Mark && self.open != Open::None;
+        if !continues {
+            self.settle();
+        }
+        if !known.composes() {
+            return self.step_as(c, class);
+        }
+        // A decomposed character can be three times as long.
+        self.make_room(2 * BLOCK);
+        if !self.enter(c, class) {
+            return;
+        }
+        if known.only_moves() {
+            self.put_mark(c, canonical_combining_class(c), false);
+        } else if self.words && class == Class::Upper {
+            for lower in c.to_lowercase() {
+                decompose_canonical(lower, |d| self.compose(d));
+            }
+        } else {
+            decompose_canonical(c, |d| self.compose(d));
+        }
+    }
+
+    /// Processes a character that nothing else concerns, outside of a sequence that is open.
+    #[inline]
+    fn step_as(&mut self, c: char, class: Class) {
+        if !self.enter(c, class) {
+            return;
+        }
+        if class == Class::Upper && self.words {
+            for lower in c.to_lowercase() {
+                self.put(lower);
+            }
+        } else {
+            self.put(c);
+        }
+    }
+
+    /// Opens and closes tokens before a character; returns whether the character belongs to the
+    /// open one.
+    #[inline(always)]
+    fn enter(&mut self, c: char, class: Class) -> bool {
+        if !self.words {
+            if class == Class::Separator && c.is_whitespace() {
+                self.close();
+                return false;
+            }
+            self.begin(Open::Word);
+            return true;
+        }
+        match (class, self.open) {
+            (Class::Letter | Class::Upper, open) => {
                 if open == Open::Ideograph {
                     self.close();
                 }
                 self.begin(Open::Word);
-                self.put(c);
+                true
             }
-            (Class::Upper, open) => {
-                if open == Open::Ideograph {
-                    self.close();
-                }
-                self.begin(Open::Word);
-                for lower in c.to_lowercase() {
-                    self.put(lower);
-                }
-            }
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.put(c),
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => true,
             (Class::LetterMark, Open::None | Open::Apostrophe) => {
                 self.begin(Open::Word);
-                self.put(c);
+                true
             }
             (Class::Ideograph, _) => {
                 self.close();
                 self.begin(Open::Ideograph);
-                self.put(c);
+                true
             }
             (Class::Apostrophe, Open::Word) => {
                 self.put('\'');
                 self.open = Open::Apostrophe;
+                false
             }
-            (Class::Apostrophe | Class::Separator | Class::Mark, _) => self.close(),
+            (Class::Apostrophe | Class::Separator | Class::Mark | Class::Ignorable, _) => {
+                self.close();
+                false
+            }
         }
+    }
+
+    /// Appends a decomposed character to the open token.
+    fn compose(&mut self, c: char) {
+        let class = canonical_combining_class(c);
+        if class > 0 {
+            let composes = is_nfc_quick(std::iter::once(c)) != IsNormalized::Yes;
+            return self.put_mark(c, class, composes);
+        }
+        // Composes only with the character directly before it (Hangul, some vowel signs).
+        self.settle();
+        let at = self.last();
+        let before = std::str::from_utf8(&self.buffer[at..self.used]).unwrap_or_default();
+        match before.chars().next().and_then(|before| compose(before, c)) {
+            Some(composed) => {
+                self.used = at;
+                self.put(composed);
+            }
+            None => self.put(c),
+        }
+    }
+
+    /// Appends a mark of this combining class to the open token.
+    fn put_mark(&mut self, c: char, class: u8, composes: bool) {
+        if self.marks == 0 {
+            self.sequence = self.last();
+        } else if self.marks == MOST_MARKS {
+            self.settle();
+            self.sequence = self.used;
+        }
+        self.changes |= composes || self.marks > 0 && class < self.last_mark;
+        self.put(c);
+        self.marks += 1;
+        self.last_mark = class;
+    }
+
+    /// Where the last character of the open token begins, or would begin if it has none.
+    #[inline]
+    fn last(&self) -> usize {
+        let begin = self.starts[..self.count].last().copied();
+        let begin = begin.unwrap_or(self.used);
+        let mut at = self.used;
+        while at > begin {
+            at -= 1;
+            if !is_continuation(self.buffer[at]) {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Ends the open sequence, if any.
+    #[inline]
+    fn settle(&mut self) {
+        if self.marks > 0 {
+            self.end_sequence();
+        }
+    }
+
+    #[inline(never)]
+    fn end_sequence(&mut self) {
+        self.marks = 0;
+        if !std::mem::take(&mut self.changes) {
+            return;
+        }
+        let mut composed = [0; SEQUENCE_BYTES];
+        let mut length = 0;
+        if let Ok(sequence) = std::str::from_utf8(&self.buffer[self.sequence..self.used]) {
+            let mut chars = sequence.chars();
+            match (chars.next(), chars.next(), chars.next()) {
+                // Most sequences: an ASCII letter and an accent.
+                (Some(letter @ '\0'..='\x7f'), Some(mark), None) => {
+                    let Some(c) = compose(letter, mark) else {
+                        return;
+                    };
+                    length = c.encode_utf8(&mut composed).len();
+                }
+                _ => {
+                    for c in sequence.nfc() {
+                        length += c.encode_utf8(&mut composed[length..]).len();
+                    }
+                }
+            }
+        }
+        self.used = self.sequence;
+        self.make_room(2 * BLOCK);
+        self.buffer[self.used..self.used + length].copy_from_slice(&composed[..length]);
+        self.used += length;
     }
 
     /// Begins a token if none is open; a pending apostrophe turns out to be inside its word.
@@ -458,7 +662,16 @@ impl Canonical {
     fn drain(&mut self, consumer: &mut dyn TokenConsumer) {
         let (settled, complete) = match self.open {
             Open::None => (self.used.saturating_sub(1), self.count),
-            Open::Word | Open::Ideograph => (self.used, self.count - 1),
+            Open::Word | Open::Ideograph => {
+                let begin = self.starts[self.count - 1];
+                let sequence = match self.marks {
+                    0 => self.last(),
+                    _ => self.sequence,
+                };
+                // Without the space before the token.
+                let space = usize::from(sequence == begin && begin > 0);
+                (sequence - space, self.count - 1)
+            }
             Open::Apostrophe => (self.used - 1, self.count - 1),
         };
         if self.open == Open::None {
@@ -472,6 +685,7 @@ impl Canonical {
         let done = consumer.take(tokens, false).min(settled);
         self.buffer.copy_within(done..self.used, 0);
         self.used -= done;
+        self.sequence = self.sequence.saturating_sub(done);
         // An open token keeps its start, though some of its bytes may be gone.
         let gone = self.starts[..complete].partition_point(|&start| start < done);
         for i in gone..self.count {
@@ -482,6 +696,14 @@ impl Canonical {
         // Wait for at least as many bytes again as were kept, so that the kept bytes are moved
         // rarely.
         self.drain_at = DRAIN_BYTES + 2 * self.used;
+    }
+}
+
+/// The bit of [`Known`] for the characters that are folded, or 0.
+pub(super) fn folded_bit(config: &ParseConfig) -> u8 {
+    match config.fold.compat {
+        true => COMPAT,
+        false => 0,
     }
 }
 
@@ -528,13 +750,20 @@ mod tests {
         }
     }
 
+    fn canonical_of(kind: &TokenKind) -> Canonical {
+        Canonical::new(&ParseConfig {
+            tokens: kind.clone(),
+            ..ParseConfig::default()
+        })
+    }
+
     const TEXT: &str = "Don't o\u{2019}C 'x' a'' \u{301}é\u{301}'É 漢か\u{3099}'字x \u{20000}İ\u{a0}\
                         \u{2019}t\u{93f} y'\u{301}z\0 \u{10400}";
 
     #[test]
     fn pieces_and_portions_do_not_matter() {
         for kind in [TokenKind::Words, TokenKind::Whitespace] {
-            let mut canonical = Canonical::new(&kind);
+            let mut canonical = canonical_of(&kind);
             let mut whole = Pairs::default();
             canonical.push(TEXT.as_bytes(), &mut whole);
             let tokens = canonical.finish(&mut whole);
@@ -544,7 +773,7 @@ mod tests {
             if kind == TokenKind::Words {
                 assert_eq!(
                     text,
-                    "don't o'c x a é\u{301}'é 漢 か\u{3099} 字 x \u{20000} i\u{307} t\u{93f} y z \
+                    "don't o'c x a é\u{301}'é 漢 が 字 x \u{20000} i\u{307} t\u{93f} y z \
                      \u{10428}"
                 );
             }
@@ -575,7 +804,7 @@ mod tests {
         ) {
             let text = parts.concat();
             for kind in [TokenKind::Words, TokenKind::Whitespace] {
-                let mut canonical = Canonical::new(&kind);
+                let mut canonical = canonical_of(&kind);
                 let (mut whole, mut bytes) = (Pairs::default(), Pairs::default());
                 for (taken, piece) in [(&mut whole, text.len().max(1)), (&mut bytes, 1)] {
                     for piece in text.as_bytes().chunks(piece) {
@@ -595,7 +824,7 @@ mod tests {
     /// Every length of run and gap, at every position in a word of the masks.
     #[test]
     fn masks_agree_with_the_table_at_every_place() {
-        let mut canonical = Canonical::new(&TokenKind::Words);
+        let mut canonical = canonical_of(&TokenKind::Words);
         for before in 0..=LANES {
             for gap in 0..=LANES + 1 {
                 let text = format!(
@@ -618,9 +847,261 @@ mod tests {
         }
     }
 
+    /// The canonical text, from pieces of this number of bytes, passed on as early as possible.
+    fn canonical(text: &str, config: &ParseConfig, size: usize) -> String {
+        pieces(&mut Canonical::new(config), text, size)
+    }
+
+    fn pieces(canonical: &mut Canonical, text: &str, size: usize) -> String {
+        let mut taken = All::default();
+        for piece in text.as_bytes().chunks(size) {
+            canonical.drain_at = 0;
+            canonical.push(piece, &mut taken);
+        }
+        canonical.finish(&mut taken);
+        taken.0
+    }
+
+    /// Takes all text that will not change.
+    #[derive(Default)]
+    struct All(String);
+
+    impl TokenConsumer for All {
+        fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+            self.0.push_str(std::str::from_utf8(tokens.bytes).unwrap());
+            tokens.bytes.len()
+        }
+    }
+
+    fn of(tokens: TokenKind, compat: bool) -> ParseConfig {
+        ParseConfig {
+            fold: super::super::Fold { compat },
+            ..tokens.into()
+        }
+    }
+
+    const KINDS: [TokenKind; 2] = [TokenKind::Words, TokenKind::Whitespace];
+
+    /// For both kinds, without folding.
+    fn plain() -> [Canonical; 2] {
+        KINDS.map(|kind| Canonical::new(&of(kind, false)))
+    }
+
+    /// What `--fold compat` makes of a text.
+    fn folded(text: &str, plain: &mut [Canonical; 2]) -> String {
+        let mut out = String::new();
+        for c in text.chars() {
+            let form: String = [c].into_iter().nfkd().collect();
+            let several = |plain| pieces(plain, &form, 100).contains(' ');
+            match plain.iter_mut().any(several) {
+                true => out.push(c),
+                false => out.push_str(&form),
+            }
+        }
+        out
+    }
+
+    /// A character and its decomposition have the same effect, in every surrounding.
+    #[test]
+    fn every_character_counts_as_its_decomposition() {
+        let mut all = plain();
+        for kind in KINDS {
+            let mut plain = Canonical::new(&of(kind.clone(), false));
+            let mut compat = Canonical::new(&of(kind.clone(), true));
+            for c in '\0'..=char::MAX {
+                let nfd: String = [c].into_iter().nfd().collect();
+                let form = folded(&c.to_string(), &mut all);
+                // Of Hangul syllables, which are made by rule, some will do.
+                let some = ('가'..='힣').contains(&c) && !(c as u32).is_multiple_of(97);
+                if some || nfd.chars().eq([c]) && form == nfd {
+                    continue;
+                }
+                for before in ["", "a", "漢", "a'", "="] {
+                    for after in ["", "b", "漢", "'b", "\u{301}", "\u{323}b"] {
+                        let surrounded = |text: &str| format!("{before}{text}{after}");
+                        let whole = surrounded(&c.to_string());
+                        let found = pieces(&mut plain, &whole, 100);
+                        assert_eq!(
+                            found,
+                            pieces(&mut plain, &surrounded(&nfd), 100),
+                            "{whole:?}"
+                        );
+                        let found = pieces(&mut compat, &whole, 100);
+                        assert_eq!(
+                            found,
+                            pieces(&mut compat, &surrounded(&form), 100),
+                            "{whole:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_sees_a_difference() {
+        for (text, tokens) in [
+            ("co\u{ad}operate", "cooperate"),
+            (
+                "zero\u{200b}width wo\u{2060}rd a\u{feff}b",
+                "zerowidth word ab",
+            ),
+            ("می\u{200c}خواهم", "میخواهم"),
+            (
+                "left\u{200e}to\u{202e}right don\u{ad}'\u{ad}t",
+                "lefttoright don't",
+            ),
+            ("漢\u{e0100}字 ❤\u{fe0f} \u{ad} \u{3164}", "漢 字"),
+            ("cafe\u{301} CAFE\u{301} caf\u{e9}", "café café café"),
+            (
+                "e\u{200d}\u{301} q\u{323}\u{307} q\u{307}\u{323}",
+                "é q\u{323}\u{307} q\u{323}\u{307}",
+            ),
+            ("ạ\u{302} a\u{302}\u{323} ậ Ậ", "ậ ậ ậ ậ"),
+            (
+                "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af} \u{d55c}\u{ae00} 하\u{11ab}",
+                "한글 한글 한",
+            ),
+            ("\u{212b} \u{c5} A\u{30a} \u{212a}g \u{2126}", "å å å kg ω"),
+            (
+                "\u{f900} \u{958} \u{915}\u{93c}",
+                "豈 \u{915}\u{93c} \u{915}\u{93c}",
+            ),
+            ("\u{130} I\u{307} i\u{307}", "i\u{307} i\u{307} i\u{307}"),
+            (
+                "か\u{3099} が \u{9c7}\u{9be} \u{995}\u{9cb}",
+                "が が \u{9cb} \u{995}\u{9cb}",
+            ),
+            ("\u{345}a \u{344}x", "a x"),
+        ] {
+            for size in 1..10 {
+                assert_eq!(
+                    canonical(text, &ParseConfig::default(), size),
+                    tokens,
+                    "{text:?}"
+                );
+            }
+        }
+        let whitespace = of(TokenKind::Whitespace, false);
+        let text = "Co\u{ad}op, =\u{338} \u{ad} \u{301}e\u{301} \u{1d160}";
+        let tokens = "Coop, ≠ \u{301}é \u{1d158}\u{1d165}\u{1d16e}";
+        assert_eq!(canonical(text, &whitespace, 3), tokens);
+        let bytes: ParseConfig = "bytes:4".parse::<TokenKind>().unwrap().into();
+        let text = "Co\u{ad}op, =\u{338} \u{ad} e\u{301}";
+        assert_eq!(canonical(text, &bytes, 3), text);
+    }
+
+    #[test]
+    fn compatibility_forms_are_folded_if_asked() {
+        for (text, words, whitespace) in [
+            ("ﬁne ﬃ", "fine ffi", "fine ffi"),
+            ("ＡＢＣ１２", "abc12", "ABC12"),
+            ("①x² Ⅷ", "1x2 viii", "1x2 VIII"),
+            ("ｶﾞ ﾊﾟｰ", "ガ パ ー", "ガ パー"),
+            ("㈱a a＇b …b", "株 a a'b b", "(株)a a'b ...b"),
+            // More than one word.
+            ("½x ㍿ ﷺ", "½x ﷺ", "½x ㍿ ﷺ"),
+        ] {
+            for size in [1, 2, 100] {
+                let of = |kind| canonical(text, &of(kind, true), size);
+                assert_eq!(of(TokenKind::Words), words, "{text:?}");
+                assert_eq!(of(TokenKind::Whitespace), whitespace, "{text:?}");
+            }
+        }
+    }
+
+    /// Runs of any number of marks take bounded memory, and pieces do not matter.
+    #[test]
+    fn long_runs_of_marks_are_composed_in_parts() {
+        let marks = ['\u{301}', '\u{323}', '\u{345}', '\u{1d165}', '\u{93c}'];
+        for kind in KINDS {
+            let config = of(kind.clone(), false);
+            for length in [1, 2, 29, 30, 31, 59, 60, 61, 1000] {
+                let run: Vec<char> = (0..length).map(|i| marks[i * i % 7 % 5]).collect();
+                let text: String = ['é']
+                    .iter()
+                    .chain(&run)
+                    .chain(['x', ' ', 'y'].iter())
+                    .collect();
+                let mut expected = String::new();
+                for (i, part) in run.chunks(usize::from(MOST_MARKS)).enumerate() {
+                    let first = (i == 0).then_some('é');
+                    expected.extend(first.into_iter().chain(part.iter().copied()).nfc());
+                }
+                expected.push_str("x y");
+                for size in [1, 2, 7, 64, 4096] {
+                    assert_eq!(canonical(&text, &config, size), expected, "{length} {size}");
+                }
+            }
+            let mut canonical = Canonical::new(&config);
+            let mut taken = Pairs::default();
+            let run: String = marks.iter().collect::<String>().repeat(1 << 16);
+            canonical.push("e".as_bytes(), &mut taken);
+            canonical.push(run.as_bytes(), &mut taken);
+            assert!(canonical.buffer.len() <= 2 * run.len());
+            assert_eq!(canonical.finish(&mut taken), 1);
+        }
+    }
+
+    /// Everything that one character can become has room.
+    #[test]
+    fn the_longest_forms_have_room() {
+        for kind in KINDS {
+            for c in [
+                "\u{1d160}",
+                "\u{2057}",
+                "ΐ\u{323}",
+                "İ",
+                "\u{fdf2}",
+                "\u{3316}",
+                "\u{fb2c}",
+            ] {
+                for compat in [false, true] {
+                    let config = of(kind.clone(), compat);
+                    let text = c.repeat(3 * BLOCK);
+                    let whole = canonical(&text, &config, text.len());
+                    assert_eq!(whole, canonical(&text, &config, 1001), "{c:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        /// The tokens are those of the text in NFC, without what is dropped; likewise with folding.
+        #[test]
+        fn equivalent_texts_have_the_same_tokens(
+            text in prop_oneof![
+                "[a-cA-C'\u{2019}=\u{301}\u{323}\u{338}\u{345}\u{93f}\u{915}\u{93c}\u{1100}\u{1161}\u{11a8}\u{ac00}\
+                 \u{ad}\u{200d}\u{34f}\u{212b}\u{130}\u{344}\u{f73}\u{9c7}\u{9be}\u{1f82}éệ漢カ\u{3099} ,\u{2000}.-]{0,28}",
+                "[Ａﬁ½㈱ｶﾞ㍿…¨ﷲa-c'\u{ad}\u{301}\u{345} ]{0,28}",
+                prop::collection::vec(any::<char>(), 0..28).prop_map(|text| text.into_iter().collect()),
+                prop::collection::vec(prop::char::range('\u{300}', '\u{1fff}'), 0..28)
+                    .prop_map(|text| text.into_iter().collect()),
+            ],
+            size in 1usize..9,
+        ) {
+            let mut all = plain();
+            let seen: String = text.chars().filter(|&c| !super::super::class::is_ignorable(c)).collect();
+            for kind in KINDS {
+                for compat in [false, true] {
+                    let config = of(kind.clone(), compat);
+                    let found = canonical(&text, &config, size);
+                    prop_assert!(unicode_normalization::is_nfc(&found));
+                    let mut plain = Canonical::new(&of(kind.clone(), false));
+                    let seen = if compat { folded(&seen, &mut all) } else { seen.clone() };
+                    for other in [seen.nfc().collect::<String>(), seen.nfd().collect()] {
+                        prop_assert_eq!(&found, &pieces(&mut plain, &other, 100), "{:?}", other);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn bytes_that_are_no_utf8_separate() {
-        let mut canonical = Canonical::new(&TokenKind::Words);
+        let mut canonical = canonical_of(&TokenKind::Words);
         for (pieces, text) in [
             (&[&b"a\xffb"[..]][..], "a b"),
             (&[b"a\xc3", b"b"], "a b"),
@@ -641,7 +1122,7 @@ mod tests {
 
     #[test]
     fn memory_stays_small_and_is_given_back() {
-        let mut canonical = Canonical::new(&TokenKind::Words);
+        let mut canonical = canonical_of(&TokenKind::Words);
         let mut taken = Pairs::default();
         for _ in 0..100 {
             canonical.push("ab cd é ".repeat(4000).as_bytes(), &mut taken);

@@ -26,7 +26,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::parse::{TokenKind, each_token, token_spans};
+use crate::parse::{ParseConfig, each_token, token_spans};
 use crate::read::Cut;
 
 /// What is removed as a whole.
@@ -82,12 +82,17 @@ pub(super) struct Cuts {
 
 /// What is cut out of a text whose `removable` ranges of bytes are in order, and begin and end with
 /// tokens.
-pub(super) fn cuts(text: &str, kind: &TokenKind, removable: &[Range<usize>], align: Align) -> Cuts {
-    let mut cutter = Cutter::new(text, kind, align == Align::Token);
+pub(super) fn cuts(
+    text: &str,
+    parse: &ParseConfig,
+    removable: &[Range<usize>],
+    align: Align,
+) -> Cuts {
+    let mut cutter = Cutter::new(text, parse, align == Align::Token);
     let mut removable = Removable(removable);
     let mut token = 0;
     match align {
-        Align::Token => each_token(text, kind, |span| {
+        Align::Token => each_token(text, parse, |span| {
             let goes = removable.has(&span);
             cutter.atom(span, token..token + 1, goes);
             token += 1;
@@ -97,7 +102,7 @@ pub(super) fn cuts(text: &str, kind: &TokenKind, removable: &[Range<usize>], ali
             let mut blocks = Blocks::new(text, align == Align::Paragraph);
             let mut block = blocks.next();
             let (mut first, mut stays) = (0, false);
-            each_token(text, kind, |span| {
+            each_token(text, parse, |span| {
                 while let Some(open) = block.take_if(|open| open.end <= span.start) {
                     cutter.atom(open, first..token, first < token && !stays);
                     (first, stays) = (token, false);
@@ -205,7 +210,7 @@ struct Run {
 /// Makes cuts from atoms.
 struct Cutter<'t> {
     text: &'t str,
-    kind: &'t TokenKind,
+    parse: &'t ParseConfig,
     /// Whether atoms are tokens.
     tokens: bool,
     /// The last atom that stays.
@@ -215,10 +220,10 @@ struct Cutter<'t> {
 }
 
 impl<'t> Cutter<'t> {
-    fn new(text: &'t str, kind: &'t TokenKind, tokens: bool) -> Self {
+    fn new(text: &'t str, parse: &'t ParseConfig, tokens: bool) -> Self {
         Cutter {
             text,
-            kind,
+            parse,
             tokens,
             before: None,
             run: None,
@@ -273,7 +278,7 @@ impl<'t> Cutter<'t> {
     fn remain(&self, before: &str, separator: &str, next: &str) -> bool {
         let joined = [before, separator, next].concat();
         let begin = before.len() + separator.len();
-        token_spans(&joined, self.kind) == [0..before.len(), begin..joined.len()]
+        token_spans(&joined, self.parse) == [0..before.len(), begin..joined.len()]
     }
 
     fn end(mut self) -> Vec<TextCut> {

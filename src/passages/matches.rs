@@ -103,7 +103,7 @@ impl Places {
                         reader.begin(number);
                         while reader.next(&mut wanted)? {
                             let all = wanted.iter().flat_map(ends);
-                            positions.find(&text, &search.parse.tokens, all);
+                            positions.find(&text, search.parse, all);
                             for place in &wanted {
                                 let [first, last] = ends(place).map(|token| positions.of(token));
                                 let Some((first, last)) = first.zip(last) else {
@@ -324,7 +324,7 @@ fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
                         .collect();
                     positions.begin();
                     let ends = ranges.iter().flat_map(|range| [range.start, range.end - 1]);
-                    positions.find(&text, &search.parse.tokens, ends);
+                    positions.find(&text, search.parse, ends);
                     let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
                     for (range, (.., n)) in ranges.iter().zip(of(number)) {
                         let first = positions.of(range.start);
@@ -357,7 +357,7 @@ fn begin(
 ) -> Result<AtomicFile> {
     let mut file = AtomicFile::create(&workspace.directory().join(name))?;
     let columns = format!("# max-documents: {}\n{columns}", matches.max_documents);
-    file.put(header(how, &search.parse.tokens, &columns).as_bytes())?;
+    file.put(header(how, search.parse, &columns).as_bytes())?;
     Ok(file)
 }
 
@@ -389,7 +389,7 @@ fn write_common(
             let begin = |name: &str, columns: String| {
                 let mut file = AtomicFile::create(&workspace.directory().join(name))?;
                 let columns = format!("# by: {}\n{columns}", boilerplate.by);
-                file.put(header(config.0, &search.parse.tokens, &columns).as_bytes())?;
+                file.put(header(config.0, search.parse, &columns).as_bytes())?;
                 Ok::<_, Error>(file)
             };
             let columns = format!("passage\ttokens\tgroups\tplaces\t{place}\ttext");

@@ -297,6 +297,7 @@ pub fn remove(
     let meter = Meter::start();
     let inputs = check_removal(workspace, (kept, removed), context)?;
     let collection = collection::config(&workspace.manifest);
+    collection.shingle.parse.check_rule(workspace.directory())?;
     let removable = Removable::open(workspace, &inputs, context)?;
 
     let files = inputs.len() as u64;
@@ -983,8 +984,8 @@ impl Cutter<'_, '_> {
             let text = whole.get(hidden..).unwrap_or_default();
             let first = (begin + hidden).saturating_sub(skipped);
             let within = within(&document.ranges.bytes, first..first + text.len());
-            let kind = &self.collection.shingle.parse.tokens;
-            let found = cuts(text, kind, &within, self.config.align);
+            let parse = &self.collection.shingle.parse;
+            let found = cuts(text, parse, &within, self.config.align);
             for TextCut { cut, tokens } in &found.cuts {
                 let line = RemovedLine {
                     file: &self.input.docno,

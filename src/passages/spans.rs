@@ -7,7 +7,7 @@ use super::repeats::{PIECE_BYTES, Repeat, Repeats, RepeatsReader, Search};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use crate::cluster::cell;
 use crate::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
-use crate::parse::{ParseConfig, Parser, TokenKind, each_token};
+use crate::parse::{ParseConfig, Parser, each_token};
 use crate::progress::Unit;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
@@ -61,7 +61,7 @@ impl Positions {
     pub fn find(
         &mut self,
         text: &str,
-        kind: &TokenKind,
+        parse: &ParseConfig,
         tokens: impl Iterator<Item = u32>,
     ) -> bool {
         self.wanted.clear();
@@ -74,7 +74,7 @@ impl Positions {
         let mut wanted = self.wanted.iter().peekable();
         // A text that begins with a token has the same tokens as the rest of a longer one.
         let rest = text.get(offset..).unwrap_or_default();
-        each_token(rest, kind, |span| {
+        each_token(rest, parse, |span| {
             if wanted.next_if(|wanted| **wanted == token).is_some() {
                 let (begin, end) = (offset + span.start, offset + span.end);
                 let between = text.as_bytes().get(counted..begin).unwrap_or_default();
@@ -291,7 +291,7 @@ impl Maker<'_, '_> {
         let ends = ranges().flat_map(|range| [range.start, range.end - 1]);
         let kept = positions.kept.map(|(token, _)| token);
         let tokens = ends.chain(open).filter(|token| Some(*token) != kept);
-        if !positions.find(&self.text, &self.parse.tokens, tokens) {
+        if !positions.find(&self.text, self.parse, tokens) {
             return Err(self.search.reread.changed(document));
         }
         let put = |ranges: &[Range<u32>], out: &mut String| {
@@ -332,8 +332,13 @@ impl Maker<'_, '_> {
 }
 
 /// The comment lines and the header of a file.
-pub(super) fn header(how: &str, tokens: &TokenKind, columns: &str) -> String {
-    format!("# format: lookalike 1\n# tokens: {tokens}\n{how}{columns}\n")
+pub(super) fn header(how: &str, parse: &ParseConfig, columns: &str) -> String {
+    let mut out = String::from("# format: lookalike 1\n");
+    for (name, value) in parse.parameters() {
+        let _ = writeln!(out, "# {name}: {value}");
+    }
+    let _ = writeln!(out, "{how}{columns}");
+    out
 }
 
 /// Writes the files into the directory of the collection. `how` has comment lines with parameters.
@@ -349,7 +354,7 @@ pub(super) fn write(
     let places = "begin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord";
     let begin = |name: &str, columns: &str| {
         let mut file = AtomicFile::create(&directory.join(name))?;
-        file.put(header(how, &search.parse.tokens, columns).as_bytes())?;
+        file.put(header(how, search.parse, columns).as_bytes())?;
         Ok::<_, Error>(file)
     };
     let mut spans = begin(SPANS_FILE, &format!("docno\t{places}"))?;

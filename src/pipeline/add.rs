@@ -107,6 +107,8 @@ pub fn add(
 ) -> Result<Summary> {
     context.budget.check()?;
     let mut workspace = super::open(directory)?;
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
+    parse.check_rule(directory)?;
     if super::is_piped(inputs) {
         return Err(Error::BadParameter {
             name: "INPUT",

@@ -250,6 +250,7 @@ pub fn run(
         reply: &mut reply,
     };
     let shingle = &collection::config(&base.manifest).shingle;
+    shingle.parse.check_rule(base.directory())?;
     match spec {
         Some(spec) => {
             let workspace = methods::keys_to_read(base, spec, context)?;
@@ -262,7 +263,7 @@ pub fn run(
             let held = prepared.held_bytes();
             let features = &collection::config(&workspace.manifest).shingle;
             asking.run(&workspace, &config, held, &|| {
-                let mut keyer = Keyer::new(&*prepared);
+                let mut keyer = Keyer::new(&*prepared, &shingle.parse);
                 let mut parser = Parser::new(&shingle.parse);
                 let mut text = Vec::new();
                 let mut shingler = Shingler::<u64>::new(features);

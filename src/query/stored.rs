@@ -87,11 +87,17 @@ pub(crate) fn stored(
 /// Refuses collections whose fingerprints cannot be compared, and names the flag.
 fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
     let [a, b] = [from, to].map(|workspace| &collection::config(&workspace.manifest).shingle);
+    if a.parse.token_rule != b.parse.token_rule {
+        for (workspace, shingle) in [(from, a), (to, b)] {
+            shingle.parse.check_rule(workspace.directory())?;
+        }
+    }
     let windows = matches!(a.parse.tokens, TokenKind::Bytes(_));
     let seeded = a.fingerprint == FingerprintKind::Xxh3;
     let text = |value: &dyn std::fmt::Display| value.to_string();
     let flags = [
         ("tokens", text(&a.parse.tokens), text(&b.parse.tokens), true),
+        ("fold", text(&a.parse.fold), text(&b.parse.fold), true),
         (
             "shingle-size",
             text(&a.shingle_size),

@@ -159,9 +159,9 @@ pub(crate) fn write_diff(
         workspace.forget_others(|other| other == name)?;
     }
     let words = [both.a.words(workspace)?, both.b.words(workspace)?];
-    let kind = &collection::config(&workspace.manifest).shingle.parse.tokens;
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
     let program = &workspace.manifest.program;
-    let shown = (kind, context);
+    let shown = (parse, context);
     let written = page::diff::write(both, words, passages, shown, (program, output))?;
     if let Some(name) = &name {
         workspace.name_others(vec![ResultFile::new(name, written)])?;

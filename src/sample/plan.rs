@@ -250,7 +250,7 @@ impl Plan {
         threshold: Threshold,
     ) -> Result<()> {
         let (ours, theirs) = (&self.shingle, &collection.shingle);
-        let compared: [(&str, String, String); 8] = [
+        let compared: [(&str, String, String); 9] = [
             (
                 "threshold",
                 threshold.to_string(),
@@ -260,6 +260,11 @@ impl Plan {
                 "tokens",
                 theirs.parse.tokens.to_string(),
                 ours.parse.tokens.to_string(),
+            ),
+            (
+                "fold",
+                theirs.parse.fold.to_string(),
+                ours.parse.fold.to_string(),
             ),
             (
                 "detect-charset",

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::plan::{Estimate, Evidence, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target};
 use crate::collection::SizeGroups;
 use crate::ids::{FingerprintKind, Threshold};
-use crate::parse::{ParseConfig, TokenKind};
+use crate::parse::{Fold, ParseConfig, TokenKind};
 use crate::shingle::{ShingleConfig, Short};
 use crate::store::disk;
 use crate::{Error, Result};
@@ -68,7 +68,9 @@ pub fn write(plan: &Plan) -> String {
     line(format_args!(""));
     line(format_args!("# The plan holds for these parameters only."));
     let shingle = &plan.shingle;
-    line(format_args!("tokens = \"{}\"", shingle.parse.tokens));
+    for (name, value) in shingle.parse.parameters() {
+        line(format_args!("{name} = \"{value}\""));
+    }
     line(format_args!("detect-charset = {}", shingle.parse.detector));
     line(format_args!("shingle-size = {}", shingle.shingle_size));
     line(format_args!("short = \"{}\"", shingle.short));
@@ -149,6 +151,8 @@ struct Raw {
     subset_seed: Option<u64>,
     documents: u64,
     tokens: String,
+    #[serde(default)]
+    fold: Fold,
     detect_charset: bool,
     shingle_size: u32,
     short: String,
@@ -247,7 +251,9 @@ pub fn read(path: &Path) -> Result<Plan> {
         shingle: ShingleConfig {
             parse: ParseConfig {
                 tokens,
+                fold: raw.fold,
                 detector: raw.detect_charset,
+                ..ParseConfig::default()
             },
             shingle_size: raw.shingle_size,
             short,

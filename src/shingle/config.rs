@@ -91,6 +91,7 @@ impl ShingleConfig {
                 limit: format!("it is a number from 1 to {MAX_SHINGLE_SIZE}"),
             });
         }
+        self.parse.check()?;
         match self.parse.tokens {
             TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => Err(Error::BadParameter {
                 name: "tokens",
@@ -141,7 +142,7 @@ mod tests {
         ] {
             let parse = ParseConfig {
                 tokens: tokens.parse().unwrap(),
-                detector: true,
+                ..ParseConfig::default()
             };
             let config = ShingleConfig {
                 parse,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
+use unicode_normalization::UnicodeNormalization;
 
 use super::corpus::Doc;
 use super::{Run, rows};
@@ -173,8 +174,10 @@ struct Document {
 }
 
 fn document(spec: &Spec, text: &str) -> Document {
-    let tokens = match spec.tokens {
-        "words" => words(text),
+    let composed: String = text.nfc().collect();
+    let tokens: Vec<String> = match spec.tokens {
+        "words" => words(&composed),
+        "whitespace" => composed.split_whitespace().map(String::from).collect(),
         _ => text.split_whitespace().map(String::from).collect(),
     };
     let canonical = tokens.join(" ");

@@ -697,7 +697,7 @@ fn a_plan_is_refused_for_other_parameters() {
         change(&mut collection);
         collection
     };
-    let cases: [(_, &str, [&str; 2]); 7] = [
+    let cases: [(_, &str, [&str; 2]); 8] = [
         (
             other(|c| c.shingle.shingle_size = 3),
             "--shingle-size",
@@ -707,6 +707,11 @@ fn a_plan_is_refused_for_other_parameters() {
             other(|c| c.shingle.parse.tokens = "whitespace".parse().unwrap()),
             "--tokens",
             ["whitespace", "words"],
+        ),
+        (
+            other(|c| c.shingle.parse.fold = "compat".parse().unwrap()),
+            "--fold",
+            ["compat", "none"],
         ),
         (
             other(|c| c.shingle.parse.detector = !c.shingle.parse.detector),

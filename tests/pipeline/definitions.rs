@@ -11,6 +11,8 @@ use lookalike::read::{ContentKind, RawDocument, Reason};
 use lookalike::shingle::{DocumentFacts, ShingleConfig, Shingler, Short};
 use md5::{Digest, Md5};
 use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
@@ -32,8 +34,42 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_ideograph(c)
 }
 
+/// Unicode's list of default-ignorable code points.
+const IGNORABLE: [(u32, u32); 17] = [
+    (0xad, 0xad),
+    (0x34f, 0x34f),
+    (0x61c, 0x61c),
+    (0x115f, 0x1160),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x200b, 0x200f),
+    (0x202a, 0x202e),
+    (0x2060, 0x206f),
+    (0x3164, 0x3164),
+    (0xfe00, 0xfe0f),
+    (0xfeff, 0xfeff),
+    (0xffa0, 0xffa0),
+    (0xfff0, 0xfff8),
+    (0x1bca0, 0x1bca3),
+    (0x1d173, 0x1d17a),
+    (0xe0000, 0xe0fff),
+];
+
+/// The characters that count.
+fn seen(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|&c| {
+        let within = |&(first, last): &(u32, u32)| (first..=last).contains(&u32::from(c));
+        !IGNORABLE.iter().any(within)
+    })
+}
+
+/// Whether a character of a decomposed text can begin a word.
+fn begins(c: char) -> bool {
+    is_letter(c) && (!is_mark(c) || canonical_combining_class(c) == 0)
+}
+
 fn reference_words(text: &str) -> Vec<String> {
-    let chars: Vec<char> = text.chars().collect();
+    let chars: Vec<char> = seen(text).nfd().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or(' ');
     let mut tokens = Vec::new();
     let mut i = 0;
@@ -46,11 +82,11 @@ fn reference_words(text: &str) -> Vec<String> {
                 token.push(at(i));
                 i += 1;
             }
-        } else if is_letter(at(i)) {
+        } else if begins(at(i)) {
             loop {
                 if is_letter(at(i)) || is_mark(at(i)) {
                     token.extend(at(i).to_lowercase());
-                } else if matches!(at(i), '\'' | '\u{2019}') && is_letter(at(i + 1)) {
+                } else if matches!(at(i), '\'' | '\u{2019}') && begins(at(i + 1)) {
                     token.push('\'');
                 } else {
                     break;
@@ -61,7 +97,7 @@ fn reference_words(text: &str) -> Vec<String> {
             i += 1;
             continue;
         }
-        tokens.push(token);
+        tokens.push(token.nfc().collect());
     }
     tokens
 }
@@ -69,6 +105,10 @@ fn reference_words(text: &str) -> Vec<String> {
 fn reference_tokens(text: &str, kind: &TokenKind) -> Vec<String> {
     match kind {
         TokenKind::Words => reference_words(text),
+        TokenKind::Whitespace => {
+            let seen: String = seen(text).nfc().collect();
+            seen.split_whitespace().map(String::from).collect()
+        }
         _ => text.split_whitespace().map(String::from).collect(),
     }
 }
@@ -211,7 +251,11 @@ struct Parsed {
 
 fn parse(document: &RawDocument<'_>, tokens: TokenKind, detector: bool) -> Parsed {
     let mut keep = Keep(String::new());
-    let facts = Parser::new(&ParseConfig { tokens, detector }).parse(document, &mut keep);
+    let config = ParseConfig {
+        detector,
+        ..tokens.into()
+    };
+    let facts = Parser::new(&config).parse(document, &mut keep);
     Parsed {
         text: keep.0,
         title: facts.title,
@@ -279,15 +323,15 @@ fn words_are_as_defined() {
         ("a' b 'c d'", "a b c d"),
         ("snake_case e-mail 3.14", "snake case e mail 3 14"),
         ("STRASSE Straße ÉTÉ", "strasse straße été"),
-        ("cafe\u{301} n\u{303}", "cafe\u{301} n\u{303}"),
+        ("cafe\u{301} n\u{303}", "caf\u{e9} \u{f1}"),
         ("\u{301}a -\u{301}- b", "a b"),
         ("don'\u{301}t", "don t"),
-        ("e\u{301}'t", "e\u{301}'t"),
+        ("e\u{301}'t", "\u{e9}'t"),
         ("İ", "i\u{307}"),
         ("日本語 text", "日 本 語 text"),
         ("漢a字b", "漢 a 字 b"),
         ("漢'字 a'漢 漢'a", "漢 字 a 漢 漢 a"),
-        ("か\u{3099}き", "か\u{3099} き"),
+        ("か\u{3099}き", "が き"),
         ("コーヒー", "コ ー ヒ ー"),
         ("ｶﾞ", "ｶ ﾞ"), // the half-width mark is a letter of script Common
         ("한국어", "한국어"),
@@ -295,7 +339,10 @@ fn words_are_as_defined() {
         ("\u{93f}क", "\u{93f}क"),
         ("漢\u{93f}क", "漢\u{93f} क"),
         ("x²½ Ⅷ ⅷ", "x²½ ⅷ ⅷ"),
-        ("co\u{ad}op a\u{200d}b a\u{a0}b", "co op a b a b"),
+        ("co\u{ad}op a\u{200d}b a\u{a0}b", "coop ab a b"),
+        ("\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}", "한글"),
+        ("می\u{200c}خواهم", "میخواهم"),
+        ("a\u{feff}\u{301}\u{323}", "\u{1ea1}\u{301}"),
         ("😀a😀", "a"),
     ] {
         let parsed = parse(
@@ -320,10 +367,7 @@ fn other_tokens_are_as_defined() {
         assert_eq!(parsed.text, "Foo's BAR x\0y");
     }
     let config = |n| ShingleConfig {
-        parse: ParseConfig {
-            tokens: bytes(n),
-            detector: true,
-        },
+        parse: bytes(n).into(),
         shingle_size: 7,
         ..ShingleConfig::default()
     };
@@ -967,10 +1011,7 @@ fn long_documents_equal_the_reference() {
             if tokens == bytes(300_000) {
                 // The same number of windows, without holding them.
                 let config = ShingleConfig {
-                    parse: ParseConfig {
-                        tokens,
-                        detector: true,
-                    },
+                    parse: tokens.into(),
                     ..ShingleConfig::default()
                 };
                 let short = &text[..text.floor_char_boundary(301_000)];
@@ -987,10 +1028,7 @@ fn long_documents_equal_the_reference() {
                     continue;
                 }
                 let config = ShingleConfig {
-                    parse: ParseConfig {
-                        tokens: tokens.clone(),
-                        detector: true,
-                    },
+                    parse: tokens.clone().into(),
                     shingle_size,
                     ..ShingleConfig::default()
                 };
@@ -1032,10 +1070,7 @@ fn config() -> impl Strategy<Value = ShingleConfig> {
         any::<u64>(),
     )
         .prop_map(|(tokens, shingle_size, whole, xxh3, seed)| ShingleConfig {
-            parse: ParseConfig {
-                tokens,
-                detector: true,
-            },
+            parse: tokens.into(),
             shingle_size,
             short: if whole { Short::Whole } else { Short::Skip },
             fingerprint: if xxh3 {

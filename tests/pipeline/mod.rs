@@ -3,6 +3,7 @@
 
 mod add;
 mod against;
+mod characters;
 mod definitions;
 mod dependencies;
 mod determinism;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::budget::ByteSize;
 use crate::collection::{CollectionConfig, SizeGroups};
 use crate::ids::FingerprintKind;
-use crate::parse::{ParseConfig, TokenKind};
+use crate::parse::{Fold, ParseConfig, TokenKind};
 use crate::read::{Format, Inputs, ReadConfig, Selection};
 use crate::shingle::{ShingleConfig, Short};
 use crate::{Error, Result, pipeline};
@@ -231,6 +231,22 @@ pub struct CollectionFlags {
         help_heading = "Shingles"
     )]
     pub tokens: TokenKind,
+    /// Ignore differences between characters: compat, or none
+    ///
+    /// compat takes characters and their compatibility forms (Unicode NFKC) as the same: ligatures
+    /// and their letters, full width and half width, circled and superscript digits. A character
+    /// whose form is more than one token stays as it is. Composed and decomposed characters are
+    /// always the same, and characters that nobody sees never count.
+    ///
+    /// Example: --fold compat
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = ParseConfig::default().fold,
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    pub fold: Fold,
     /// Tokens in a shingle
     ///
     /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5
@@ -344,7 +360,9 @@ impl CollectionFlags {
         let shingle = ShingleConfig {
             parse: ParseConfig {
                 tokens: self.tokens.clone(),
+                fold: self.fold,
                 detector: self.limits.detect_charset,
+                ..ParseConfig::default()
             },
             shingle_size: self.shingle_size,
             short: self.short,

@@ -24,13 +24,14 @@ pub(super) fn header(manifest: &Manifest) -> String {
 pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let shingle = &collection::config(manifest).shingle;
     let mut out = vec![("format", "lookalike 1".to_string())];
+    // With a method, words are counted as in the collection that the features were made from.
+    let method = manifest
+        .method
+        .iter()
+        .map(|method| ("method", method.clone()));
+    out.extend(method.chain(shingle.parse.parameters()));
     let mut add = |name, value: &dyn std::fmt::Display| out.push((name, value.to_string()));
-    if let Some(method) = &manifest.method {
-        // Words are counted as in the collection that the features were made from.
-        add("method", method);
-        add("tokens", &shingle.parse.tokens);
-    } else {
-        add("tokens", &shingle.parse.tokens);
+    if manifest.method.is_none() {
         add("shingle-size", &shingle.shingle_size);
         add("short", &shingle.short);
         add("fingerprint", &shingle.fingerprint);

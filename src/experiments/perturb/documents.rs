@@ -45,8 +45,9 @@ pub(super) fn each_document(
     mut act: impl FnMut(u32, &RawDocument<'_>, &mut Parser) -> Result<()>,
 ) -> Result<ReadCounts> {
     let mut parser = Parser::new(&ParseConfig {
-        tokens: TokenKind::Whitespace,
+        tokens: TokenKind::RAW,
         detector: config.detector,
+        ..ParseConfig::default()
     });
     let mut counts = ReadCounts::default();
     each_interpreted(

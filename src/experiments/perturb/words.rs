@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, canonical_token, token_spans};
+use crate::parse::{ParseConfig, Parser, TokenConsumer, Tokens, canonical_token, token_spans};
 use crate::random::{Random, mix};
 use crate::read::RawDocument;
 
@@ -132,9 +132,10 @@ impl TermList {
         if word.bytes().all(plain) {
             return self.offer(word);
         }
-        for span in token_spans(word, &TokenKind::Words) {
+        let words = ParseConfig::default();
+        for span in token_spans(word, &words) {
             let token = word.get(span).unwrap_or_default();
-            let term = canonical_token(token, &TokenKind::Words);
+            let term = canonical_token(token, &words);
             if !term.is_empty() && term.len() <= TERM_BYTES {
                 self.offer(&term);
             }
@@ -177,6 +178,7 @@ impl TermList {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::TokenKind;
 
     #[test]
     fn terms_are_tokens_of_words() {
@@ -193,10 +195,7 @@ mod tests {
     /// A text that the parser's portion size cuts in the middle of a word and right after one.
     #[test]
     fn a_text_is_the_same_however_it_is_cut() {
-        let mut parser = Parser::new(&crate::parse::ParseConfig {
-            tokens: TokenKind::Whitespace,
-            detector: true,
-        });
+        let mut parser = Parser::new(&TokenKind::RAW.into());
         for count in [0, 1, 2, 60_000] {
             for behind in ["", " ", "\n \n"] {
                 let words = vec!["words"; count].join(" ");

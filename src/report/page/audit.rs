@@ -602,7 +602,7 @@ impl Page<'_> {
         let texts = &self.read.texts;
         let texts = (texts.get(&pair.document), texts.get(&pair.other));
         if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
-            let comparison = TextComparison::new(a, b, &self.audit.tokens);
+            let comparison = TextComparison::new(a, b, &self.audit.parse);
             return html! {
                 (two_texts(&comparison, Some(FOLD)))
                 @if a.cut || b.cut {

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::align::{Block, Fold, TextComparison, Words};
 use crate::document::{Both, Covered, Pair, Passages, Place, Side};
 use crate::numbers::{count, counted, percent};
-use crate::parse::TokenKind;
+use crate::parse::ParseConfig;
 use std::path::Path;
 
 /// Limit on the passages that have a row.
@@ -26,7 +26,7 @@ pub(crate) fn write(
     both: &Both,
     [a, b]: [&Words; 2],
     passages: &Passages,
-    (kind, context): (&TokenKind, Option<usize>),
+    (parse, context): (&ParseConfig, Option<usize>),
     (program, output): (&str, &Path),
 ) -> Result<(u64, u64)> {
     let contents = [
@@ -46,7 +46,7 @@ pub(crate) fn write(
     sheet.put(begin("section", "texts"))?;
     sheet.put(begin_class("div", "pair"))?;
     sheet.put(texts_head(both))?;
-    let comparison = TextComparison::new(a, b, kind);
+    let comparison = TextComparison::new(a, b, parse);
     let fold = context.map(|context| Fold {
         context,
         least: LEAST_FOLDED,

@@ -83,7 +83,7 @@ fn made_with(summary: &Summary) -> Markup {
     if let Some(method) = &summary.method {
         rows.push(("method", method.clone()));
     } else {
-        rows.push(("tokens", shingle.parse.tokens.to_string()));
+        rows.extend(shingle.parse.parameters());
         if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
             rows.push(("shingle size", shingle.shingle_size.to_string()));
         }

@@ -113,8 +113,8 @@ fn texts(page: &Page<'_>, pair: &ShownPair) -> Markup {
     if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) =
         (texts.get(&pair.a), texts.get(&pair.b))
     {
-        let tokens = &page.summary.collection.shingle.parse.tokens;
-        let comparison = TextComparison::new(a, b, tokens);
+        let parse = &page.summary.collection.shingle.parse;
+        let comparison = TextComparison::new(a, b, parse);
         return html! {
             (options())
             (two_texts(&comparison, Some(FOLD)))

@@ -3,7 +3,7 @@
 use crate::align::Words;
 use crate::budget::Held;
 use crate::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
-use crate::parse::{Parser, TokenKind, token_spans};
+use crate::parse::{ParseConfig, Parser, token_spans};
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Result, collection};
@@ -80,7 +80,7 @@ pub(super) fn read(
     let spare = memory.left().saturating_sub(of_texts);
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
     let wanted = Documents {
-        tokens: &collection::config(&workspace.manifest).shingle.parse.tokens,
+        parse: &collection::config(&workspace.manifest).shingle.parse,
         compared: &compared,
         beginnings,
         found: Mutex::new((Read::default(), memory)),
@@ -93,7 +93,7 @@ pub(super) fn read(
 
 /// What is read, what was found so far, and the memory that it may take.
 struct Documents<'f, 'm> {
-    tokens: &'f TokenKind,
+    parse: &'f ParseConfig,
     compared: &'f HashSet<u32>,
     beginnings: &'f HashSet<u32>,
     found: Mutex<(Read, &'f mut Held<'m>)>,
@@ -115,7 +115,7 @@ impl Readers for Documents<'_, '_> {
         let words = self.compared.contains(&number).then(|| {
             let mut text = Folded::default();
             parser.as_read_in_pieces(again.document, &mut |piece| text.push(piece));
-            words(text.text, text.cut, self.tokens)
+            words(text.text, text.cut, self.parse)
         });
         let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,8 +176,8 @@ impl Folded {
 }
 
 /// At most [`WORDS_COMPARED`] words of a text.
-fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
-    let mut spans = token_spans(&text, tokens);
+fn words(mut text: String, mut cut: bool, parse: &ParseConfig) -> Words {
+    let mut spans = token_spans(&text, parse);
     if let Some(next) = spans.get(WORDS_COMPARED) {
         text.truncate(next.start);
         spans.truncate(WORDS_COMPARED);
@@ -192,14 +192,14 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::ParseConfig;
+    use crate::parse::TokenKind;
     use crate::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument::of_text(body, content);
         let mut out = Beginning::of_at_most(TEXT_BYTES);
         let config = ParseConfig {
-            tokens: TokenKind::Whitespace,
+            tokens: TokenKind::RAW,
             ..ParseConfig::default()
         };
         Parser::new(&config).parse(&document, &mut out);
@@ -251,12 +251,12 @@ mod tests {
     #[test]
     fn the_number_of_words_is_limited() {
         let text = "Wort, ".repeat(WORDS_COMPARED + 1);
-        let found = words(text, false, &TokenKind::Words);
+        let found = words(text, false, &ParseConfig::default());
         assert_eq!(found.spans.len(), WORDS_COMPARED);
         assert!(found.cut);
         assert_eq!(found.text.len(), WORDS_COMPARED * 6);
         let text = "Wort, ".repeat(WORDS_COMPARED);
-        let found = words(text, false, &TokenKind::Words);
+        let found = words(text, false, &ParseConfig::default());
         assert!(!found.cut && found.spans.len() == WORDS_COMPARED);
     }
 }

@@ -5,7 +5,7 @@ use super::{Flow, Put, Screen, Style, visible};
 use crate::align::{Block, Fold, Stretch, TextComparison, Words};
 use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use crate::numbers::{count, counted, percent};
-use crate::parse::TokenKind;
+use crate::parse::ParseConfig;
 use crate::{Result, cluster};
 
 /// How two texts are arranged.
@@ -29,13 +29,13 @@ const LEAST_FOLDED: usize = 10;
 pub(crate) fn compared(
     both: &Both,
     [a, b]: [&Words; 2],
-    kind: &TokenKind,
+    parse: &ParseConfig,
     (layout, context): (Layout, Option<usize>),
     screen: Screen,
     put: Put<'_>,
 ) -> Result<()> {
     head(both, screen, put)?;
-    let comparison = TextComparison::new(a, b, kind);
+    let comparison = TextComparison::new(a, b, parse);
     let lines = [Lines::new(&a.text), Lines::new(&b.text)];
     let fold = context.map(|context| Fold {
         context,
