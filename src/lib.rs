@@ -113,6 +113,7 @@ pub mod threads;
 pub mod transfer;
 pub mod union_find;
 mod utf8;
+mod wide;
 mod workers;
 pub mod workspace;
 

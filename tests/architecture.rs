@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "precision",
             "union_find",
             "utf8",
+            "wide",
             "process",
             "progress",
             "threads",

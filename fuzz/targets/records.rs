@@ -162,7 +162,7 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
     if whole_file || all.position != all.decompressed || all.position != input.len() as u64 {
         return;
     }
-    if compressed(input) {
+    if compressed(input) || wide(input) {
         return;
     }
     // The header of a table is in no record.
@@ -193,6 +193,13 @@ fn compressed(input: &[u8]) -> bool {
     ];
     let behind = input.get(1..).unwrap_or_default();
     magics[..5].iter().any(|magic| input.starts_with(magic)) || behind.starts_with(magics[5])
+}
+
+/// May these bytes be UTF-16 or UTF-32, which are decoded?
+fn wide(input: &[u8]) -> bool {
+    let marks: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+    let head = &input[..input.len().min(64)];
+    marks.iter().any(|mark| input.starts_with(mark)) || head.contains(&0)
 }
 
 /// White space, commas and brackets of JSON, comments and declarations of SGML.

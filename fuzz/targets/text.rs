@@ -119,7 +119,7 @@ pub fn run(data: &[u8]) {
         FingerprintKind::Xxh3 => shingles::<u64>(&config, &document),
         FingerprintKind::Md5 => shingles::<u128>(&config, &document),
     }
-    same_in_utf16(&config, &document, &text);
+    same_in_wide_encodings(&config, &document, &text);
     same_of_kept_text(&config, &document, &text);
 }
 
@@ -143,7 +143,7 @@ fn same_of_kept_text(config: &ShingleConfig, document: &RawDocument<'_>, tokens:
         url: None,
         title: None,
         content: ContentKind::Text,
-        charset: None,
+        charset: Some("utf-8".into()),
         body: text.as_bytes().into(),
         notices: Vec::new(),
     };
@@ -200,27 +200,53 @@ fn shingles<K: Key + Ord>(config: &ShingleConfig, document: &RawDocument<'_>) {
     assert!(all.len() <= shingler.most_fingerprints(document.body.len()).max(1));
 }
 
-/// The same text in UTF-16, which is decoded in pieces, has the same tokens.
-fn same_in_utf16(config: &ShingleConfig, document: &RawDocument<'_>, tokens: &[u8]) {
+/// The same text in UTF-16 and UTF-32, which are decoded in pieces, has the same tokens.
+fn same_in_wide_encodings(config: &ShingleConfig, document: &RawDocument<'_>, tokens: &[u8]) {
     let Ok(text) = std::str::from_utf8(&document.body) else {
         return;
     };
-    if document.charset.as_deref() != Some("utf-8") || text.starts_with('\u{feff}') {
+    // In UTF-16, a mark and a NUL look like the mark of UTF-32.
+    let declared = document.charset.as_deref() == Some("utf-8");
+    if !declared || text.starts_with(['\u{feff}', '\0']) {
         return;
     }
-    let mut body = vec![0xff, 0xfe];
-    body.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
-    let wide = RawDocument {
-        charset: None,
-        body: body.into(),
-        ..document.clone()
-    };
-    let mut kept = Kept::default();
-    let facts = Parser::new(&config.parse).parse(&wide, &mut kept);
-    assert_eq!(facts.charset, "UTF-16LE");
-    assert_eq!(
-        String::from_utf8_lossy(&kept.text),
-        String::from_utf8_lossy(tokens),
-        "UTF-8 and UTF-16 differ"
-    );
+    let units = || text.encode_utf16();
+    let characters = || text.chars().map(u32::from);
+    let encoded: [(&str, &[u8], Vec<u8>); 4] = [
+        (
+            "UTF-16LE",
+            b"\xff\xfe",
+            units().flat_map(u16::to_le_bytes).collect(),
+        ),
+        (
+            "UTF-16BE",
+            b"\xfe\xff",
+            units().flat_map(u16::to_be_bytes).collect(),
+        ),
+        (
+            "UTF-32LE",
+            b"\xff\xfe\0\0",
+            characters().flat_map(u32::to_le_bytes).collect(),
+        ),
+        (
+            "UTF-32BE",
+            b"\0\0\xfe\xff",
+            characters().flat_map(u32::to_be_bytes).collect(),
+        ),
+    ];
+    for (name, mark, units) in encoded {
+        let wide = RawDocument {
+            charset: None,
+            body: [mark, &units].concat().into(),
+            ..document.clone()
+        };
+        let mut kept = Kept::default();
+        let facts = Parser::new(&config.parse).parse(&wide, &mut kept);
+        assert_eq!(facts.charset, name);
+        assert_eq!(
+            String::from_utf8_lossy(&kept.text),
+            String::from_utf8_lossy(tokens),
+            "UTF-8 and {name} differ"
+        );
+    }
 }

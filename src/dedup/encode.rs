@@ -1,9 +1,10 @@
-//! Compresses output as the input was compressed.
+//! Compresses and encodes output as the input was.
 
 use std::io::{self, Write};
 
 use super::copy::MemberSink;
-use crate::read::Codec;
+use crate::read::{Codec, Decompressed};
+use crate::wide::WideEncoder;
 
 /// A compressed file that is being written, in one member or several.
 pub(crate) struct Encoder<W: Write> {
@@ -12,6 +13,8 @@ pub(crate) struct Encoder<W: Write> {
     codec: Codec,
     /// Whether the current member has a byte.
     any: bool,
+    /// The encoding of a text in UTF-16 or UTF-32, and room for encoded bytes.
+    wide: Option<(WideEncoder, Vec<u8>)>,
 }
 
 enum Stream<W: Write> {
@@ -34,6 +37,18 @@ impl<W: Write> Encoder<W> {
             stream: Some(Stream::new(out, codec)?),
             codec,
             any: false,
+            wide: None,
+        })
+    }
+
+    /// An encoder to the encoding of an input, and to this compression.
+    pub fn like(input: &Decompressed, out: W, codec: Codec) -> io::Result<Self> {
+        let wide = input
+            .wide()
+            .map(|(wide, mark)| WideEncoder::new(wide, mark));
+        Ok(Encoder {
+            wide: wide.map(|encoder| (encoder, Vec::new())),
+            ..Encoder::new(out, codec)?
         })
     }
 
@@ -99,6 +114,13 @@ impl<W: Write> Stream<W> {
 impl<W: Write> Write for Encoder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.any |= !bytes.is_empty();
+        if let Some((mut wide, mut encoded)) = self.wide.take() {
+            encoded.clear();
+            wide.encode(bytes, &mut encoded);
+            let written = self.write_all(&encoded);
+            self.wide = Some((wide, encoded));
+            return written.map(|()| bytes.len());
+        }
         match &mut self.stream {
             Some(Stream::Plain(out)) => out.write(bytes),
             Some(Stream::Gzip(encoder)) => encoder.write(bytes),

@@ -156,7 +156,7 @@ impl<'p> Writing<'p> {
             |output: &OutputDirectory| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
                 let out = output.create(name, file)?;
                 let path = out.path().to_path_buf();
-                let encoder = Encoder::new(out, codec);
+                let encoder = Encoder::like(&source.decompressed, out, codec);
                 Ok((encoder.map_err(Error::io("write", &path))?, path))
             };
         let (mut kept, kept_path) = encoder(self.kept)?;

@@ -62,6 +62,7 @@
 mod charset;
 mod class;
 mod config;
+mod doubt;
 mod markup;
 mod masks;
 mod spans;
@@ -266,7 +267,7 @@ impl Source {
             notices.extend(decoding.notice(&charset));
             self.decoded = decoded;
         }
-        (charset.encoding.name(), notices)
+        (charset.coding.name(), notices)
     }
 
     fn markup<'t, T, S: Sink>(&mut self, text: T, xml: bool, sink: &mut S)

@@ -551,7 +551,8 @@ impl<'p> Removal<'p> {
         };
         let path = self.kept.path(&input.docno);
         let codec = if is_there { Codec::None } else { codec };
-        let mut kept = Encoder::new(out, codec).map_err(Error::io("write", &path))?;
+        let kept = Encoder::like(&source.decompressed, out, codec);
+        let mut kept = kept.map_err(Error::io("write", &path))?;
         let mut documents = self.documents(entries, file, input)?;
         let cutter = RefCell::new(self.cutter(file, input)?);
         let current = RefCell::new(Document::default());

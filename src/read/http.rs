@@ -10,6 +10,7 @@ use super::interpret::Refusal;
 use super::record::{ContentKind, Reason};
 use super::sniff::{binary_kind, looks_like_markup, surely_text, trim_front};
 use super::source::{BodyStream, inflate_body};
+use crate::wide::Wide;
 
 /// The relevant fields of an HTTP header. Names match in any case. Of a repeated `Content-Type` the
 /// last one counts, as in browsers.
@@ -115,6 +116,12 @@ pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
         charset.starts_with("utf-16") || charset.starts_with("utf-32")
     }) {
         return None;
+    }
+    if let Some(charset) = &head.charset
+        && Wide::of_mark(body).is_none()
+        && let Some(wide) = Wide::of_evidence(body)
+    {
+        return Some(format!("{} that is declared as {charset}", wide.name()));
     }
     let kind = binary_kind(body)?;
     Some(match head.mime() {

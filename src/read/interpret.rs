@@ -116,6 +116,10 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
                 parts.docno = Cow::default();
                 parts.notices.push((Reason::MissingDocno, detail));
             }
+            // The parts of a mail may be encoded once more.
+            if record.origin.is_decoded() && !matches!(record.kind, RecordKind::Mail { .. }) {
+                parts.charset = Some("utf-8".into());
+            }
             let unnamed = parts.docno.is_empty();
             if unnamed {
                 parts.docno = record.origin.name_of(record.number).into();

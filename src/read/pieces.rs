@@ -54,6 +54,8 @@ pub struct Piece {
 pub struct Origin {
     name: Arc<str>,
     piece: Option<Piece>,
+    /// Whether the file was decoded to UTF-8.
+    decoded: bool,
 }
 
 impl PartialEq for Origin {
@@ -70,7 +72,21 @@ impl Origin {
         Origin {
             name: name.into(),
             piece,
+            decoded: false,
         }
+    }
+
+    /// The same file, decoded to UTF-8.
+    pub(super) fn decoded(&self) -> Origin {
+        Origin {
+            decoded: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether its records are UTF-8, whatever they declare.
+    pub(super) fn is_decoded(&self) -> bool {
+        self.decoded
     }
 
     /// The name of the file.

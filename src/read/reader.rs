@@ -23,6 +23,7 @@ use super::stream::{Sink, Stream};
 use super::table::{Claim, Look, Table};
 use crate::progress::Stop;
 use crate::store::disk::{self, SharedFile};
+use crate::wide::Wide;
 
 /// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;
@@ -287,7 +288,10 @@ impl RecordReader {
     /// How a file is framed.
     pub(super) fn framing(input: &InputFile, config: &ReadConfig) -> io::Result<Framing> {
         let mut reader = Self::beginning(input, LOOK as u64, config)?;
-        Ok(match reader.detect() {
+        let state = reader.detect();
+        Ok(match state {
+            // Its places are those of the decoded text.
+            _ if reader.stream.wide().is_some() => Framing::Other,
             Ok(State::Json(_)) => Framing::Json,
             Ok(State::Trec(tag)) => Framing::Tag(tag),
             Ok(State::Table(framer)) if framer.table.has_lines() => Framing::Lines,
@@ -579,6 +583,7 @@ impl RecordReader {
                         (RecordKind::TrecSgml, Some(Format::TrecWeb)) => RecordKind::TrecWeb,
                         (kind, _) => kind,
                     };
+                    let notice = notice.or_else(|| self.malformed(&sink));
                     let notice = notice.map(|(reason, detail)| reject(None, reason, detail));
                     (kind, notice)
                 }
@@ -616,13 +621,25 @@ impl RecordReader {
         }
     }
 
+    /// The notice that bytes of the record were no text in the wide encoding of the file.
+    fn malformed(&self, sink: &Sink<'_>) -> Option<(Reason, String)> {
+        let wide = self.stream.wide()?;
+        let first = wide.malformed()?;
+        let replaced = sink.offset()? + sink.length() > first.to
+            && memchr::memmem::find(sink.held(), "\u{fffd}".as_bytes()).is_some();
+        replaced.then(|| {
+            let (name, at) = (wide.wide().name(), first.from);
+            let detail = format!("{name} by its first bytes, but byte {at} of the file is not");
+            (Reason::InvalidBytes, detail)
+        })
+    }
+
     /// Detects the format, or returns why there is none.
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
         if self.by_line && compression.is_none() && self.has_a_document_on_each_line() {
             return Ok(State::Lines(LineFramer::default()));
         }
-        let head = self.stream.ensure(LOOK);
         let docno = Some(self.origin.name().to_string());
         let rejected = |reason, detail: String| {
             Err(Step::Rejected {
@@ -631,6 +648,15 @@ impl RecordReader {
                 detail,
             })
         };
+        let head = self.stream.ensure(LOOK);
+        if let Some(wide) = Wide::of(head) {
+            if let Some(kind) = binary_file_kind(head) {
+                return rejected(Reason::BinaryFile, kind);
+            }
+            self.stream.widen(wide);
+            self.origin = Arc::new(self.origin.decoded());
+        }
+        let head = self.stream.ensure(LOOK);
         if head.is_empty() {
             // A fault takes precedence over the reject for an empty file.
             return match &self.stream.fault {
@@ -762,7 +788,7 @@ impl RecordReader {
                 continue;
             }
             let line = &text[..end.unwrap_or(text.len())];
-            let each = one_per_line(line, forced);
+            let each = Wide::of(window).is_none() && one_per_line(line, forced);
             if each && window.starts_with(MARK) {
                 self.stream.consume(MARK.len());
             }

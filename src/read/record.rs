@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::pieces::Origin;
 use super::table::Table;
 
-/// The place of a record: the number of the input file and a range of its decompressed bytes.
+/// The place of a record: the number of the input file and a range of its decompressed bytes, which
+/// are decoded to UTF-8 if the file is in UTF-16 or UTF-32.
 ///
 /// A row of a Parquet file is not a range of bytes. Its offset is the number of the row in the
 /// file, from 0, and its length is 1. A reject of several rows has their number as its length.
@@ -237,6 +238,8 @@ pub enum Reason {
     OddHeader,
     /// A file that was read as one document looks as if it had several.
     PerhapsSeveral,
+    /// The text looks as if it had been decoded from another charset than its own.
+    DoubtfulText,
 }
 
 impl Reason {
@@ -276,6 +279,7 @@ impl Reason {
             Reason::OddPath => "path not UTF-8",
             Reason::OddHeader => "header line passed over",
             Reason::PerhapsSeveral => "perhaps several documents",
+            Reason::DoubtfulText => "text looks wrongly decoded",
         }
     }
 }

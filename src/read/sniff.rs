@@ -4,6 +4,7 @@ use super::archive::{is_arc_line, is_warc_line};
 use super::config::Format;
 use super::frame_mbox::begins_message;
 use super::source::compression_of;
+use crate::wide::{Wide, WideDecoder};
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
@@ -59,8 +60,8 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     if let Some(name) = compression_of(bytes) {
         return Some(format!("a {name} stream"));
     }
-    if has_wide_mark(bytes) {
-        return None;
+    if let Some(wide) = Wide::of(bytes) {
+        return wide_kind(wide, bytes);
     }
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let nuls = memchr::memchr_iter(0, head).count();
@@ -83,7 +84,9 @@ pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
     binary_kind(bytes).or_else(|| {
         let head = &bytes[..bytes.len().min(LOOK_BINARY)];
         let nul = memchr::memchr(0, head)?;
-        (!has_wide_mark(bytes)).then(|| format!("byte {nul} is NUL"))
+        Wide::of(bytes)
+            .is_none()
+            .then(|| format!("byte {nul} is NUL"))
     })
 }
 
@@ -117,11 +120,18 @@ fn controls_in(bytes: &[u8]) -> usize {
         .sum()
 }
 
-/// Whether the bytes begin with the byte order mark of UTF-16 or UTF-32.
-fn has_wide_mark(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xff, 0xfe])
-        || bytes.starts_with(&[0xfe, 0xff])
-        || bytes.starts_with(&[0, 0, 0xfe, 0xff])
+/// Why bytes that begin like a text in UTF-16 or UTF-32 are none.
+fn wide_kind(wide: Wide, bytes: &[u8]) -> Option<String> {
+    let head = &bytes[..bytes.len().min(LOOK_BINARY)];
+    let mut text = vec![0; 3 * head.len() + 16];
+    let (_, length) = WideDecoder::new(wide).decode(head, false, &mut text);
+    let text = String::from_utf8_lossy(&text[..length]);
+    let is_odd = |c: &char| *c == char::REPLACEMENT_CHARACTER || (*c < ' ' && is_control(*c as u8));
+    let (odd, all) = (text.chars().filter(is_odd).count(), text.chars().count());
+    (odd * 10 > all).then(|| {
+        let name = wide.name();
+        format!("it begins like {name}, and {odd} of the first {all} characters are not text")
+    })
 }
 
 /// Whether this is text with such certainty that it cannot be a compressed stream.

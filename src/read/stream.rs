@@ -3,6 +3,7 @@
 use super::record::Reason;
 use super::source::{Fault, Helpers, Source};
 use crate::store::disk::SharedFile;
+use crate::wide::{Wide, WideDecoder};
 
 /// Number of bytes requested from the source at a time.
 pub(super) const STEP: usize = 256 << 10;
@@ -81,6 +82,20 @@ impl Stream {
         if let Some(source) = &mut self.source {
             source.decompress_ahead(file, length, helpers);
         }
+    }
+
+    /// Decodes the bytes to UTF-8, of which none may be consumed.
+    pub fn widen(&mut self, wide: Wide) {
+        if let Some(source) = &mut self.source {
+            let begun = self.buffer[self.start..self.end].to_vec();
+            source.widen(WideDecoder::new(wide), begun, self.ended);
+            (self.start, self.end, self.ended) = (0, 0, false);
+        }
+    }
+
+    /// The decoder to UTF-8, if there is one.
+    pub fn wide(&self) -> Option<&WideDecoder> {
+        self.source.as_ref().and_then(Source::wide)
     }
 
     /// Offset of the window's first byte in the decompressed stream.

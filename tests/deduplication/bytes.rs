@@ -77,6 +77,77 @@ fn json_in_every_layout() {
     }
 }
 
+/// A text in UTF-16 or UTF-32, each in two orders of bytes.
+fn wide(text: &str, kind: usize) -> Vec<u8> {
+    let units = text.encode_utf16();
+    match kind {
+        0 => units.flat_map(u16::to_le_bytes).collect(),
+        1 => units.flat_map(u16::to_be_bytes).collect(),
+        2 => text
+            .chars()
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect(),
+        _ => text
+            .chars()
+            .flat_map(|c| u32::from(c).to_be_bytes())
+            .collect(),
+    }
+}
+
+#[test]
+fn wide_encodings_stay() {
+    for (kind, mark, template, expected, more) in [
+        (0, "\u{feff}", "A\nB\nC\n", "A\nC\n", ""),
+        (
+            1,
+            "\u{feff}",
+            "A\r\nB\r\nC\r\n",
+            "B\r\nC\r\n",
+            "--keep last",
+        ),
+        (2, "\u{feff}", "[A, B, C, D]\n", "[A, C]\n", ""),
+        (3, "", "A\nB\nC\nD", "A\nC", ""),
+        (0, "", "A\nB\n", "A\n", ""),
+    ] {
+        let of = |text: &str| wide(&format!("{mark}{}", spelled(text)), kind);
+        let (_place, place) = place(&[
+            ("in/a.json", &of(template)),
+            ("in/b.txt", &of("other words")),
+        ]);
+        dedup(&place, &format!("in -o kept --removed removed {more}"));
+        let found = fs::read(place.join("kept/a.json")).unwrap();
+        assert_eq!(found, of(expected), "{kind} {template:?}");
+        let removed = fs::read(place.join("removed/a.json")).unwrap();
+        let begun = &wide(&format!("{mark}{{"), kind)[..];
+        assert!(
+            removed.starts_with(begun),
+            "{kind} {}",
+            removed.escape_ascii()
+        );
+        // Both files together have the records of the input.
+        let lengths = of("").len() + wide("\n\n\n\n", kind).len();
+        assert!(found.len() + removed.len() <= of(template).len() + lengths);
+    }
+}
+
+/// What is no text in the encoding is copied as it is, too.
+#[test]
+fn broken_wide_encodings_stay() {
+    let of = |text: &str| wide(&spelled(text), 0);
+    let odd = [
+        wide("{\"id\":\"5\",\"text\":\"zeta ", 0),
+        vec![0, 0xd8],
+        wide("\"}\n", 0),
+    ]
+    .concat();
+    let input = [of("\u{feff}A\nB\n"), odd.clone(), b"x".to_vec()].concat();
+    let expected = [of("\u{feff}A\n"), odd, b"x".to_vec()].concat();
+    let found = kept("a.jsonl", &input, "").unwrap();
+    assert_eq!(found, expected, "{}", found.escape_ascii());
+    let packed = kept("a.jsonl.gz", &gzip(&input), "").unwrap();
+    assert_eq!(members(&packed).concat(), expected);
+}
+
 /// An array without its elements is an array, and lines without records are an empty file.
 #[test]
 fn nothing_is_left() {

@@ -603,7 +603,13 @@ fn damaged_utf8_is_utf8() {
 #[test]
 fn charsets_are_decided_in_order() {
     use ContentKind::{Markup, Text};
-    use Reason::{InvalidBytes, WrongCharset};
+    use Reason::{DoubtfulText, InvalidBytes, WrongCharset};
+    let utf32 = |bytes: fn(u32) -> [u8; 4], s: &str| -> Vec<u8> {
+        s.chars().flat_map(|c| bytes(u32::from(c))).collect()
+    };
+    let utf32le = |s: &str| utf32(u32::to_le_bytes, s);
+    let utf32be = |s: &str| utf32(u32::to_be_bytes, s);
+    let late = |rest: &str| format!("<script>/*{}*/</script>{rest}<p>", "x".repeat(1100));
     let utf16le = |s: &str| -> Vec<u8> { s.encode_utf16().flat_map(u16::to_le_bytes).collect() };
     let utf16be = |s: &str| -> Vec<u8> { s.encode_utf16().flat_map(u16::to_be_bytes).collect() };
     let encode = |label: &str, s: &str| -> Vec<u8> {
@@ -733,7 +739,7 @@ fn charsets_are_decided_in_order() {
             Some(" 'ISO-8859-1' "),
             "windows-1252",
             "ã".into(), // Ã, then the copyright sign
-            vec![],
+            vec![DoubtfulText],
         ),
         (
             "xml over meta",
@@ -891,6 +897,192 @@ fn charsets_are_decided_in_order() {
             vec![],
         ),
         (
+            "utf-32le mark",
+            utf32le("\u{feff}é 日"),
+            Text,
+            None,
+            "UTF-32LE",
+            "é 日".into(),
+            vec![],
+        ),
+        (
+            "utf-32be mark over header",
+            utf32be("\u{feff}<p>é"),
+            Markup,
+            Some("latin1"),
+            "UTF-32BE",
+            "é".into(),
+            vec![],
+        ),
+        (
+            "utf-32 by header, no mark",
+            utf32be("é日"),
+            Text,
+            Some("UTF-32"),
+            "UTF-32BE",
+            "é 日".into(),
+            vec![],
+        ),
+        (
+            "utf-32le by header, bad unit",
+            [utf32le("é日"), vec![0, 0, 17, 0]].concat(),
+            Text,
+            Some("utf-32le"),
+            "UTF-32LE",
+            "é 日".into(),
+            vec![InvalidBytes],
+        ),
+        (
+            "utf-32 by header, but it is not",
+            b"abc def".to_vec(),
+            Text,
+            Some("utf-32"),
+            "UTF-8",
+            "abc def".into(),
+            vec![WrongCharset],
+        ),
+        (
+            "utf-16, evidently",
+            utf16le("mañana por la mañana"),
+            Text,
+            None,
+            "UTF-16LE",
+            "mañana por la mañana".into(),
+            vec![],
+        ),
+        (
+            "utf-32 xml, evidently",
+            utf32be("<?xml version='1.0'?><a>é</a>"),
+            Markup,
+            None,
+            "UTF-32BE",
+            "é".into(),
+            vec![],
+        ),
+        (
+            "utf-16 by header, but it is UTF-8",
+            "<p>été abc".into(),
+            Markup,
+            Some("utf-16"),
+            "UTF-8",
+            "été abc".into(),
+            vec![WrongCharset],
+        ),
+        (
+            "utf-8 declared, with the zeros of utf-16",
+            utf16le("no words at all"),
+            Text,
+            Some("utf-8"),
+            "UTF-8",
+            "n o w o r d s a t a l l".into(),
+            vec![DoubtfulText],
+        ),
+        (
+            "late meta",
+            with(&late(&meta("koi8-r")), encode("koi8-r", russian)),
+            Markup,
+            None,
+            "KOI8-R",
+            words(russian),
+            vec![],
+        ),
+        (
+            "late meta after early meta",
+            with(
+                &(meta("iso-8859-5") + &late(&meta("koi8-r"))),
+                encode("iso-8859-5", russian),
+            ),
+            Markup,
+            None,
+            "ISO-8859-5",
+            words(russian),
+            vec![],
+        ),
+        (
+            "late meta in UTF-8",
+            with(&late(&meta("koi8-r")), "é".into()),
+            Markup,
+            None,
+            "UTF-8",
+            "é".into(),
+            vec![],
+        ),
+        (
+            "unknown late meta, then late meta",
+            with(
+                &late(&(meta("nonsense").repeat(3) + &meta("koi8-r"))),
+                encode("koi8-r", russian),
+            ),
+            Markup,
+            None,
+            "KOI8-R",
+            words(russian),
+            vec![WrongCharset],
+        ),
+        (
+            "late meta says utf-8",
+            with(&late(&meta("utf-8")), encode("euc-kr", korean)),
+            Markup,
+            None,
+            "EUC-KR",
+            words(korean),
+            vec![WrongCharset],
+        ),
+        (
+            "iso-2022-jp by its escapes",
+            encode("iso-2022-jp", japanese),
+            Text,
+            None,
+            "ISO-2022-JP",
+            words(japanese),
+            vec![],
+        ),
+        (
+            "iso-2022-jp declared as another Japanese charset",
+            encode("iso-2022-jp", japanese),
+            Text,
+            Some("x-sjis"),
+            "ISO-2022-JP",
+            words(japanese),
+            vec![WrongCharset],
+        ),
+        (
+            "iso-2022-kr is not decoded",
+            b"\x1b$)C hello".to_vec(),
+            Text,
+            None,
+            "UTF-8",
+            "c hello".into(),
+            vec![DoubtfulText],
+        ),
+        (
+            "escapes of a terminal",
+            b"\x1b[31mred\x1b(B\x1b[m".to_vec(),
+            Text,
+            None,
+            "UTF-8",
+            "31mred b m".into(),
+            vec![],
+        ),
+        (
+            "UTF-8 declared as windows-1252",
+            "déjà vu à Noël".into(),
+            Text,
+            Some("latin1"),
+            "windows-1252",
+            "dã jã vu ã noã l".into(),
+            vec![DoubtfulText],
+        ),
+        (
+            "windows-1251 declared as windows-1252",
+            encode("windows-1251", "Привет друзья привет"),
+            Text,
+            Some("latin1"),
+            "windows-1252",
+            "ïðèâåò äðóçüÿ ïðèâåò".into(),
+            vec![DoubtfulText],
+        ),
+        (
             "empty label",
             "é".into(),
             Text,
@@ -940,6 +1132,118 @@ fn charsets_are_decided_in_order() {
         );
         assert!(parsed.notices.is_empty());
         assert_eq!(parse(&raw, TokenKind::Words, false).charset, "windows-1252");
+    }
+}
+
+/// In every charset, and with every way of declaring it, the words are those of the same text in
+/// UTF-8.
+#[test]
+fn sentences_have_their_words_in_every_charset() {
+    let sentences = [
+        (
+            "Le cœur de l'œuvre coûte 10 € à Paris et l'été arrive très vite sur la côte.",
+            "iso-8859-15 windows-1252 iso-8859-16 macintosh",
+        ),
+        (
+            "Az őszi esőben a hűvös szél fújja a leveleket a kertben, és a gyerekek a tűz mellett ülnek.",
+            "iso-8859-2 windows-1250 iso-8859-16",
+        ),
+        (
+            "Šiandien Vilniuje graži diena ir mes einame pasivaikščioti prie upės",
+            "windows-1257 iso-8859-13 iso-8859-4 iso-8859-10",
+        ),
+        (
+            "Pijamalı hasta yağız şoföre çabucak güvendi",
+            "windows-1254 iso-8859-9 iso-8859-3",
+        ),
+        (
+            "Съешь же ещё этих мягких французских булок, да выпей чаю",
+            "windows-1251 koi8-r koi8-u iso-8859-5 ibm866 x-mac-cyrillic",
+        ),
+        (
+            "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία και την ψυχή σου",
+            "iso-8859-7 windows-1253",
+        ),
+        (
+            "דג סקרן שט בים מאוכזב ולפתע מצא חברה",
+            "windows-1255 iso-8859-8 iso-8859-8-i",
+        ),
+        ("نص حكيم له سر قاطع وذو شأن عظيم", "windows-1256 iso-8859-6"),
+        (
+            "เป็นมนุษย์สุดประเสริฐเลิศคุณค่า กว่าบรรดาฝูงสัตว์",
+            "windows-874 tis-620",
+        ),
+        (
+            "日本語の文書です。これは文字コードの判定に使う文章で、十分な長さがあります。",
+            "shift_jis euc-jp iso-2022-jp",
+        ),
+        (
+            "这是一个中文文档。这个句子用来检测字符编码，所以要有足够的长度。",
+            "gbk gb18030",
+        ),
+        (
+            "這是一個中文文件。這個句子用來檢測字元編碼，所以要有足夠的長度。",
+            "big5",
+        ),
+        (
+            "한국어 문서입니다. 이 문장은 문자 집합을 판별하는 데 사용됩니다.",
+            "euc-kr",
+        ),
+    ];
+    // No tag is in a script, in a comment, or in a title.
+    let decoy = "<meta charset=x-mac-cyrillic>";
+    let before = format!(
+        "<html><head><style>/*{}*/</style><script>'{decoy}'</script><!-- {decoy} -->\
+         <title>t {decoy}</title>",
+        "x".repeat(1100)
+    );
+    for (sentence, labels) in sentences {
+        let plain = |text: &str, content| {
+            let mut raw = document(text.as_bytes(), content);
+            raw.charset = Some("utf-8".into());
+            parse(&raw, TokenKind::Words, true)
+        };
+        for label in labels.split(' ') {
+            let ways = [
+                (Some(label), sentence.to_string()),
+                (Some(label), format!("<p>{sentence}")),
+                (
+                    None,
+                    format!("<?xml version='1.0' encoding='{label}'?><p>{sentence}"),
+                ),
+                (None, format!("<meta charset={label}><p>{sentence}")),
+                (
+                    None,
+                    format!("{before}<meta charset='{label}'><p>{sentence}"),
+                ),
+                (
+                    None,
+                    format!(
+                        "{before}<META CONTENT='text/html; charset={label}' \
+                         HTTP-EQUIV=content-type><body>{sentence}"
+                    ),
+                ),
+                (
+                    None,
+                    format!("<body>{before}<p><meta charset={label}>{sentence}"),
+                ),
+            ];
+            for (header, text) in ways {
+                let content = match text.starts_with('<') {
+                    true => ContentKind::Markup,
+                    false => ContentKind::Text,
+                };
+                let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
+                let (body, _, lossy) = encoding.encode(&text);
+                assert!(!lossy, "{label}");
+                let mut raw = document(&body, content);
+                raw.charset = header.map(Cow::Borrowed);
+                let found = parse(&raw, TokenKind::Words, true);
+                assert_eq!(found.text, plain(&text, content).text, "{label} {text}");
+                assert_eq!(found.charset, encoding.name(), "{label} {text}");
+                assert_eq!(found.notices, [], "{label} {text}");
+            }
+        }
     }
 }
 

@@ -1075,6 +1075,136 @@ fn plain_files() {
     assert_eq!(read("x.xml", nitf).docnos(), ["123"]);
 }
 
+/// A text in UTF-16 or UTF-32, each in two orders of bytes.
+fn wide(text: &str, kind: usize) -> Vec<u8> {
+    let units = text.encode_utf16();
+    match kind {
+        0 => units.flat_map(u16::to_le_bytes).collect(),
+        1 => units.flat_map(u16::to_be_bytes).collect(),
+        2 => text
+            .chars()
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect(),
+        _ => text
+            .chars()
+            .flat_map(|c| u32::from(c).to_be_bytes())
+            .collect(),
+    }
+}
+
+/// A file in UTF-16 or UTF-32 has the records that it has in UTF-8, at the places in UTF-8.
+#[test]
+fn wide_files_have_the_records_of_utf8() {
+    let page = "<meta charset=latin1><title>été</title><p>Ünïcödé 日本 😀 text";
+    let mail = "From a@x Mon Jan  5 10:00:00 2004\nSubject: été\nMessage-ID: <a@x>\n\nBody 日本\n";
+    let files = [
+        (
+            "a.jsonl",
+            "{\"id\":1,\"text\":\"é 日本\"}\n{\"id\":\"ü\",\"text\":\"b\"}\n".to_string(),
+        ),
+        (
+            "a.json",
+            "[{\"id\":1,\"text\":\"é\"},\n {\"id\":2,\"text\":\"b\"}]".into(),
+        ),
+        ("a", trec_web("G-1", page) + &trec_web("G-2", page)),
+        (
+            "a",
+            "<DOC>\n<DOCNO>A-1</DOCNO>\n<TEXT>é</TEXT>\n</DOC>\n".repeat(2),
+        ),
+        (
+            "a",
+            "<REUTERS NEWID=\"1\"><TEXT>é</TEXT></REUTERS>\n".into(),
+        ),
+        ("a.mbox", mail.repeat(2)),
+        ("a", page.into()),
+        ("a.html", page.into()),
+        ("a.txt", "Plain é text".into()),
+    ];
+    for (name, text) in files {
+        let expected = read(name, &text);
+        assert!(
+            !expected.documents.is_empty() && expected.rejected.is_empty(),
+            "{name}"
+        );
+        for kind in 0..4 {
+            for mark in ["", "\u{feff}"] {
+                let bytes = wide(&format!("{mark}{text}"), kind);
+                for bytes in [gzip(&bytes), bytes] {
+                    let found = read(name, &bytes);
+                    assert_eq!(found.docnos(), expected.docnos(), "{name} {kind} {mark:?}");
+                    assert_eq!(found.rejected, []);
+                    for (found, expected) in found.documents.iter().zip(&expected.documents) {
+                        assert_eq!(found.text().trim_start_matches('\u{feff}'), expected.text());
+                        let before =
+                            found.offset - expected.offset + found.length - expected.length;
+                        assert_eq!(before as usize, mark.len());
+                        assert_eq!(
+                            (&found.title, found.content),
+                            (&expected.title, expected.content)
+                        );
+                        assert_eq!(found.notices, []);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_files_with_bytes_that_are_no_text() {
+    let line = |id: u8, more: u16| {
+        let text = format!("{{\"id\":{id},\"text\":\"a ?\"}}\n");
+        let units = text.encode_utf16();
+        let units = units.map(|unit| if unit == u16::from(b'?') { more } else { unit });
+        units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>()
+    };
+    let lines = [line(1, 0x62), line(2, 0xdc00), line(3, 0x62)].concat();
+    let bytes = [&b"\xff\xfe"[..], &lines, b"x"].concat();
+    let found = read("a", &bytes);
+    assert_eq!(found.docnos(), ["1", "2", "3"]);
+    assert_eq!(found.notices(), [Reason::InvalidBytes]);
+    assert_eq!(found.documents[1].text(), "a \u{fffd}");
+    // The byte at the end.
+    assert_eq!(found.reasons(), [Reason::BadJson]);
+    let mut noise = vec![0xff, 0xfe];
+    noise.extend((0..5000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 16).to_le_bytes()));
+    let found = read("a.txt", &noise);
+    assert_eq!(found.reasons(), [Reason::BinaryFile]);
+    assert!(
+        found.rejected[0].detail.contains("UTF-32LE"),
+        "{:?}",
+        found.rejected
+    );
+}
+
+#[test]
+fn http_bodies_in_wide_encodings() {
+    for kind in 0..4 {
+        let body = wide("<p>One two three four", kind);
+        for (header, documents) in [
+            ("text/html", 1),
+            ("text/html; charset=utf-16le", 1),
+            ("text/html; charset=latin1", 0),
+        ] {
+            let mut block =
+                format!("HTTP/1.1 200 OK\r\nContent-Type: {header}\r\n\r\n").into_bytes();
+            block.extend(&body);
+            let head = format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n\
+                 WARC-Target-URI: http://x.org/\r\nContent-Length: {}\r\n\r\n",
+                block.len()
+            );
+            let bytes = [head.into_bytes(), block, b"\r\n\r\n".to_vec()].concat();
+            let found = read("a.warc", &bytes);
+            assert_eq!(found.documents.len(), documents, "{kind} {header}");
+            if documents == 0 {
+                assert_eq!(found.reasons(), [Reason::NotText]);
+                assert!(found.rejected[0].detail.contains("declared as latin1"));
+            }
+        }
+    }
+}
+
 #[test]
 fn forced_formats() {
     for format in [Format::TrecWeb, Format::TrecSgml, Format::Warc, Format::Arc] {
@@ -1479,6 +1609,26 @@ proptest! {
         }
         let whole = read_split("x", &bytes, &config, &[usize::MAX]);
         prop_assert_eq!(whole, read_split("x", &bytes, &config, &steps));
+    }
+
+    #[test]
+    fn wide_files_give_the_same_documents(
+        (bytes, documents) in valid_file(),
+        kind in 0..4usize,
+        steps in prop::collection::vec(1..100usize, 1..4),
+    ) {
+        if let (Ok(text), Some(1..)) = (std::str::from_utf8(&bytes), documents) {
+            let config = ReadConfig::default();
+            let plain = read_split("x", &bytes, &config, &[usize::MAX]);
+            let marked = wide(&format!("\u{feff}{text}"), kind);
+            let found = read_split("x", &marked, &config, &steps);
+            let of = |outcome: &Outcome| -> Vec<(String, String, u64)> {
+                let documents = outcome.documents.iter();
+                documents.map(|found| (found.docno.clone(), found.text(), found.length)).collect()
+            };
+            prop_assert_eq!(of(&found), of(&plain));
+            prop_assert_eq!(found.reasons(), plain.reasons());
+        }
     }
 
     #[test]

@@ -104,7 +104,9 @@ impl Input {
 
     /// The first bytes. Valid only before any byte is consumed.
     pub(super) fn head(&mut self) -> &[u8] {
-        if self.by_line {
+        if self.end > 0 {
+            // It was looked at before.
+        } else if self.by_line {
             // A line end in compressed bytes is none.
             let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
             self.fill_until(is_line);

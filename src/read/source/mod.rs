@@ -29,6 +29,7 @@ use super::record::Reason;
 use super::stream::STEP;
 use crate::Error;
 use crate::store::disk::SharedFile;
+use crate::wide::{self, Wide, WideDecoder};
 
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
@@ -277,7 +278,21 @@ pub(super) struct Source {
     /// Decompressed bytes that were not delivered yet.
     text: Text,
     delivered: usize,
+    wide: Option<Box<Widened>>,
 }
+
+/// A text in UTF-16 or UTF-32, which is delivered in UTF-8.
+struct Widened {
+    decoder: WideDecoder,
+    /// Decompressed bytes, of which those from `at` on are not decoded yet.
+    bytes: Vec<u8>,
+    at: usize,
+    /// How the decompressed bytes ended.
+    ended: Option<Result<(), Fault>>,
+}
+
+/// Bytes of a wide text decoded at a time. They become three times as many at most.
+const WIDE_BYTES: usize = 64 << 10;
 
 /// A file, and what others decompress of it.
 struct AheadOf {
@@ -300,7 +315,24 @@ impl Source {
             ahead: None,
             text: Text::default(),
             delivered: 0,
+            wide: None,
         }
+    }
+
+    /// Decodes what follows to UTF-8: `begun`, which was read already, and then the rest, unless
+    /// `begun` is all of it.
+    pub fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
+        self.wide = Some(Box::new(Widened {
+            decoder,
+            bytes: begun,
+            at: 0,
+            ended: all.then_some(Ok(())),
+        }));
+    }
+
+    /// The decoder to UTF-8, if there is one.
+    pub fn wide(&self) -> Option<&WideDecoder> {
+        self.wide.as_ref().map(|wide| &wide.decoder)
     }
 
     /// Chooses the decoder from the first bytes.
@@ -512,8 +544,39 @@ impl Source {
         })
     }
 
-    /// Reads decompressed bytes; 0 at the end.
+    /// Reads decompressed bytes, or the text that they are decoded to; 0 at the end.
     pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let Some(mut wide) = self.wide.take() else {
+            return self.read_bytes(out, max_ratio);
+        };
+        let read = loop {
+            if wide.at == wide.bytes.len() && wide.ended.is_none() {
+                wide.at = 0;
+                wide.bytes.resize(WIDE_BYTES, 0);
+                let read = self.read_bytes(&mut wide.bytes, max_ratio);
+                wide.bytes.truncate(*read.as_ref().unwrap_or(&0));
+                wide.ended = match read {
+                    Ok(1..) => None,
+                    ended => Some(ended.map(|_| ())),
+                };
+            }
+            let last = wide.ended.is_some();
+            let (taken, made) = wide.decoder.decode(&wide.bytes[wide.at..], last, out);
+            wide.at += taken;
+            match &mut wide.ended {
+                _ if made > 0 => break Ok(made),
+                Some(ended) if taken == 0 => {
+                    break std::mem::replace(ended, Ok(())).map(|()| 0);
+                }
+                _ => {}
+            }
+        };
+        self.wide = Some(wide);
+        read
+    }
+
+    /// Reads decompressed bytes; 0 at the end.
+    fn read_bytes(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
         let n = loop {
             if let Some(n) = self.deliver(out) {
                 break n;
@@ -568,39 +631,81 @@ impl Source {
     }
 }
 
-/// The decompressed bytes of a file that holds no documents, such as a list of pairs.
-pub(crate) struct Decompressed(Source);
+/// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
+/// pairs. Those of UTF-16 and UTF-32 are decoded to the faithful form of UTF-8 ([`crate::wide`]).
+pub(crate) struct Decompressed {
+    source: Source,
+    /// The encoding that they are decoded from, and whether they begin with its byte order mark.
+    wide: Option<(Wide, bool)>,
+    /// Decoded bytes, of which those from `at` on are not delivered yet.
+    text: Vec<u8>,
+    at: usize,
+}
 
 impl Decompressed {
     /// Opens a file with any supported compression, or none.
     pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
-        Self::of(crate::store::disk::open(path)?, path)
+        Self::of(crate::store::disk::open(path)?, path, false)
     }
 
     /// As [`Decompressed::open`], for an input of a collection, which is a regular file.
     pub(crate) fn open_input(path: &Path) -> crate::Result<Decompressed> {
-        Self::of(crate::store::disk::open_regular(path)?, path)
+        Self::of(crate::store::disk::open_regular(path)?, path, true)
     }
 
-    fn of(file: crate::store::disk::File, path: &Path) -> crate::Result<Decompressed> {
-        let source = Source::new(Input::new(Box::new(file))).map_err(io_error);
-        Ok(Decompressed(source.map_err(Error::io("read", path))?))
+    /// Only of a regular file, which can be read again, is the text in compressed bytes looked at.
+    fn of(file: crate::store::disk::File, path: &Path, regular: bool) -> crate::Result<Self> {
+        let failed = |fault| Error::io("read", path)(io_error(fault));
+        let mut input = Input::new(Box::new(file));
+        let of = |head: &[u8]| Wide::of(head).map(|wide| (wide, Wide::of_mark(head).is_some()));
+        let head = input.head();
+        let wide = match compression_of(head) {
+            None => of(head),
+            Some(_) if regular => {
+                let again = crate::store::disk::open_regular(path)?;
+                let mut source = Source::new(Input::new(Box::new(again))).map_err(failed)?;
+                let (mut head, mut length) = (vec![0; wide::LOOK], 0);
+                while let Ok(n @ 1..) = source.read(&mut head[length..], u64::MAX) {
+                    length += n;
+                }
+                of(&head[..length])
+            }
+            Some(_) => None,
+        };
+        let mut source = Source::new(input).map_err(failed)?;
+        if let Some((wide, _)) = wide {
+            source.widen(WideDecoder::faithful(wide), Vec::new(), false);
+        }
+        Ok(Decompressed {
+            source,
+            wide,
+            text: Vec::new(),
+            at: 0,
+        })
     }
 
     /// The compression that the first bytes show.
     pub(crate) fn codec(&self) -> Codec {
-        self.0.compression.unwrap_or(Codec::None)
+        self.source.compression.unwrap_or(Codec::None)
+    }
+
+    /// The encoding that the bytes are decoded from, and whether they begin with its byte order
+    /// mark, if they are decoded.
+    pub(crate) fn wide(&self) -> Option<(Wide, bool)> {
+        self.wide
     }
 
     /// Bytes that the decoder may take.
     pub(crate) fn memory(&self) -> u64 {
-        self.0.memory
+        self.source.memory
     }
 
     /// The number of members that have begun. Only gzip is known to have several; a call of `read`
     /// gives bytes of one.
     pub(crate) fn members(&self) -> u64 {
-        match &self.0.decoder {
+        match &self.source.decoder {
+            // Members end inside of what was decoded.
+            _ if self.wide.is_some() => 1,
             Decoder::Gzip(gzip) => gzip.members,
             _ => 1,
         }
@@ -610,7 +715,20 @@ impl Decompressed {
 impl Read for Decompressed {
     /// No ratio limit applies: the bytes are streamed, and the user named the file explicitly.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out, u64::MAX).map_err(io_error)
+        if self.wide.is_none() {
+            return self.source.read(out, u64::MAX).map_err(io_error);
+        }
+        if self.at == self.text.len() {
+            self.text.resize(WIDE_BYTES, 0);
+            let read = self.source.read(&mut self.text, u64::MAX);
+            self.at = 0;
+            self.text.truncate(*read.as_ref().unwrap_or(&0));
+            read.map_err(io_error)?;
+        }
+        let n = out.len().min(self.text.len() - self.at);
+        out[..n].copy_from_slice(&self.text[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
     }
 }
 

@@ -1,0 +1,524 @@
+//! Text in UTF-16 and UTF-32: how it is recognised, decoded to UTF-8, and written again.
+//!
+//! # Recognition
+//! A byte order mark, or evidence in the first [`LOOK`] bytes: decoded, they are text without
+//! control characters, at least one character in [`ASCII_SHARE`] is ASCII, and zeros are where the
+//! zeros of ASCII characters are. Other encodings of text have no zeros at all.
+//!
+//! # Decoding
+//! A surrogate without its partner becomes U+FFFD, and so does every byte of a unit that is not a
+//! character or that is cut off. The faithful form has other bytes in their place, of the same
+//! number, from which [`WideEncoder`] makes the original ones again: so a file can be written again
+//! without some of its records, at the places that a reader of the file found.
+
+/// Bytes in which evidence is looked for.
+pub(crate) const LOOK: usize = 4 << 10;
+
+/// Bytes of which one is zero, if there is evidence. Most documents are looked at no further.
+const LOOK_ZERO: usize = 64;
+
+/// Text without a byte order mark needs one ASCII character, such as a space, in this many.
+const ASCII_SHARE: usize = 16;
+
+/// Text without a byte order mark needs this many characters.
+const LEAST_CHARACTERS: usize = 4;
+
+/// The most bytes that one unit gives: U+FFFD for each of its bytes, or for a surrogate before it.
+const MOST: usize = 12;
+
+/// An encoding with units of more than one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wide {
+    Utf16Le,
+    Utf16Be,
+    Utf32Le,
+    Utf32Be,
+}
+
+impl Wide {
+    const ALL: [Wide; 4] = [Wide::Utf16Le, Wide::Utf16Be, Wide::Utf32Le, Wide::Utf32Be];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Wide::Utf16Le => "UTF-16LE",
+            Wide::Utf16Be => "UTF-16BE",
+            Wide::Utf32Le => "UTF-32LE",
+            Wide::Utf32Be => "UTF-32BE",
+        }
+    }
+
+    /// Bytes of a unit.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Wide::Utf16Le | Wide::Utf16Be => 2,
+            Wide::Utf32Le | Wide::Utf32Be => 4,
+        }
+    }
+
+    /// The encoding whose byte order mark these bytes begin with.
+    pub(crate) fn of_mark(bytes: &[u8]) -> Option<Wide> {
+        match bytes {
+            // It could be UTF-16 that begins with NUL, which text does not.
+            [0xff, 0xfe, 0, 0, ..] => Some(Wide::Utf32Le),
+            [0, 0, 0xfe, 0xff, ..] => Some(Wide::Utf32Be),
+            [0xff, 0xfe, ..] => Some(Wide::Utf16Le),
+            [0xfe, 0xff, ..] => Some(Wide::Utf16Be),
+            _ => None,
+        }
+    }
+
+    /// The encoding by a byte order mark or by evidence.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Wide> {
+        Wide::of_mark(bytes).or_else(|| Wide::of_evidence(bytes))
+    }
+
+    /// The encoding by evidence.
+    pub(crate) fn of_evidence(bytes: &[u8]) -> Option<Wide> {
+        let head = &bytes[..bytes.len().min(LOOK)];
+        memchr::memchr(0, &head[..head.len().min(LOOK_ZERO)])?;
+        let found = Wide::ALL.map(|wide| (wide.ascii_characters(head), wide));
+        let (most, wide) = found.into_iter().max_by_key(|(ascii, _)| *ascii)?;
+        (most? > 0).then_some(wide)
+    }
+
+    /// The number of ASCII characters in the text; `None` if this is not evidently text.
+    fn ascii_characters(self, head: &[u8]) -> Option<usize> {
+        let (mut characters, mut ascii, mut zeros, mut pairs) = (0, 0, 0, 0);
+        let mut high = false;
+        for bytes in head.chunks_exact(self.width()) {
+            let unit = self.unit(bytes);
+            let narrow = self.width() == 2;
+            let low = narrow && (0xdc00..0xe000).contains(&unit);
+            if std::mem::take(&mut high) != low {
+                return None;
+            }
+            if low {
+                continue;
+            }
+            high = narrow && (0xd800..0xdc00).contains(&unit);
+            characters += 1;
+            match unit {
+                9 | 10 | 12 | 13 | 0x20..0x7f => ascii += 1,
+                _ if high => {}
+                // Controls, surrogates, private use, noncharacters.
+                0..0xa0 | 0xd800..0xf900 | 0xfdd0..0xfdf0 | 0xfffe..0x1_0000 | 0xf_0000.. => {
+                    return None;
+                }
+                // U+4E00 is the most frequent character of many texts.
+                0x4e00 => {}
+                // A zero where ASCII characters have none.
+                _ if unit & 0xff == 0 => zeros += 1,
+                _ => pairs += usize::from(bytes.iter().all(is_printable)),
+            }
+        }
+        // Two ASCII characters look like a Chinese one: these may be names with a zero after each.
+        let others = characters - ascii - zeros;
+        if 2 * pairs > ascii && pairs * ASCII_SHARE > others * (ASCII_SHARE - 1) {
+            return None;
+        }
+        let enough = characters >= LEAST_CHARACTERS && ascii * ASCII_SHARE >= characters;
+        (enough && ascii >= 4 * zeros).then_some(ascii)
+    }
+
+    fn unit(self, bytes: &[u8]) -> u32 {
+        let join = |unit: u32, byte: &u8| unit << 8 | u32::from(*byte);
+        match self {
+            Wide::Utf16Be | Wide::Utf32Be => bytes.iter().fold(0, join),
+            Wide::Utf16Le | Wide::Utf32Le => bytes.iter().rev().fold(0, join),
+        }
+    }
+
+    fn put_unit(self, unit: u32, out: &mut Vec<u8>) {
+        match self {
+            Wide::Utf16Le => out.extend((unit as u16).to_le_bytes()),
+            Wide::Utf16Be => out.extend((unit as u16).to_be_bytes()),
+            Wide::Utf32Le => out.extend(unit.to_le_bytes()),
+            Wide::Utf32Be => out.extend(unit.to_be_bytes()),
+        }
+    }
+}
+
+/// Whether this is a character of ASCII text.
+fn is_printable(byte: &u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
+}
+
+/// Decodes text that comes in pieces, which may end anywhere.
+#[derive(Debug)]
+pub(crate) struct WideDecoder {
+    wide: Wide,
+    faithful: bool,
+    /// The first bytes of a unit.
+    held: [u8; 4],
+    count: usize,
+    /// A surrogate that waits for its partner.
+    high: Option<u32>,
+    read: u64,
+    written: u64,
+    malformed: Option<Malformed>,
+}
+
+/// Where the first bytes are that are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    /// In the bytes that were decoded.
+    pub from: u64,
+    /// In the text.
+    pub to: u64,
+}
+
+impl WideDecoder {
+    pub(crate) fn new(wide: Wide) -> Self {
+        WideDecoder {
+            wide,
+            faithful: false,
+            held: [0; 4],
+            count: 0,
+            high: None,
+            read: 0,
+            written: 0,
+            malformed: None,
+        }
+    }
+
+    /// A decoder into the form from which a [`WideEncoder`] makes the same bytes again.
+    pub(crate) fn faithful(wide: Wide) -> Self {
+        WideDecoder {
+            faithful: true,
+            ..WideDecoder::new(wide)
+        }
+    }
+
+    pub(crate) fn wide(&self) -> Wide {
+        self.wide
+    }
+
+    /// Where the first bytes are that are not text, as far as it was read.
+    pub(crate) fn malformed(&self) -> Option<Malformed> {
+        self.malformed
+    }
+
+    /// Decodes as much as there is room for, of which 16 bytes must be there; returns the number of
+    /// bytes read and written. With `last`, nothing follows the input. All of it is decoded when a
+    /// call returns zeros.
+    pub(crate) fn decode(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> (usize, usize) {
+        let width = self.wide.width();
+        let (mut at, mut made) = (0, 0);
+        while out.len() - made >= MOST {
+            let missing = width - self.count;
+            let Some(bytes) = input.get(at..at + missing) else {
+                break;
+            };
+            at += missing;
+            self.read += missing as u64;
+            let unit = if self.count == 0 {
+                self.wide.unit(bytes)
+            } else {
+                self.held[self.count..width].copy_from_slice(bytes);
+                self.count = 0;
+                self.wide.unit(&self.held[..width])
+            };
+            self.put(unit, out, &mut made);
+        }
+        let rest = &input[at..];
+        if rest.len() < width - self.count {
+            self.held[self.count..self.count + rest.len()].copy_from_slice(rest);
+            self.count += rest.len();
+            at += rest.len();
+            self.read += rest.len() as u64;
+            if last && out.len() - made >= MOST {
+                if let Some(high) = self.high.take() {
+                    let before = (2 + self.count) as u64;
+                    self.put_lone(high, before, out, &mut made);
+                }
+                let held = self.held;
+                for (i, &byte) in held[..self.count].iter().enumerate() {
+                    let before = (self.count - i) as u64;
+                    self.put_byte(byte, before, out, &mut made);
+                }
+                self.count = 0;
+            }
+        }
+        (at, made)
+    }
+
+    fn put(&mut self, unit: u32, out: &mut [u8], made: &mut usize) {
+        let width = self.wide.width() as u64;
+        let mut code = unit;
+        if let Some(high) = self.high.take() {
+            if (0xdc00..0xe000).contains(&unit) {
+                code = 0x1_0000 + ((high - 0xd800) << 10 | (unit - 0xdc00));
+            } else {
+                self.put_lone(high, 2 * width, out, made);
+            }
+        }
+        match char::from_u32(code) {
+            Some(c) => {
+                let length = c.encode_utf8(&mut out[*made..]).len();
+                *made += length;
+                self.written += length as u64;
+            }
+            None if width == 2 && code < 0xdc00 => self.high = Some(code),
+            None if code < 0xe000 => self.put_lone(code, width, out, made),
+            None => {
+                // Its bytes, in their order.
+                let bytes = match self.wide {
+                    Wide::Utf32Be => code.to_be_bytes(),
+                    _ => code.to_le_bytes(),
+                };
+                for (before, byte) in (1..=width).rev().zip(bytes) {
+                    self.put_byte(byte, before, out, made);
+                }
+            }
+        }
+    }
+
+    /// Writes a surrogate without a partner, `before` bytes before the last byte read.
+    fn put_lone(&mut self, unit: u32, before: u64, out: &mut [u8], made: &mut usize) {
+        let bits = |shift: u32| 0x80 | (unit >> shift & 0x3f) as u8;
+        let faithful = [0xe0 | (unit >> 12) as u8, bits(6), bits(0)];
+        self.put_malformed(faithful, before, &mut out[*made..]);
+        *made += 3;
+    }
+
+    /// Writes a byte that belongs to no character.
+    fn put_byte(&mut self, byte: u8, before: u64, out: &mut [u8], made: &mut usize) {
+        let faithful = [RAW, 0x80 | byte >> 4, 0x80 | byte & 15];
+        self.put_malformed(faithful, before, &mut out[*made..]);
+        *made += 3;
+    }
+
+    /// Writes 3 bytes for some that are not text.
+    fn put_malformed(&mut self, faithful: [u8; 3], before: u64, out: &mut [u8]) {
+        let at = Malformed {
+            from: self.read - before,
+            to: self.written,
+        };
+        self.malformed.get_or_insert(at);
+        self.written += 3;
+        let bytes = match self.faithful {
+            true => faithful,
+            false => *b"\xef\xbf\xbd",
+        };
+        out[..3].copy_from_slice(&bytes);
+    }
+}
+
+/// In the faithful form, this begins a byte that belongs to no character.
+const RAW: u8 = 0xff;
+
+/// Writes text in the faithful form as the bytes that it was decoded from.
+#[derive(Debug)]
+pub(crate) struct WideEncoder {
+    wide: Wide,
+    /// Whether a byte order mark is still to be written, unless the text begins with it.
+    mark: bool,
+    /// The first bytes of a character.
+    held: Vec<u8>,
+}
+
+impl WideEncoder {
+    /// With `mark`, the bytes begin with a byte order mark.
+    pub(crate) fn new(wide: Wide, mark: bool) -> Self {
+        WideEncoder {
+            wide,
+            mark,
+            held: Vec::new(),
+        }
+    }
+
+    /// Appends the encoded text to `out`.
+    pub(crate) fn encode(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        for &byte in text {
+            self.held.push(byte);
+            let (length, lead) = match self.held[0] {
+                lead @ 0xe0..0xf0 => (3, lead & 0x0f),
+                RAW => (3, 0),
+                lead @ 0xf0.. => (4, lead & 0x07),
+                lead @ 0xc0.. => (2, lead & 0x1f),
+                lead => (1, lead),
+            };
+            if self.held.len() < length {
+                continue;
+            }
+            let tail = &self.held[1..];
+            if self.held[0] == RAW {
+                out.push(tail[0] << 4 | tail[1] & 15);
+            } else {
+                let join = |code: u32, byte: &u8| code << 6 | u32::from(byte & 0x3f);
+                let code = tail.iter().fold(u32::from(lead), join);
+                if std::mem::take(&mut self.mark) && code != 0xfeff {
+                    self.wide.put_unit(0xfeff, out);
+                }
+                if self.wide.width() == 2 && code >= 0x1_0000 {
+                    let code = code - 0x1_0000;
+                    self.wide.put_unit(0xd800 + (code >> 10), out);
+                    self.wide.put_unit(0xdc00 + (code & 0x3ff), out);
+                } else {
+                    self.wide.put_unit(code, out);
+                }
+            }
+            self.held.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encoded(wide: Wide, text: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        WideEncoder::new(wide, false).encode(text.as_bytes(), &mut out);
+        out
+    }
+
+    fn decoded(mut decoder: WideDecoder, bytes: &[u8], each: usize, room: usize) -> Vec<u8> {
+        let (mut text, mut out) = (Vec::new(), vec![0; room]);
+        for (i, piece) in bytes.chunks(each).chain([&[][..]]).enumerate() {
+            let last = i == bytes.len().div_ceil(each);
+            let mut piece = piece;
+            loop {
+                let (read, made) = decoder.decode(piece, last, &mut out);
+                piece = &piece[read..];
+                text.extend_from_slice(&out[..made]);
+                if (read, made) == (0, 0) {
+                    break;
+                }
+            }
+            assert!(piece.is_empty());
+        }
+        text
+    }
+
+    #[test]
+    fn text_is_recognised_by_evidence_and_by_marks() {
+        let texts = [
+            "The quick brown fox",
+            "Съешь же ещё этих мягких французских булок",
+            "第一章 一个人\n第二章 一天\n",
+            "{\"id\":1}\n",
+            "𝒳 and 😀 beyond the plane",
+        ];
+        for text in texts {
+            for wide in Wide::ALL {
+                let bytes = encoded(wide, text);
+                assert_eq!(Wide::of(&bytes), Some(wide), "{text} {wide:?}");
+                let marked = encoded(wide, &format!("\u{feff}{text}"));
+                assert_eq!(Wide::of_mark(&marked), Some(wide));
+            }
+            assert_eq!(Wide::of(text.as_bytes()), None);
+        }
+        let many_names: Vec<u8> = (0..400u32)
+            .flat_map(|n| format!("{}\0", n * n).into_bytes())
+            .collect();
+        for other in [
+            &b""[..],
+            b"a\0b\0",
+            b"\0\0\0\0\0\0\0\0",
+            b"name\0\0\0\0other\0\0\0",
+            b"a\0b\0c\0\x01\0d\0e\0",
+            b"text with a \0 in it",
+            b"one\0 stray NUL in a text that goes on and on and on and on and on and on and on",
+            b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0",
+            &many_names,
+        ] {
+            assert_eq!(
+                Wide::of(other),
+                None,
+                "{:?}",
+                other.escape_ascii().to_string()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_replaced_and_can_be_written_again() {
+        for (wide, bytes, text, from) in [
+            (Wide::Utf16Le, &b"a\0\0\xd8b\0"[..], "a\u{fffd}b", 2),
+            (
+                Wide::Utf16Be,
+                b"\0a\xd8\0\xd8\0\xdc\0",
+                "a\u{fffd}\u{10000}",
+                2,
+            ),
+            (Wide::Utf16Le, b"a\0\0\xd8", "a\u{fffd}", 2),
+            (Wide::Utf16Le, b"a\0\0\xdcb", "a\u{fffd}\u{fffd}", 2),
+            (Wide::Utf16Le, b"a\0\n", "a\u{fffd}", 2),
+            (Wide::Utf32Le, b"a\0\0\0\0\xd8\0\0", "a\u{fffd}", 4),
+            (
+                Wide::Utf32Be,
+                b"\0\0\0a\0\x11\0\0",
+                "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}",
+                4,
+            ),
+            (
+                Wide::Utf32Le,
+                b"a\0\0\0b\0\0",
+                "a\u{fffd}\u{fffd}\u{fffd}",
+                4,
+            ),
+        ] {
+            let mut decoder = WideDecoder::new(wide);
+            let mut out = [0; 64];
+            let (read, made) = decoder.decode(bytes, true, &mut out);
+            assert_eq!(read, bytes.len());
+            assert_eq!(std::str::from_utf8(&out[..made]).unwrap(), text);
+            let at = Malformed { from, to: 1 };
+            assert_eq!(decoder.malformed(), Some(at), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_written_once() {
+        for (text, mark, units) in [
+            ("a", true, &b"\xff\xfea\0"[..]),
+            ("\u{feff}a", true, b"\xff\xfea\0"),
+            ("a", false, b"a\0"),
+            ("", true, b""),
+        ] {
+            let mut out = Vec::new();
+            WideEncoder::new(Wide::Utf16Le, mark).encode(text.as_bytes(), &mut out);
+            assert_eq!(out, units, "{text} {mark}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_decoded_and_written_again(
+            units in prop::collection::vec(
+                prop_oneof![
+                    any::<u32>(), 0u32..0x80, 0xd7f0u32..0xe010, 0xfff0u32..0x1_0010, 0x10_fff0u32..0x11_0010,
+                ], 0..40),
+            tail in prop::collection::vec(any::<u8>(), 0..4),
+            wide in prop::sample::select(Wide::ALL.to_vec()),
+            each in 1usize..9,
+            room in 16usize..40,
+        ) {
+            let mut bytes = Vec::new();
+            for unit in units {
+                wide.put_unit(unit, &mut bytes);
+            }
+            bytes.extend(tail);
+            let text = decoded(WideDecoder::new(wide), &bytes, each, room);
+            prop_assert!(std::str::from_utf8(&text).is_ok());
+            let faithful = decoded(WideDecoder::faithful(wide), &bytes, each, room);
+            prop_assert_eq!(faithful.len(), text.len());
+            let mut again = Vec::new();
+            let mut encoder = WideEncoder::new(wide, false);
+            faithful.chunks(each).for_each(|piece| encoder.encode(piece, &mut again));
+            prop_assert_eq!(again, bytes.clone());
+            let oracle = match wide {
+                Wide::Utf16Le => encoding_rs::UTF_16LE,
+                Wide::Utf16Be => encoding_rs::UTF_16BE,
+                _ => return Ok(()),
+            };
+            // A surrogate and half a unit at the end are one error for the other decoder.
+            if bytes.len() % 2 == 0 {
+                let expected = oracle.decode_without_bom_handling(&bytes).0;
+                prop_assert_eq!(expected.as_bytes(), &text[..]);
+            }
+        }
+    }
+}
