@@ -202,7 +202,8 @@ fn wide(input: &[u8]) -> bool {
     marks.iter().any(|mark| input.starts_with(mark)) || head.contains(&0)
 }
 
-/// White space, commas and brackets of JSON, comments and declarations of SGML.
+/// White space, commas and brackets of JSON, comments and declarations of SGML, and the tags of
+/// elements around documents.
 fn gap(mut bytes: &[u8], first: bool) {
     if first {
         bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -217,11 +218,25 @@ fn gap(mut bytes: &[u8], first: bool) {
         if bytes.is_empty() {
             return;
         }
+        let is_tag = match bytes {
+            [b'<', b'/', c, ..] | [b'<', c, ..] => c.is_ascii_alphabetic(),
+            _ => false,
+        };
         let end = if let Some(rest) = bytes.strip_prefix(b"<!--") {
             let end = rest.windows(3).position(|end| end == b"-->");
             end.map(|at| at + 7)
-        } else if bytes.starts_with(b"<!") || bytes.starts_with(b"<?") {
-            bytes.iter().position(|&byte| byte == b'>').map(|at| at + 1)
+        } else if bytes.starts_with(b"<!") || bytes.starts_with(b"<?") || is_tag {
+            // A DOCTYPE may have declarations inside.
+            let inside = (0..bytes.len()).find_map(|at| {
+                let rest = bytes[at..].strip_prefix(b"]")?.trim_ascii_start();
+                rest.starts_with(b">").then(|| bytes.len() - rest.len() + 1)
+            });
+            let tag = bytes.iter().position(|&byte| byte == b'>');
+            let brackets = bytes.iter().position(|&byte| byte == b'[');
+            match (tag, brackets, inside) {
+                (Some(tag), Some(bracket), Some(inside)) if bracket < tag => Some(inside),
+                (tag, ..) => tag.map(|at| at + 1),
+            }
         } else {
             None
         };

@@ -132,6 +132,9 @@ pub struct Options {
     rule: Rule,
     /// Keep or drop documents without words
     ///
+    /// A message of which only the subject could be read counts as one: the rest of it is an
+    /// attachment, an image or encrypted.
+    ///
     /// Example: --empty drop
     #[arg(
         long,

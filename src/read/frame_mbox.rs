@@ -1,9 +1,18 @@
 //! Frames the messages of an mbox file.
 //!
-//! A message begins with a separator: a line of `From `, a sender and a date, followed by a header
-//! field. It ends where the next message begins. In mbox files, a `>` escapes the lines of a text
-//! that begin with `From `. An unescaped one without a date, or without a field after it, does not
-//! end the message. `Content-Length` is ignored: it is wrong in every mailbox that was edited.
+//! A message begins with a separator: a line that begins with `From `, followed by a header field.
+//! It ends where the next message begins. In mbox files, a `>` escapes the lines of a text that
+//! begin with `From `. `Content-Length` is ignored: it is wrong in every mailbox that was edited.
+//!
+//! Programs write different separators (RFC 4155, appendix A), and texts have lines that begin with
+//! `From `, too. A line with a time of day and a year is a separator wherever it is. Another one is
+//! a separator only at the beginning of the file or after an empty line, and only in these forms:
+//!
+//! - nothing after `From ` (Thunderbird), or `-` and whatever follows (Netscape);
+//! - an address alone;
+//! - an address and whatever follows, another sender alone, or another sender before a date, if the
+//!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
+//!   or a year.
 
 use memchr::memmem;
 
@@ -17,26 +26,114 @@ const LOOK: usize = 4 << 10;
 /// The beginning of a separator, including the end of the line before it.
 const BEGINS: &[u8] = b"\nFrom ";
 
-/// Whether a message begins with these bytes.
-pub(super) fn begins_message(bytes: &[u8]) -> bool {
+/// The end of an empty line before a separator, which is kept in the window: `\n\r`.
+const BEFORE: usize = 2;
+
+/// Fields that a message may begin with. Others begin with `X-`.
+const FIELDS: [&str; 26] = [
+    "ARC-Seal",
+    "Authentication-Results",
+    "Bcc",
+    "Cc",
+    "Content-Type",
+    "Date",
+    "Delivered-To",
+    "Delivery-Date",
+    "DKIM-Signature",
+    "DomainKey-Signature",
+    "Envelope-To",
+    "From",
+    "In-Reply-To",
+    "List-Id",
+    "Message-ID",
+    "MIME-Version",
+    "Newsgroups",
+    "Path",
+    "Received",
+    "References",
+    "Reply-To",
+    "Return-Path",
+    "Sender",
+    "Status",
+    "Subject",
+    "To",
+];
+
+/// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
+/// or after an empty line.
+pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOK)];
-    if !bytes.starts_with(&BEGINS[1..]) {
-        return false;
-    }
-    let Some(end) = memchr::memchr(b'\n', bytes) else {
+    let Some(rest) = bytes.strip_prefix(&BEGINS[1..]) else {
         return false;
     };
-    is_dated(&bytes[..end]) && begins_field(&bytes[end + 1..])
+    let Some(end) = memchr::memchr(b'\n', rest) else {
+        return false;
+    };
+    let (line, next) = (rest[..end].trim_ascii(), &rest[end + 1..]);
+    if !begins_field(next) {
+        return false;
+    }
+    let has_time = has_time(line);
+    if has_time && words(line).any(is_year) {
+        return true;
+    }
+    if !after_blank {
+        return false;
+    }
+    let mut rest = words(line);
+    match rest.next() {
+        None | Some(b"-") => true,
+        Some(sender) => {
+            let address = sender.contains(&b'@');
+            let date = &line[sender.len()..];
+            let known = begins_known_field(next);
+            let day = words(date).any(|word| is_one_of(word, &DAYS));
+            let dated = day && words(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
+            match date {
+                [] => address || known,
+                _ => known && (address || has_time || dated),
+            }
+        }
+    }
 }
 
-/// Whether a line contains a time of day and a year.
-fn is_dated(line: &[u8]) -> bool {
-    let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
-    let time = line
-        .windows(5)
-        .any(|five| five[2] == b':' && digits(&five[..2]) && digits(&five[3..]));
-    let mut words = line.split(|byte| byte.is_ascii_whitespace());
-    time && words.any(|word| word.len() == 4 && digits(word))
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+fn is_one_of(word: &[u8], names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|name| name.as_bytes().eq_ignore_ascii_case(word))
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| byte.is_ascii_whitespace() || *byte == b',')
+        .filter(|word| !word.is_empty())
+}
+
+fn are_digits(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_digit)
+}
+
+fn is_year(word: &[u8]) -> bool {
+    word.len() == 4 && are_digits(word)
+}
+
+/// Whether a line contains a time of day.
+fn has_time(line: &[u8]) -> bool {
+    line.windows(5)
+        .any(|five| five[2] == b':' && are_digits(&five[..2]) && are_digits(&five[3..]))
+}
+
+/// Whether this is a header field that mail has.
+fn begins_known_field(bytes: &[u8]) -> bool {
+    let name = &bytes[..memchr::memchr(b':', bytes).unwrap_or_default()];
+    let own = name
+        .get(..2)
+        .is_some_and(|start| start.eq_ignore_ascii_case(b"X-"));
+    own || is_one_of(name, &FIELDS)
 }
 
 /// Whether this is a header field, or an escaped line (`>From ` after the separator).
@@ -55,6 +152,7 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
 #[derive(Default)]
 pub(super) struct MboxFramer {
     messages: u64,
+    begun: bool,
 }
 
 impl MboxFramer {
@@ -63,7 +161,10 @@ impl MboxFramer {
         if stream.at_end() {
             return Step::End;
         }
-        let message = begins_message(stream.ensure(LOOK));
+        if !std::mem::replace(&mut self.begun, true) {
+            skip_lines(stream);
+        }
+        let message = begins_message(stream.ensure(LOOK), true);
         to_next(stream, sink);
         if !message {
             return Step::rejected(Reason::StrayBytes, "before the first message");
@@ -87,13 +188,20 @@ impl MboxFramer {
     }
 }
 
+/// Skips the empty lines at the beginning of a file.
+fn skip_lines(stream: &mut Stream) {
+    while let [b'\r' | b'\n', ..] = stream.ensure(1) {
+        stream.consume(1);
+    }
+}
+
 /// Takes everything before the next separator.
 fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
     loop {
-        let window = stream.ensure(BEGINS.len());
+        let window = stream.ensure(BEFORE + BEGINS.len());
         let Some(at) = memmem::find(window, BEGINS) else {
             // The window may end with the beginning of a separator.
-            let keep = BEGINS.len() - 1;
+            let keep = BEFORE + BEGINS.len() - 1;
             let length = window.len();
             if stream.ended() {
                 sink.take(stream, length);
@@ -103,7 +211,12 @@ fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
             continue;
         };
         let window = stream.ensure(at + 1 + LOOK);
-        let found = begins_message(&window[at + 1..]);
+        let before = &window[..at];
+        let after_blank = before
+            .strip_suffix(b"\r")
+            .unwrap_or(before)
+            .ends_with(b"\n");
+        let found = begins_message(&window[at + 1..], after_blank);
         sink.take(stream, at + 1);
         if found {
             return;

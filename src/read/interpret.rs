@@ -198,13 +198,18 @@ fn refused<'a>(
 ///
 /// A page of the collection is a document whatever its HTTP status.
 fn trec_web(bytes: &[u8]) -> Outcome<'_> {
-    let header_start = memmem::find(bytes, b"<DOCHDR>");
+    let header_start = memmem::find(bytes, b"<DOCHDR>").or_else(|| {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        sgml::find_any_case(head, b"<DOCHDR>")
+    });
     let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
     let docno = sgml::trec_docno(front).unwrap_or_default();
     let Some(start) = header_start.map(|at| at + b"<DOCHDR>".len()) else {
         return refused(Some(docno), Reason::BadHeader, "no <DOCHDR>");
     };
-    let Some(length) = memmem::find(&bytes[start..], b"</DOCHDR>") else {
+    let rest = &bytes[start..];
+    let length = memmem::find(rest, b"</DOCHDR>");
+    let Some(length) = length.or_else(|| sgml::find_any_case(rest, b"</DOCHDR>")) else {
         return refused(Some(docno), Reason::BadHeader, "<DOCHDR> not closed");
     };
     let header = bytes[start..start + length].trim_ascii_start();
@@ -215,9 +220,7 @@ fn trec_web(bytes: &[u8]) -> Outcome<'_> {
     let mut body = &bytes[start + length + b"</DOCHDR>".len()..];
     body = body.strip_prefix(b"\r").unwrap_or(body);
     body = body.strip_prefix(b"\n").unwrap_or(body);
-    if let Some(end) = memmem::rfind(body, b"</DOC") {
-        body = &body[..end];
-    }
+    body = &body[..sgml::end_of(body)];
     if let Some(kind) = http::not_text(body, &head) {
         return refused(Some(docno), Reason::NotText, kind);
     }

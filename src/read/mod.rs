@@ -3,7 +3,8 @@
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
 //! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), CSV (RFC 4180), TSV, Apache
-//! Parquet, mail (RFC 4155, 5322, 2045 to 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
+//! Parquet, mail (RFC 4155, 5322, 2045 to 2047, 2557). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as
+//! compress 4.0 writes it.
 //!
 //! # In and out
 //! In: files, directories and standard input, either uncompressed or compressed by gzip, bzip2, xz,
@@ -25,7 +26,7 @@
 //!
 //! A document gets its name (docno) from the following source:
 //!
-//! - TREC: `DOCNO`, or the `id` of `<DOC>` (NTCIR).
+//! - TREC: `DOCNO`, or the `id` of `<DOC>` (NTCIR, WikiExtractor), or `<field name="id">` (Solr).
 //! - Reuters: `NEWID`.
 //! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
 //! - ARC: `URL@date`.
@@ -41,8 +42,8 @@
 //!
 //! # Invariants
 //! - No byte is lost without a trace. Every byte is in a record, in a rejected stretch, in white
-//!   space, in a comment or a declaration between TREC documents, in punctuation between JSON
-//!   objects, or in the header of a table.
+//!   space, in a comment, a declaration or a tag around TREC documents, in punctuation between
+//!   JSON objects, or in the header of a table.
 //! - Records depend neither on how the operating system splits reads nor on batches.
 //! - A record that is cut off, too large or broken affects no other record: framing goes on with
 //!   the next one.
@@ -61,10 +62,12 @@
 //! - A page that contains `</DOC>` ends there; the rest of the page is rejected as stray bytes.
 //! - In a WARC inside a WARC, if the inner header lies more than 1 MiB before the stated end of the
 //!   outer record, the inner records are read as records of the outer file.
-//! - A mail message in a file of its own is recognised only by its extension (`.eml`) or by
-//!   `--format`, because other texts may begin like messages.
-//! - In an mbox file, an unescaped `From ` line with a date and a field after it begins a message,
-//!   even if it is part of a text.
+//! - A mail message of one part in a file of its own is recognised only by its extension (`.eml`) or
+//!   by `--format`, because other texts may begin like messages.
+//! - In an mbox file, an unescaped separator with a field after it begins a message, even if it is
+//!   part of a text (`frame_mbox`).
+//! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name
+//!   and longer than 64 KiB, is recognised only if an element that is known follows the tag.
 //! - Brotli is decompressed only inside of Parquet.
 //! - A file that changes while it is read is detected only by its size and modification time.
 //!
@@ -95,6 +98,7 @@ mod json_strings;
 pub(crate) mod lines;
 mod lzw;
 mod mail;
+mod mail_text;
 pub(crate) mod parquet;
 mod pieces;
 mod reader;

@@ -252,7 +252,7 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Boun
     let mut from = bytes;
     // The last piece is not much smaller than the others.
     while from + bytes / 2 < size {
-        match next_begin(&file, framing, from)? {
+        match next_begin(&file, &framing, from)? {
             Some(begin) => {
                 bounds.push(begin);
                 from = begin + bytes;
@@ -265,7 +265,7 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Boun
 }
 
 /// The first place from `from` on where a record certainly begins.
-fn next_begin(file: &SharedFile, framing: Framing, from: u64) -> io::Result<Option<u64>> {
+fn next_begin(file: &SharedFile, framing: &Framing, from: u64) -> io::Result<Option<u64>> {
     let mut window = Vec::new();
     while window.len() < SEARCH {
         let length = window.len();
@@ -402,6 +402,12 @@ mod tests {
         "  \n",
         "\r",
         "<DOC>                                                          \n<DOCNO>far</DOCNO></DOC>\n",
+        "<doc>\n<docno>lower</docno>\n</doc>\n",
+        "<Doc id=\"d\">\nwords\n</doc>\n",
+        "</doc>\n",
+        "<doc>\n",
+        "<add>\n",
+        "</add>\n",
     ];
 
     const LINES: &[&str] = &[
@@ -438,6 +444,8 @@ mod tests {
                     .collect();
                 same(text.as_bytes(), Some(format), each, most);
                 same(text.as_bytes(), None, each, most);
+                let lower = format!("<add>\n{}", text.to_ascii_lowercase());
+                same(lower.as_bytes(), Some(format), each, most);
             }
         }
     }

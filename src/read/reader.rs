@@ -10,14 +10,16 @@ use super::frame_json::JsonFramer;
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_table::TableFramer;
-use super::frame_trec::{self, DOC, REUTERS, Tag};
+use super::frame_trec::{self, Tag};
 use super::inputs::InputFile;
 use super::interpret::docno_of;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::pieces::{From, Origin, Piece};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
-use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
+use super::sniff::{
+    Container, binary_file_kind, container_of, extension_of, format_of_extension, trim_front,
+};
 use super::source::{Fault, Helpers, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
 use super::table::{Claim, Look, Table};
@@ -66,7 +68,7 @@ pub struct RecordReader {
 
 enum State {
     Start,
-    Trec(&'static Tag),
+    Trec(Box<Tag>),
     Archive(ArchiveFramer),
     Json(JsonFramer),
     Lines(LineFramer),
@@ -82,10 +84,10 @@ enum State {
 }
 
 /// How the records of a file are found, as far as it matters for cutting it into pieces.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Framing {
     Json,
-    Tag(&'static Tag),
+    Tag(Box<Tag>),
     /// Every line is a record.
     Lines,
     /// Cut between row groups.
@@ -450,7 +452,7 @@ impl RecordReader {
             self.state = self.detect().ok()?;
         }
         Some(match &self.state {
-            State::Trec(tag) if std::ptr::eq(*tag, &REUTERS) => Container::Reuters,
+            State::Trec(tag) if tag.is_reuters() => Container::Reuters,
             State::Trec(_) => Container::Trec,
             State::Archive(framer) if framer.is_warc() => Container::Warc,
             State::Archive(_) => Container::Arc,
@@ -657,6 +659,8 @@ impl RecordReader {
             self.origin = Arc::new(self.origin.decoded());
         }
         let head = self.stream.ensure(LOOK);
+        // More may be in the window, which depends on reads.
+        let head = &head[..head.len().min(LOOK)];
         if head.is_empty() {
             // A fault takes precedence over the reject for an empty file.
             return match &self.stream.fault {
@@ -720,6 +724,8 @@ impl RecordReader {
             },
         };
         let head = self.stream.ensure(LOOK);
+        // More may be in the window, which depends on reads.
+        let head = &head[..head.len().min(LOOK)];
         let forced = self.config.format.is_some();
         if (container == Container::Plain || !forced && container_of(head) == Container::Plain)
             && let Some(kind) = binary_file_kind(head)
@@ -738,8 +744,6 @@ impl RecordReader {
             _ => None,
         };
         if let Some(claim) = claim {
-            // More may be in the window, which depends on reads.
-            let head = &head[..head.len().min(LOOK)];
             match Table::look(head, head.len() < LOOK, claim, &self.config) {
                 Look::Table(table, header) => {
                     self.header = header as u64;
@@ -751,21 +755,26 @@ impl RecordReader {
                 Look::Other => {}
             }
         }
+        let bundle = matches!(container, Container::Trec | Container::Reuters)
+            .then(|| Box::new(Tag::certainly(trim_front(head))));
         if container != Container::Plain && head.starts_with(b"\xef\xbb\xbf") {
             self.stream.consume(3);
         }
+        if let Some(tag) = bundle {
+            return Ok(State::Trec(tag));
+        }
         Ok(match container {
-            Container::Trec => State::Trec(&DOC),
-            Container::Reuters => State::Trec(&REUTERS),
             Container::Warc => State::Archive(ArchiveFramer::new(Shape::Warc)),
             Container::Arc => State::Archive(ArchiveFramer::new(Shape::Arc)),
             Container::Json => State::Json(JsonFramer::default()),
             Container::Mbox => State::Mbox(MboxFramer::default()),
             Container::Mail => State::Plain { mail: true },
-            // Parquet and tables are dealt with above.
-            Container::Plain | Container::Parquet | Container::Table => {
-                State::Plain { mail: false }
-            }
+            // The others are dealt with above.
+            Container::Plain
+            | Container::Parquet
+            | Container::Table
+            | Container::Trec
+            | Container::Reuters => State::Plain { mail: false },
         })
     }
 

@@ -240,6 +240,8 @@ pub enum Reason {
     PerhapsSeveral,
     /// The text looks as if it had been decoded from another charset than its own.
     DoubtfulText,
+    /// The document has no words that could be compared, so it duplicates nothing.
+    NotComparable,
 }
 
 impl Reason {
@@ -280,6 +282,7 @@ impl Reason {
             Reason::OddHeader => "header line passed over",
             Reason::PerhapsSeveral => "perhaps several documents",
             Reason::DoubtfulText => "text looks wrongly decoded",
+            Reason::NotComparable => "text not comparable",
         }
     }
 }

@@ -92,6 +92,22 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
         .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
 }
 
+/// The first place of these bytes in any case.
+pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    let (&first, _) = needle.split_first()?;
+    let is = |&at: &usize| {
+        bytes[at..]
+            .get(..needle.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(needle))
+    };
+    memchr::memchr2_iter(
+        first.to_ascii_lowercase(),
+        first.to_ascii_uppercase(),
+        bytes,
+    )
+    .find(is)
+}
+
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.
 fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
@@ -104,6 +120,29 @@ fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
 pub(super) fn open_tag(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.strip_prefix(b"<")?;
     Some(&rest[..memchr::memchr(b'>', rest)?])
+}
+
+/// The length of a quoted value. Some writers do not escape quotes inside a value: what follows the
+/// last one is the next attribute or the end of the tag.
+fn quoted(bytes: &[u8], quote: u8) -> usize {
+    let mut quotes = memchr::memchr_iter(quote, bytes);
+    let Some(first) = quotes.next() else {
+        return bytes.len();
+    };
+    let ends = |&at: &usize| {
+        let rest = bytes[at + 1..].trim_ascii();
+        let name = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte))
+            .count();
+        rest.is_empty() || rest == b"/" || name > 0 && rest.get(name) == Some(&b'=')
+    };
+    [first]
+        .into_iter()
+        .chain(quotes)
+        .take(16)
+        .find(ends)
+        .unwrap_or(first)
 }
 
 /// The value of an attribute in a tag, quoted or not; the name matches in any case.
@@ -119,7 +158,7 @@ pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> 
         let value_at = tag.len() - value.len();
         let (inner, next) = match value {
             [quote @ (b'"' | b'\''), rest @ ..] => {
-                let length = memchr::memchr(*quote, rest).unwrap_or(rest.len());
+                let length = quoted(rest, *quote);
                 (&rest[..length], (value_at + length + 2).min(tag.len()))
             }
             _ => {
@@ -139,18 +178,42 @@ pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> 
     None
 }
 
-/// The docno: in `<DOCNO>`, or, in NTCIR, in `<DOC id="...">`.
+/// The docno: in `<DOCNO>`, or, in NTCIR and by WikiExtractor, in `<DOC id="...">`, or, in Solr, in
+/// `<field name="id">`.
 pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
-    let element = element(head, b"<DOCNO>", b"</DOCNO>")
-        .map(<[u8]>::trim_ascii)
-        .filter(|docno| !docno.is_empty() && !docno.contains(&b'<'));
-    if let Some(docno) = element {
-        return Some(text_of(docno));
+    let docno = |content: &'_ [u8]| !content.is_empty() && !content.contains(&b'<');
+    let exact = element(head, b"<DOCNO>", b"</DOCNO>").map(<[u8]>::trim_ascii);
+    if let Some(exact) = exact.filter(|content| docno(content)) {
+        return Some(text_of(exact));
     }
     let tag = open_tag(head)?;
-    [&b"id"[..], b"docno", b"docid"]
-        .iter()
-        .find_map(|name| attribute(tag, name))
+    let by_attribute = || {
+        let names = [&b"id"[..], b"docno", b"docid"];
+        names.iter().find_map(|name| attribute(tag, name))
+    };
+    let by_element = || {
+        let start = find_any_case(head, b"<DOCNO>")? + 7;
+        let (length, _) = find_close(&head[start..], b"DOCNO")?;
+        let content = head[start..start + length].trim_ascii();
+        docno(content).then(|| text_of(content))
+    };
+    let by_field = || {
+        let content = &head[tag.len() + 2..];
+        let field = elements_of(content).find(|element| {
+            let tag = open_tag(&content[element.whole.clone()]).unwrap_or_default();
+            attribute(tag, b"name").is_some_and(|name| {
+                ["id", "docno", "docid"].contains(&name.to_ascii_lowercase().as_str())
+            })
+        })?;
+        let content = content[field.content].trim_ascii();
+        docno(content).then(|| text_of(content))
+    };
+    if tag.starts_with(b"DOC") {
+        // Few bundles in capitals have names in another case, so they are looked for last.
+        by_attribute().or_else(by_element)
+    } else {
+        by_element().or_else(by_attribute).or_else(by_field)
+    }
 }
 
 /// The role of an element in the text of a document.
@@ -159,6 +222,23 @@ enum Role {
     Body,
     Headline,
     Metadata,
+}
+
+fn role_of(name: &[u8]) -> Option<Role> {
+    if is_one_of(name, &BODIES) {
+        Some(Role::Body)
+    } else if is_one_of(name, &HEADLINES) {
+        Some(Role::Headline)
+    } else if is_one_of(name, &METADATA) {
+        Some(Role::Metadata)
+    } else {
+        None
+    }
+}
+
+/// Whether documents have an element with this name.
+pub(super) fn is_known(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"field") || role_of(name).is_some()
 }
 
 /// An element of known role: its range including the tags, and the range of its content.
@@ -201,18 +281,18 @@ impl Iterator for Elements<'_> {
                 .count();
             self.at = start + 1;
             let name = &rest[..length];
-            let role = if length == 0 {
+            if length == 0 {
                 continue;
-            } else if is_one_of(name, &BODIES) {
-                Role::Body
-            } else if is_one_of(name, &HEADLINES) {
-                Role::Headline
-            } else if is_one_of(name, &METADATA) {
-                Role::Metadata
+            }
+            let tag_end = || memchr::memchr(b'>', &rest[..rest.len().min(4096)]);
+            let role = if name.eq_ignore_ascii_case(b"field") {
+                // A field of Solr: its attribute has the name.
+                let tag = &rest[..tag_end().unwrap_or_default()];
+                attribute(tag, b"name").and_then(|name| role_of(name.as_bytes()))
             } else {
-                continue;
+                role_of(name)
             };
-            let Some(tag_end) = memchr::memchr(b'>', &rest[..rest.len().min(4096)]) else {
+            let (Some(role), Some(tag_end)) = (role, tag_end()) else {
                 continue;
             };
             let inside = start + 1 + tag_end + 1;
@@ -297,10 +377,12 @@ impl<'a> Joined<'a> {
 pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
     let head = &bytes[..bytes.len().min(64 << 10)];
     let docno = trec_docno(head).unwrap_or_default();
-    let inside = open_tag(bytes).map_or(0, |tag| tag.len() + 2);
-    let end = memmem::rfind(bytes, b"</DOC")
-        .unwrap_or(bytes.len())
-        .max(inside);
+    let tag = open_tag(bytes).unwrap_or_default();
+    let inside = match tag {
+        [] => 0,
+        tag => tag.len() + 2,
+    };
+    let end = end_of(bytes).max(inside);
     let content = &bytes[inside..end];
     let mut parts = Joined::default();
     if elements_of(content).any(|element| element.role == Role::Body) {
@@ -324,7 +406,40 @@ pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
         }
         push(&content[at..]);
     }
-    Outcome::Document(document(docno, parts.end()))
+    let stated = |name| attribute(tag, name).map(|value| unescaped(&value).into());
+    Outcome::Document(Parts {
+        url: stated(b"url"),
+        title: stated(b"title"),
+        ..document(docno, parts.end())
+    })
+}
+
+/// Where the content of a record ends: at its closing tag, in any case.
+pub(super) fn end_of(record: &[u8]) -> usize {
+    memmem::rfind(record, b"</")
+        .filter(|at| {
+            let name = record.get(at + 2..at + 5);
+            name.is_some_and(|name| name.eq_ignore_ascii_case(b"DOC"))
+        })
+        .unwrap_or(record.len())
+}
+
+/// Decodes the entities of XML.
+fn unescaped(value: &str) -> String {
+    let entities = [
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+    ];
+    let decode = |text: String, (entity, c): (&str, &str)| text.replace(entity, c);
+    match memchr::memchr(b'&', value.as_bytes()) {
+        Some(_) => entities.into_iter().fold(value.into(), decode),
+        None => value.into(),
+    }
 }
 
 fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {

@@ -3,8 +3,13 @@
 use super::archive::{is_arc_line, is_warc_line};
 use super::config::Format;
 use super::frame_mbox::begins_message;
+use super::frame_trec::Tag;
+use super::mail;
 use super::source::compression_of;
 use crate::wide::{Wide, WideDecoder};
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
@@ -156,10 +161,7 @@ pub(super) fn surely_text(bytes: &[u8]) -> bool {
 
 /// Skips a UTF-8 byte order mark and white space.
 pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
-    bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(bytes)
-        .trim_ascii_start()
+    bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start()
 }
 
 /// Whether the bytes begin like markup: with a tag, a declaration or a comment.
@@ -208,7 +210,7 @@ impl Container {
 
 /// The container whose beginning these first bytes are.
 pub(super) fn container_of(head: &[u8]) -> Container {
-    let mut at = trim_front(head);
+    let at = trim_front(head);
     if is_warc_line(at) {
         return Container::Warc;
     }
@@ -216,7 +218,9 @@ pub(super) fn container_of(head: &[u8]) -> Container {
         return Container::Arc;
     }
     // A mailbox begins with its first message; plain text may also begin with `From `.
-    if begins_message(head) {
+    let lines = head.strip_prefix(MARK).unwrap_or(head);
+    let first = lines.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
+    if begins_message(&lines[first.unwrap_or_default()..], true) {
         return Container::Mbox;
     }
     match at {
@@ -231,30 +235,12 @@ pub(super) fn container_of(head: &[u8]) -> Container {
         }
         _ => {}
     }
-    // Comments and declarations may precede the first record.
-    loop {
-        if at.starts_with(b"<DOC>") || (at.starts_with(b"<DOC") && space_at(at, 4)) {
-            return Container::Trec;
-        }
-        if at.starts_with(b"<REUTERS>") || (at.starts_with(b"<REUTERS") && space_at(at, 8)) {
-            return Container::Reuters;
-        }
-        let end = if at.starts_with(b"<!--") {
-            memchr::memmem::find(at, b"-->").map(|end| end + 3)
-        } else if at.starts_with(b"<!") || at.starts_with(b"<?") {
-            memchr::memchr(b'>', at).map(|end| end + 1)
-        } else {
-            None
-        };
-        match end {
-            Some(end) => at = at[end..].trim_ascii_start(),
-            None => return Container::Plain,
-        }
+    match Tag::of(at) {
+        Some(tag) if tag.is_reuters() => Container::Reuters,
+        Some(_) => Container::Trec,
+        None if mail::begins_parts(head.strip_prefix(MARK).unwrap_or(head)) => Container::Mail,
+        None => Container::Plain,
     }
-}
-
-fn space_at(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_some_and(u8::is_ascii_whitespace)
 }
 
 /// The last extension of a file name, in lower case, ignoring the extension of its compression.
@@ -282,7 +268,7 @@ pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
         "csv" => Some(Format::Csv),
         "tsv" => Some(Format::Tsv),
         "mbox" | "mbx" => Some(Format::Mbox),
-        "eml" => Some(Format::Eml),
+        "eml" | "mht" | "mhtml" => Some(Format::Eml),
         "warc" | "wet" => Some(Format::Warc),
         "arc" => Some(Format::Arc),
         _ => None,

@@ -656,3 +656,68 @@ fn a_fifo_in_place_of_an_input_makes_nothing_hang() {
     child.kill().unwrap();
     panic!("it hangs");
 }
+
+/// A document without words, or of which only a subject was read, duplicates nothing.
+#[test]
+fn what_was_not_read_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("in");
+    fs::create_dir(&from).unwrap();
+    let scan = |n: u32| {
+        format!(
+            "From \nSubject: Scan\nMessage-ID: <{n}@x.example>\nContent-Type: application/pdf\n\n%PDF-{n}\n\n"
+        )
+    };
+    let row = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let files = [
+        ("scans.mbox", scan(1) + &scan(2)),
+        (
+            "rows.jsonl",
+            row("r1", "") + &row("r2", " ") + &row("r3", "a row") + &row("r4", "A row."),
+        ),
+        ("a.html", "<title></title><img src='a'>".into()),
+        ("b.html", "<title></title><img src='b'>".into()),
+    ];
+    for (name, text) in &files {
+        fs::write(from.join(name), text).unwrap();
+    }
+    let unread = |rejects: &str| {
+        let lines = fs::read_to_string(place.path().join(rejects)).unwrap();
+        let unread = lines
+            .lines()
+            .filter(|line| line.contains("\"text not comparable\""));
+        assert!(
+            lines
+                .lines()
+                .all(|line| line.contains("\"document\":\"used\"")),
+            "{lines}"
+        );
+        unread.count()
+    };
+    done(place.path(), "dedup in -o kept --quiet");
+    assert_eq!(unread("kept.work/rejects.jsonl"), 6);
+    done(place.path(), "run in -o old --quiet");
+    assert_eq!(unread("old/rejects.jsonl"), 6);
+    // Against a collection with the same documents, only those with words are removed.
+    done(place.path(), "dedup in --against old -o new --quiet");
+    for (directory, rows) in [("kept", 3), ("new", 2)] {
+        for (name, text) in &files {
+            let kept = fs::read_to_string(place.path().join(directory).join(name)).unwrap();
+            match *name {
+                "rows.jsonl" => assert_eq!(kept.lines().count(), rows, "{directory}: {kept}"),
+                _ => assert_eq!(&kept, text),
+            }
+        }
+    }
+    // No pair and no exact duplicate has one of them.
+    let table = done(place.path(), "query old in").stdout;
+    let found = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').next().unwrap());
+    let found: Vec<&str> = found.collect();
+    assert!(
+        !found.is_empty() && found.iter().all(|query| ["r3", "r4"].contains(query)),
+        "{table}"
+    );
+}

@@ -157,8 +157,9 @@ pub struct CollectionFlags {
     /// Files, directories, or `-` for standard input
     ///
     /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, CSV and TSV, Parquet,
-    /// mailboxes (mbox), mail messages (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2,
-    /// xz or compress. The content of a file decides, not its name.
+    /// mailboxes (mbox), mail messages (.eml), saved pages (.mht), plain text and HTML. Files may be
+    /// compressed with gzip, zstd, bzip2, xz or compress. The content of a file decides, not its
+    /// name.
     ///
     /// All files of a directory and of its subdirectories are read, except hidden ones, whose names
     /// begin with a dot. Symbolic links are followed. --include, --exclude and --hidden change

@@ -212,7 +212,15 @@ pub(super) fn read_document(
         }
     };
     let facts = shingle(&document);
-    for mut notice in document.notices.iter().cloned().chain(facts.notices) {
+    let unread = |notice: &Reject| notice.reason == Reason::NotComparable;
+    let empty = (facts.words == 0 && !document.notices.iter().any(unread)).then(|| Reject {
+        source: record.source,
+        docno: None,
+        reason: Reason::NotComparable,
+        detail: "the text has no words".into(),
+    });
+    let notices = document.notices.iter().cloned().chain(facts.notices);
+    for mut notice in notices.chain(empty) {
         notice.source = record.source;
         notice
             .docno
