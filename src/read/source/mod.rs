@@ -665,7 +665,9 @@ impl Decompressed {
                 let again = crate::store::disk::open_regular(path)?;
                 let mut source = Source::new(Input::new(Box::new(again))).map_err(failed)?;
                 let (mut head, mut length) = (vec![0; wide::LOOK], 0);
-                while let Ok(n @ 1..) = source.read(&mut head[length..], u64::MAX) {
+                while length < head.len()
+                    && let Ok(n @ 1..) = source.read(&mut head[length..], u64::MAX)
+                {
                     length += n;
                 }
                 of(&head[..length])
