@@ -494,6 +494,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         "lookalike run in -o sampled --sampling 1/32 --verified",
         "lookalike run in -o counted --max-postings 2",
         "lookalike run in -o planned --precision 0.9 --pairs none",
+        "mv sampled in && lookalike run in -o skipping",
     ]);
     let lines = ledgers.iter().flat_map(|ledger| {
         let lines = ledger.iter().take_while(|line| !line.is_empty());
