@@ -71,9 +71,13 @@ fn every_command_works_on_rows() {
     assert!(
         done(&place, "show out b --text-only")
             .stdout
-            .starts_with("First, \"words\" of another kind one")
+            .starts_with("First, \"words\"\nof another kind one")
     );
-    assert!(done(&place, "show out t.csv:3").stdout.contains("twelve!"));
+    assert!(
+        done(&place, "show out t.csv:3")
+            .stdout
+            .contains("representative    a\n")
+    );
     assert_eq!(call(&place, "diff out a b").code, Some(0));
     let found = done(&place, "query out more.csv").stdout;
     assert!(found.contains("\nd\ta\texact\t"), "{found}");
@@ -97,10 +101,10 @@ fn every_command_works_on_rows() {
         "contamination t.csv --against set.csv --fields question --ngram 8 -o leaks --quiet",
     );
     let found = fs::read_to_string(place.join("leaks/contaminated.jsonl")).unwrap();
-    assert_eq!(found.lines().count(), 3, "{found}");
+    assert!(found.contains("\"documents\":3,"), "{found}");
     // What cannot be done is refused before anything is read.
     let annotated = call(&place, "dedup x -o kept --annotate");
-    assert_eq!(annotated.code, Some(1));
+    assert_eq!(annotated.code, Some(2));
     assert!(
         annotated.stderr.contains("its format is CSV or TSV"),
         "{annotated:?}"
