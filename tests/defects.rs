@@ -295,6 +295,11 @@ fn lookalike(arguments: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
+fn urls(glob: &str) -> lookalike::read::UrlGlobs {
+    let glob = globset::Glob::new(glob).unwrap();
+    vec![glob].try_into().unwrap()
+}
+
 /// `--detect-charset` was reported as `--detector`, and parameters were compared by their places.
 #[test]
 fn every_parameter_that_differs_is_reported_by_its_flag() {
@@ -303,7 +308,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 15] = [
+    let change: [Change; 18] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
         }),
@@ -315,6 +320,15 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("url-field", |run| {
             run.collection.read.url_field = Some("x".into());
+        }),
+        ("warc-type", |run| {
+            run.collection.read.warc_type = Some("response".into());
+        }),
+        ("include-url", |run| {
+            run.collection.read.include_url = urls("*")
+        }),
+        ("exclude-url", |run| {
+            run.collection.read.exclude_url = urls("*")
         }),
         ("max-document", |run| {
             run.collection.read.max_document = ByteSize(5 << 20);

@@ -112,7 +112,7 @@ fn stream(kind: u8, mut controls: Controls<'_>) {
 
 /// An HTTP response whose body has content codings and chunks, whole or damaged.
 fn content_coding(mut controls: Controls<'_>) {
-    let coding = controls.byte() % 4;
+    let coding = controls.byte() % 6;
     let chunk = usize::from(controls.byte());
     let damage = controls.byte() % 3;
     let at = controls.u16();
@@ -131,6 +131,12 @@ fn content_coding(mut controls: Controls<'_>) {
             encoder.write_all(content).expect("memory");
             ("deflate", encoder.finish().expect("memory"))
         }
+        3 => {
+            let (mut from, mut out) = (content, Vec::new());
+            brotli::BrotliCompress(&mut from, &mut out, &Default::default()).expect("memory");
+            ("br", out)
+        }
+        4 => ("zstd", zstd::bulk::compress(content, 1).expect("memory")),
         _ => ("identity", content.to_vec()),
     };
     let place = usize::from(at) % body.len().max(1);

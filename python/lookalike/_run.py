@@ -27,6 +27,9 @@ INPUT_FLAGS = {
     "text-field",
     "id-field",
     "columns",
+    "warc-type",
+    "include-url",
+    "exclude-url",
 }
 
 
@@ -45,6 +48,9 @@ def run(
     text_field: str | None = None,
     id_field: str | None = None,
     columns: str | None = None,
+    warc_type: str | None = None,
+    include_url: Iterable[str] = (),
+    exclude_url: Iterable[str] = (),
     url_field: str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,
@@ -142,6 +148,9 @@ def dedup(
     text_field: str | None = None,
     id_field: str | None = None,
     columns: str | None = None,
+    warc_type: str | None = None,
+    include_url: Iterable[str] = (),
+    exclude_url: Iterable[str] = (),
     url_field: str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,

@@ -137,13 +137,9 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         fields: options.fields.clone(),
         item_id: options.item_id.clone(),
         read: ReadConfig {
-            format: options.reading.format,
-            text_field: options.reading.text_field.clone(),
-            id_field: options.reading.id_field.clone(),
-            url_field: None,
-            columns: options.reading.columns.clone(),
             max_document: options.limits.max_document,
             max_ratio: options.limits.max_ratio,
+            ..options.reading.config()?
         },
         parse: ParseConfig {
             detector: options.limits.detect_charset,

@@ -179,13 +179,9 @@ fn config(options: &Options) -> Result<PerturbConfig> {
     Ok(PerturbConfig {
         selection: options.walk.selection(),
         read: ReadConfig {
-            format: options.reading.format,
-            text_field: options.reading.text_field.clone(),
-            id_field: options.reading.id_field.clone(),
-            columns: options.reading.columns.clone(),
             max_document: options.limits.max_document,
             max_ratio: options.limits.max_ratio,
-            ..ReadConfig::default()
+            ..options.reading.config()?
         },
         detector: options.limits.detect_charset,
         recipe,

@@ -9,7 +9,7 @@ use crate::ids::Threshold;
 use crate::methods::Spec;
 use crate::numbers::counted;
 use crate::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
-use crate::read::ReadConfig;
+use crate::read::{ReadConfig, UrlGlobs};
 use crate::store::json;
 use crate::{Result, collection, pipeline};
 use clap::Args;
@@ -106,11 +106,19 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         |context| {
             let base = open_catalogued(&options.directory, context)?;
             let theirs = &collection::config(&base.manifest).read;
+            let given = options.reading.config()?;
+            let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {
+                true => theirs.clone(),
+                false => given,
+            };
             let read = ReadConfig {
-                format: options.reading.format,
-                text_field: or(&options.reading.text_field, &theirs.text_field),
-                id_field: or(&options.reading.id_field, &theirs.id_field),
-                columns: or(&options.reading.columns, &theirs.columns),
+                format: given.format,
+                text_field: given.text_field.or(theirs.text_field.clone()),
+                id_field: given.id_field.or(theirs.id_field.clone()),
+                columns: given.columns.or(theirs.columns.clone()),
+                warc_type: given.warc_type.or(theirs.warc_type.clone()),
+                include_url: globs(given.include_url, &theirs.include_url),
+                exclude_url: globs(given.exclude_url, &theirs.exclude_url),
                 ..theirs.clone()
             };
             let selection = options.walk.selection();
@@ -155,11 +163,6 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         },
     )
-}
-
-/// The given field, or else the field that the collection uses.
-fn or(given: &Option<String>, theirs: &Option<String>) -> Option<String> {
-    given.as_ref().or(theirs.as_ref()).cloned()
 }
 
 /// An answer as rows of tab-separated values.

@@ -15,7 +15,7 @@ use crate::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use crate::progress::Context;
 use crate::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
-    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, interpret,
+    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, interpret, retracted,
 };
 use crate::{Error, Result};
 
@@ -291,6 +291,9 @@ impl Reading<'_> {
             while reader.next_into(&mut batch) {
                 for record in &batch.records {
                     self.context.stop.check(STAGE)?;
+                    if record.retracts {
+                        return Err(retracted(input));
+                    }
                     let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                     let document = match self.text(record, bytes, &read) {
                         Interpreted::Skipped(_) => continue,

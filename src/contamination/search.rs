@@ -20,7 +20,7 @@ use crate::parse::{Parser, SpanFinder};
 use crate::progress::{Context, Unit as Progressing};
 use crate::read::{
     Batch, InputFile, Interpreted, Piece, RawDocument, ReadConfig, Reason, Record, RecordKind,
-    RecordReader, Reject, interpret,
+    RecordReader, Reject, interpret, retracted,
 };
 use crate::store::disk;
 use crate::workers::{Tasks, work_and_commit};
@@ -356,6 +356,9 @@ impl<'a> Search<'a> {
                 break;
             }
             for record in &batch.records {
+                if record.retracts {
+                    return Err(retracted(input));
+                }
                 let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                 let place = (unit as u32, file as u32, number + 1);
                 number += u64::from(self.record(record, bytes, place, worker)?);

@@ -39,6 +39,12 @@ pub(crate) trait Members: Read {
     /// The number of members of the compressed file that have begun. A call of `read` gives bytes
     /// of one member only.
     fn members(&self) -> u64;
+
+    /// The number of damaged stretches that were left out. A call of `read` gives bytes between two
+    /// of them only.
+    fn gaps(&self) -> u64 {
+        0
+    }
 }
 
 /// A sink that can end a member of a compressed file and begin another.
@@ -97,6 +103,8 @@ pub(crate) fn copy_rewriting<E>(
         held: Vec::new(),
         dropped: Vec::new(),
         member_ended: false,
+        gap: false,
+        last: b'\n',
         array: false,
         table: header.is_some(),
         state: State::Content,
@@ -130,6 +138,7 @@ pub(crate) fn copy_rewriting<E>(
         }
         let end = span.offset + span.length;
         let first = window.peek().map_err(Failed::Reading)?;
+        out.gap |= std::mem::take(&mut window.gap);
         out.array |= first == Some(b'{') && !out.table;
         if span.member.is_some() && first != Some(b'{') {
             return Err(Failed::NotAnObject(span.offset));
@@ -240,6 +249,7 @@ fn record<E>(
 struct Piece<'w> {
     bytes: &'w [u8],
     new_member: bool,
+    gap: bool,
 }
 
 struct Window<'i, I> {
@@ -249,6 +259,9 @@ struct Window<'i, I> {
     end: usize,
     members: u64,
     new_member: bool,
+    gaps: u64,
+    /// Whether a damaged stretch was left out before the next byte.
+    gap: bool,
 }
 
 impl<'i, I: Members> Window<'i, I> {
@@ -260,6 +273,8 @@ impl<'i, I: Members> Window<'i, I> {
             end: 0,
             members: 0,
             new_member: false,
+            gaps: 0,
+            gap: false,
         }
     }
 
@@ -274,6 +289,8 @@ impl<'i, I: Members> Window<'i, I> {
                     self.end = n;
                     let before = std::mem::replace(&mut self.members, self.input.members());
                     self.new_member = before != self.members;
+                    let before = std::mem::replace(&mut self.gaps, self.input.gaps());
+                    self.gap |= before != self.gaps;
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -293,7 +310,12 @@ impl<'i, I: Members> Window<'i, I> {
         let bytes = &self.buffer[self.start..self.start + taken];
         self.start += taken;
         let new_member = std::mem::take(&mut self.new_member);
-        Ok(Some(Piece { bytes, new_member }))
+        let gap = std::mem::take(&mut self.gap);
+        Ok(Some(Piece {
+            bytes,
+            new_member,
+            gap,
+        }))
     }
 
     fn peek(&mut self) -> io::Result<Option<u8>> {
@@ -321,6 +343,10 @@ struct Kept<'o, O> {
     dropped: Vec<u8>,
     /// A member of the input ended since the last byte was written.
     member_ended: bool,
+    /// A damaged stretch was left out since the last byte was written.
+    gap: bool,
+    /// The last byte that was written.
+    last: u8,
     /// Whether commas are separators.
     array: bool,
     /// Whether there are no separators.
@@ -334,7 +360,15 @@ struct Kept<'o, O> {
 
 impl<O: MemberSink> Kept<'_, O> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.any |= !bytes.is_empty();
+        let Some(&last) = bytes.last() else {
+            return Ok(());
+        };
+        self.any = true;
+        // What is left of a record must not become a part of the next one.
+        if std::mem::take(&mut self.gap) && self.last != b'\n' {
+            self.out.write_all(b"\n")?;
+        }
+        self.last = last;
         self.out.write_all(bytes)
     }
 
@@ -357,6 +391,7 @@ impl<O: MemberSink> Kept<'_, O> {
         if self.table {
             self.state = State::Content;
         }
+        self.gap |= piece.gap;
         if self.state != State::Content {
             let is_separator =
                 |byte: &u8| byte.is_ascii_whitespace() || self.array && *byte == b',';

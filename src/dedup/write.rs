@@ -197,7 +197,7 @@ impl<'p> Writing<'p> {
         input.check_path()?;
         if let Some(damage) = &source.damage {
             let line = format!(
-                "{}: what follows the damage cannot be copied ({damage})",
+                "{}: the damaged part cannot be copied ({damage})",
                 input.path.display()
             );
             context.progress.note(&line);
@@ -493,11 +493,12 @@ pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
     Ok(&head == b"PAR1")
 }
 
-/// The content of an input, up to where it can be decompressed.
+/// The content of an input, as far as it can be decompressed.
 pub(crate) struct Source {
     pub decompressed: Decompressed,
-    /// Why the rest cannot be decompressed.
+    /// Why some of it cannot be decompressed: the first reason.
     pub damage: Option<io::Error>,
+    gaps: u64,
 }
 
 impl Source {
@@ -505,30 +506,35 @@ impl Source {
         Ok(Source {
             decompressed: Decompressed::open_input(path)?,
             damage: None,
+            gaps: 0,
         })
     }
 }
 
 impl Read for Source {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.damage.is_some() {
-            return Ok(0);
-        }
-        match self.decompressed.read(out) {
-            // The disk failed, and not the stream.
-            Err(error) if error.raw_os_error().is_some() => Err(error),
-            Err(error) => {
-                self.damage = Some(error);
-                Ok(0)
+        while self.damage.is_none() || self.decompressed.goes_on() {
+            match self.decompressed.read(out) {
+                // The disk failed, and not the stream.
+                Err(error) if error.raw_os_error().is_some() => return Err(error),
+                Err(error) => {
+                    self.damage.get_or_insert(error);
+                    self.gaps += 1;
+                }
+                read => return read,
             }
-            read => read,
         }
+        Ok(0)
     }
 }
 
 impl Members for Source {
     fn members(&self) -> u64 {
         self.decompressed.members()
+    }
+
+    fn gaps(&self) -> u64 {
+        self.gaps
     }
 }
 

@@ -595,7 +595,7 @@ impl<'p> Removal<'p> {
         input.check_path()?;
         if let Some(damage) = &source.damage {
             let line = format!(
-                "{}: what follows the damage cannot be copied ({damage})",
+                "{}: the damaged part cannot be copied ({damage})",
                 input.path.display()
             );
             context.progress.note(&line);

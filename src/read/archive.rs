@@ -182,12 +182,16 @@ pub(super) struct ArcLine<'a> {
     pub mime: &'a [u8],
     /// Length of the block in bytes, if the field is a number.
     pub length: Option<u64>,
+    /// Whether the line is certainly that of a record, and not a line of a page.
+    certain: bool,
 }
 
 impl<'a> ArcLine<'a> {
     /// ARC 1 has the fields URL, IP, date, type and length; ARC 2 has five more before the length.
-    /// A URL that contains spaces looks like several fields, so parsing starts at an IP address
-    /// that is followed by a date.
+    ///
+    /// URLs and types can contain spaces, and writers leave out the address, or write `-` or the
+    /// name of the host. So parsing starts at the date, from the right: at 8 to 20 digits after an
+    /// IP address, or else at 14 digits.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let scheme = line.iter().position(|&byte| byte == b':')?;
         if scheme == 0
@@ -199,43 +203,104 @@ impl<'a> ArcLine<'a> {
         {
             return None;
         }
-        // Search from the right: the address is one of the last fields.
+        let line = line.trim_ascii_end();
         let mut fields: Vec<&[u8]> = line.rsplit(|&byte| byte == b' ').take(16).collect();
         fields.reverse();
-        for at in (0..fields.len().saturating_sub(3)).rev() {
-            let (address, date) = (fields[at], fields[at + 1]);
-            if !(8..=20).contains(&date.len())
-                || !date.iter().all(u8::is_ascii_digit)
-                || !std::str::from_utf8(address).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
-            {
-                continue;
-            }
-            let from_address: usize = fields[at..].iter().map(|field| field.len() + 1).sum();
-            let url = line[..(line.len() + 1).saturating_sub(from_address)].trim_ascii();
-            if url.is_empty() {
-                return None;
-            }
-            let length = fields
-                .last()
-                .and_then(|field| std::str::from_utf8(field).ok());
-            return Some(ArcLine {
-                url,
-                date,
-                mime: fields[at + 2],
-                length: length.and_then(|text| text.trim().parse().ok()),
-            });
+        let is_ip = |field: &[u8]| {
+            std::str::from_utf8(field).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
+        };
+        let digits = |field: &[u8]| match field.iter().all(u8::is_ascii_digit) {
+            true => field.len(),
+            false => 0,
+        };
+        let dates = 1..fields.len().saturating_sub(1);
+        let after_address =
+            |&at: &usize| (8..=20).contains(&digits(fields[at])) && is_ip(fields[at - 1]);
+        let addressed = dates.clone().rev().find(after_address);
+        let at = addressed.or_else(|| dates.rev().find(|&at| digits(fields[at]) == 14))?;
+        let before = fields[at - 1];
+        let stands_for_address = addressed.is_some()
+            || matches!(before, b"" | b"-")
+            || at > 1
+                && before.contains(&b'.')
+                && !before.iter().any(|byte| b"/:?&=".contains(byte));
+        let from = if stands_for_address { at - 1 } else { at };
+        let length: usize = fields[from..].iter().map(|field| field.len() + 1).sum();
+        let url = line[..(line.len() + 1).saturating_sub(length)].trim_ascii();
+        if url.is_empty() {
+            return None;
         }
-        None
+        let stated = fields
+            .last()
+            .and_then(|field| std::str::from_utf8(field).ok());
+        let length = stated.and_then(|text| text.parse().ok());
+        let mime = fields[at + 1];
+        let is_type = mime.is_empty() || mime.contains(&b'/') || matches!(mime, b"-" | b"no-type");
+        let years = fields[at].starts_with(b"19") || fields[at].starts_with(b"20");
+        Some(ArcLine {
+            url,
+            date: fields[at],
+            mime,
+            length,
+            certain: addressed.is_some() || years && is_type && length.is_some(),
+        })
     }
 }
 
-/// Whether these bytes begin with the line of an ARC record. Its length may be wrong.
+/// Whether these bytes certainly begin with the line of an ARC record. Its length may be wrong.
 pub(super) fn is_arc_line(bytes: &[u8]) -> bool {
+    arc_line(bytes).is_some_and(|line| line.certain)
+}
+
+/// The line of an ARC record with which these bytes may begin.
+pub(super) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
     // The first bytes suffice to reject most lines.
-    bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && memchr::memchr(b':', &bytes[..bytes.len().min(17)]).is_some()
-        && ArcLine::parse(first_line(&bytes[..bytes.len().min(ARC_LINE)])).is_some()
+    let begins = bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && memchr::memchr(b':', &bytes[..bytes.len().min(17)]).is_some();
+    begins
+        .then(|| ArcLine::parse(first_line(&bytes[..bytes.len().min(ARC_LINE)])))
+        .flatten()
 }
 
 /// Maximum length of an ARC record's line: URLs have up to several thousand bytes.
 pub(super) const ARC_LINE: usize = 16 << 10;
+
+/// The segment of a WARC record (ISO 28500, section 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Segment<'a> {
+    /// `WARC-Segment-Number`, from 1.
+    pub number: Option<u64>,
+    /// `WARC-Segment-Origin-ID`: the id of the first segment.
+    pub origin: Option<&'a [u8]>,
+    /// Whether it is the last one, which states the length of all.
+    pub last: bool,
+    /// `WARC-Record-ID`.
+    pub id: Option<&'a [u8]>,
+    is_continuation: bool,
+}
+
+impl<'a> Segment<'a> {
+    pub fn of(header: &'a [u8]) -> Self {
+        let mut segment = Segment::default();
+        for (name, value) in Fields::after_line(header) {
+            if name.eq_ignore_ascii_case(b"WARC-Segment-Number") {
+                let text = std::str::from_utf8(value).ok();
+                segment.number = text.and_then(|text| text.parse().ok());
+            } else if name.eq_ignore_ascii_case(b"WARC-Segment-Origin-ID") {
+                segment.origin = Some(value);
+            } else if name.eq_ignore_ascii_case(b"WARC-Segment-Total-Length") {
+                segment.last = true;
+            } else if name.eq_ignore_ascii_case(b"WARC-Record-ID") {
+                segment.id = Some(value);
+            } else if name.eq_ignore_ascii_case(b"WARC-Type") {
+                segment.is_continuation = value.eq_ignore_ascii_case(b"continuation");
+            }
+        }
+        segment
+    }
+
+    /// Whether this is segment `number` of the record `first`.
+    pub fn continues(&self, first: &[u8], number: u64) -> bool {
+        self.is_continuation && self.number == Some(number) && self.origin == Some(first)
+    }
+}

@@ -222,10 +222,10 @@ impl<'a> Head<'a> {
     /// The header of the HTTP response in the block, with the empty line that ends it.
     fn http_header<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let block = bytes.get(self.block..)?;
-        if !self.is_response || !block.starts_with(b"HTTP/") {
+        let look = &block[..block.len().min(HEAD)];
+        if !self.is_response || !block.starts_with(b"HTTP/") || http::final_head(look) > 0 {
             return None;
         }
-        let look = &block[..block.len().min(HEAD)];
         let mut ends = [&b"\r\n\r\n"[..], b"\n\n", b"\n\r\n"]
             .map(|end| memmem::find(look, end).map(|at| at + end.len()));
         ends.sort_unstable();

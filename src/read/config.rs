@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::ByteSize;
@@ -100,6 +101,65 @@ impl FromStr for Format {
     }
 }
 
+/// The types of WARC records that are documents, by default.
+pub const WARC_TYPES: &str = "response,resource,conversion";
+
+/// Globs for URLs. `*` matches any text, also across `/`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Glob>", into = "Vec<Glob>")]
+pub struct UrlGlobs {
+    globs: Vec<Glob>,
+    set: GlobSet,
+}
+
+impl TryFrom<Vec<Glob>> for UrlGlobs {
+    type Error = globset::Error;
+
+    fn try_from(globs: Vec<Glob>) -> Result<UrlGlobs, globset::Error> {
+        let mut set = GlobSetBuilder::new();
+        for glob in &globs {
+            set.add(glob.clone());
+        }
+        let set = set.build()?;
+        Ok(UrlGlobs { globs, set })
+    }
+}
+
+impl From<UrlGlobs> for Vec<Glob> {
+    fn from(globs: UrlGlobs) -> Vec<Glob> {
+        globs.globs
+    }
+}
+
+impl PartialEq for UrlGlobs {
+    fn eq(&self, other: &UrlGlobs) -> bool {
+        self.globs == other.globs
+    }
+}
+
+impl Eq for UrlGlobs {}
+
+impl fmt::Display for UrlGlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let globs: Vec<&str> = self.globs.iter().map(Glob::glob).collect();
+        f.write_str(&globs.join(" "))
+    }
+}
+
+impl UrlGlobs {
+    /// Whether there are no globs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.globs.is_empty()
+    }
+
+    /// Whether one of them matches.
+    #[must_use]
+    pub fn matches(&self, url: &str) -> bool {
+        !self.is_empty() && self.set.is_match(url)
+    }
+}
+
 /// The parameters of reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -118,6 +178,17 @@ pub struct ReadConfig {
     pub url_field: Option<String>,
     /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
     pub columns: Option<String>,
+    /// The types of WARC records that are documents, separated by commas; with `None`,
+    /// [`WARC_TYPES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warc_type: Option<String>,
+    /// Web archives: only records with these URLs are documents; all, if there are no globs. What a
+    /// crawler stores beside the pages is a document only if one of these matches its URL.
+    #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
+    pub include_url: UrlGlobs,
+    /// Web archives: records with these URLs are not documents.
+    #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
+    pub exclude_url: UrlGlobs,
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
     /// Maximum number of decompressed bytes per compressed byte, checked after
@@ -133,6 +204,9 @@ impl Default for ReadConfig {
             id_field: None,
             url_field: None,
             columns: None,
+            warc_type: None,
+            include_url: UrlGlobs::default(),
+            exclude_url: UrlGlobs::default(),
             max_document: ByteSize::mib(64),
             max_ratio: DEFAULT_MAX_RATIO,
         }
@@ -165,6 +239,15 @@ impl ReadConfig {
             let limit = "names, separated by commas";
             return refuse("columns", columns.clone(), limit);
         }
+        const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
+        if let Some(types) = &self.warc_type
+            && !types
+                .split(',')
+                .all(|kind| TYPES.split(',').any(|known| known == kind))
+        {
+            let limit = format!("some of {TYPES}, separated by commas");
+            return refuse("warc-type", types.clone(), &limit);
+        }
         for (name, field) in [
             ("text-field", &self.text_field),
             ("id-field", &self.id_field),
@@ -177,6 +260,12 @@ impl ReadConfig {
             }
         }
         Ok(())
+    }
+
+    /// Whether WARC records of a type, in lower case, are documents.
+    pub(super) fn reads_warc_type(&self, kind: &[u8]) -> bool {
+        let types = self.warc_type.as_deref().unwrap_or(WARC_TYPES);
+        types.split(',').any(|name| name.as_bytes() == kind)
     }
 }
 

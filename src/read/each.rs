@@ -10,6 +10,15 @@ use crate::{Error, Result};
 /// Number of records between reports of progress.
 const SHOW_AFTER: u64 = 1024;
 
+/// The error of a command that has already used records of a file that turn out to be damaged
+/// ([`super::Record::retracts`]).
+pub(crate) fn retracted(input: &InputFile) -> Error {
+    Error::io("read", &input.path)(std::io::Error::other(
+        "the checksum of a long compressed part is wrong, and records of it were already used; \
+         restore the file, or decompress it and remove what is damaged",
+    ))
+}
+
 /// What comes from the inputs.
 pub(crate) enum Coming<'a> {
     /// The next record.
@@ -107,6 +116,9 @@ fn each(
                     context.progress.at(before + reader.position());
                 }
                 records += 1;
+                if record.retracts {
+                    return Err(retracted(input));
+                }
                 let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                 act(Coming::Framed(bytes.len() as u64))?;
                 patience = act(Coming::Record(interpret(record, bytes, config)))?;

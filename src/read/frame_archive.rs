@@ -1,22 +1,29 @@
 //! Frames WARC and ARC records: a header that states a length, then a block of that length.
 //!
-//! Stated lengths are often wrong. One is believed only if the block ends where the next record
-//! begins, or where the stream ends:
+//! A stated length is believed if the block then ends where a record can end: the empty lines that
+//! separate records (in ARC: a line end), the next header, or the end of the stream follow. Bytes
+//! after that which are not a header are stray bytes: they are reported, and framing goes on at the
+//! next header. So a neighbour that is damaged never becomes part of a record.
 //!
-//! - If the bytes go on after the stated end, the block is extended to the next header. (If the
-//!   empty lines that separate records are at the stated end, the rest is stray bytes.)
-//! - If a header begins inside the block, and no other header follows the stated end, the block is
-//!   cut at the header inside. A stated end more than [`TRUST`] bytes ahead is not examined, and
-//!   the header inside wins. So an archive within an archive is read correctly up to that size.
+//! Other stated lengths are wrong:
+//!
+//! - If the bytes go on after the stated end, the block is extended to the next header.
+//! - If a header begins inside the block, and the stated end is none, the block is cut at the
+//!   header inside. A stated end more than [`TRUST`] bytes ahead is not examined, and the header
+//!   inside wins. So an archive within an archive is read correctly up to that size. In ARC, where
+//!   a line end says little, a header must follow the stated end.
 //! - If no length is stated, the block extends to the next header, with or without a length.
 //! - If the stream ends before the block does, the block is used if it contains the empty lines
 //!   that end a record, or lacks at most those lines. Otherwise the record is cut off.
+//!
+//! The segments of a WARC record (ISO 28500, section 7) are joined if they follow each other. A
+//! record whose other segments are elsewhere is cut off.
 
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, Fields, first_line, is_arc_line, is_warc_header, is_warc_header_of,
-    is_warc_line,
+    ARC_LINE, ArcLine, Fields, Segment, arc_line, first_line, is_arc_line, is_warc_header,
+    is_warc_header_of, is_warc_line,
 };
 use super::interpret::docno_of;
 use super::reader::Step;
@@ -86,8 +93,17 @@ impl Shape {
     fn begins_as_expected(self, bytes: &[u8]) -> bool {
         match self {
             Shape::Warc => is_warc_line(bytes),
-            Shape::Arc => is_arc_line(bytes),
+            Shape::Arc => arc_line(bytes).is_some(),
         }
+    }
+
+    /// Whether what separates two records is here.
+    fn separates(self, bytes: &[u8]) -> bool {
+        let rest = match self {
+            Shape::Warc => after_line_end(bytes),
+            Shape::Arc => Some(bytes),
+        };
+        rest.and_then(after_line_end).is_some()
     }
 
     fn kind(self) -> RecordKind {
@@ -114,6 +130,20 @@ impl ArchiveFramer {
         ArchiveFramer { shape }
     }
 
+    /// A framer of the rest of the archive.
+    pub fn again(&self) -> Self {
+        Self::new(self.shape)
+    }
+
+    /// Whether a record begins with these bytes.
+    pub fn begins(&self, bytes: &[u8]) -> bool {
+        self.shape.begins_as_expected(bytes)
+    }
+
+    pub fn kind(&self) -> RecordKind {
+        self.shape.kind()
+    }
+
     /// Whether the archive is WARC, and not ARC.
     pub fn is_warc(&self) -> bool {
         self.shape == Shape::Warc
@@ -125,9 +155,19 @@ impl ArchiveFramer {
             return Step::End;
         }
         if !self.shape.begins_as_expected(window) {
+            let look = &window[..window.len().min(HEADER)];
+            let named = self.shape == Shape::Warc && look.starts_with(b"WARC/");
+            let docno = named.then(|| docno_of(&RecordKind::Warc, look)).flatten();
+            let line = first_line(&look[..look.len().min(200)]);
+            let begins = String::from_utf8_lossy(line).into_owned();
             self.to_next_header(stream, sink);
-            return Step::rejected(Reason::StrayBytes, format!("{} bytes", sink.length()));
+            return Step::Rejected {
+                reason: Reason::StrayBytes,
+                docno,
+                detail: format!("{} bytes, which begin with `{begins}`", sink.length()),
+            };
         }
+        let mut segmented = false;
         let (header, stated) = match self.shape {
             Shape::Warc => {
                 let look = &window[..window.len().min(HEADER)];
@@ -154,9 +194,8 @@ impl ArchiveFramer {
                         };
                     }
                 };
-                let length = Fields::after_line(&look[..header])
-                    .filter(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))
-                    .find_map(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
+                let (length, is_segment) = stated(&look[..header]);
+                segmented = is_segment;
                 (header, length)
             }
             Shape::Arc => {
@@ -178,9 +217,22 @@ impl ArchiveFramer {
                 (header, length)
             }
         };
+        // The id of the first segment, which the others name.
+        let first = segmented.then(|| Segment::of(&stream.window()[..header]));
+        let first = first.filter(|first| first.number == Some(1));
+        let first = first.map(|first| first.id.map(<[u8]>::to_vec));
         sink.take(stream, header);
         let end = self.block(stream, sink, stated);
         let block = sink.length() - header as u64;
+        if let (Some(id), BlockEnd::Stated) = (first, &end)
+            && let Err(detail) = self.join(stream, sink, id)
+        {
+            return Step::Rejected {
+                reason: Reason::Truncated,
+                docno: docno_of(&self.shape.kind(), sink.held()),
+                detail,
+            };
+        }
         let says = || match stated {
             Some(stated) => format!("length {stated} stated"),
             None => "no length stated".to_string(),
@@ -224,6 +276,53 @@ impl ArchiveFramer {
             kind: self.shape.kind(),
             notice: notice.map(|detail| (Reason::WrongLength, detail)),
         }
+    }
+
+    /// Appends the blocks of the other segments of a record, which follow it, up to the last one.
+    /// `Err` says what is missing.
+    fn join(
+        &self,
+        stream: &mut Stream,
+        sink: &mut Sink<'_>,
+        id: Option<Vec<u8>>,
+    ) -> Result<(), String> {
+        for number in 2.. {
+            let missing = || {
+                format!(
+                    "segment {} of a record, and segment {number} does not follow it",
+                    number - 1
+                )
+            };
+            let window = stream.ensure(SPACE + HEADER);
+            let space = window
+                .iter()
+                .take(SPACE)
+                .take_while(|byte| byte.is_ascii_whitespace());
+            let space = space.count();
+            let look = &window[space..window.len().min(space + HEADER)];
+            let header = match header_length(look) {
+                Ok(header) if is_warc_line(look) => header,
+                _ => return Err(missing()),
+            };
+            let segment = Segment::of(&look[..header]);
+            let (Some(id), Some(length)) = (&id, stated(&look[..header]).0) else {
+                return Err(missing());
+            };
+            if !segment.continues(id, number) {
+                return Err(missing());
+            }
+            let last = segment.last;
+            sink.pass(stream, space + header);
+            if !matches!(self.block(stream, sink, Some(length)), BlockEnd::Stated) {
+                return Err(format!(
+                    "segment {number} of a record does not end as it states"
+                ));
+            }
+            if last {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Skips everything up to the next header, at least one byte.
@@ -338,7 +437,7 @@ impl ArchiveFramer {
         let Some(after) = window.get(ahead..) else {
             return false;
         };
-        if after.starts_with(b"\r\n\r\n") && self.shape == Shape::Warc {
+        if self.shape.separates(after) && (ahead == 0 || self.shape == Shape::Warc) {
             return true;
         }
         // For an end far ahead, examine only little white space: many records may point to one
@@ -358,6 +457,28 @@ impl ArchiveFramer {
         let next = &after[space..];
         next.is_empty() || self.shape.begins_as_expected(next)
     }
+}
+
+/// What follows a line end, if these bytes begin with one.
+fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
+    bytes
+        .strip_prefix(b"\r")
+        .unwrap_or(bytes)
+        .strip_prefix(b"\n")
+}
+
+/// The length of the block that a WARC header states, and whether the record is a segment.
+fn stated(header: &[u8]) -> (Option<u64>, bool) {
+    let (mut length, mut segmented) = (None, false);
+    for (name, value) in Fields::after_line(header) {
+        if length.is_none() && name.eq_ignore_ascii_case(b"Content-Length") {
+            length = std::str::from_utf8(value)
+                .ok()
+                .and_then(|text| text.parse().ok());
+        }
+        segmented |= name.eq_ignore_ascii_case(b"WARC-Segment-Number");
+    }
+    (length, segmented)
 }
 
 /// The length of a header including the empty line that ends it. `Err` gives the place where the

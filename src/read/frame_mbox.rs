@@ -149,7 +149,7 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
 }
 
 /// Counts the messages.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct MboxFramer {
     messages: u64,
     begun: bool,

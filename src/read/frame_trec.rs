@@ -191,7 +191,7 @@ impl Tag {
     }
 
     /// Whether these bytes begin with the opening tag.
-    fn opens(&self, bytes: &[u8]) -> bool {
+    pub(super) fn opens(&self, bytes: &[u8]) -> bool {
         opens(bytes, self.name)
     }
 

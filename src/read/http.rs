@@ -137,6 +137,7 @@ pub(super) fn bare<'a>(block: &'a [u8], head: Head<'a>) -> Result<Body<'a>, Refu
 
 /// The body of a response, if the status is 2xx and the body is text, with its codings undone.
 pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
+    let block = &block[final_head(block)..];
     let line = first_line(block);
     let line = &line[..line.len().min(200)];
     let status = status_of(line).ok_or_else(|| {
@@ -232,17 +233,58 @@ fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal>
     })
 }
 
-/// Parses `HTTP/1.1 200 OK`, `HTTP/2 200`, and the `ICY 200 OK` of old radio servers.
+/// Whether a block begins with the head of a response, perhaps after empty lines.
+pub(super) fn begins(block: &[u8]) -> bool {
+    let line = block.trim_ascii_start();
+    let word =
+        |word: &[u8]| line.len() > word.len() && line[..word.len()].eq_ignore_ascii_case(word);
+    word(b"http") && matches!(line[4], b'/' | b' ' | b'\t') || word(b"icy") && line[3] == b' '
+}
+
+/// Where the last head of a block begins: after empty lines, and after the heads of interim
+/// responses (RFC 9110 section 15.2) and of a proxy that has connected to the server.
+pub(super) fn final_head(block: &[u8]) -> usize {
+    let mut at = 0;
+    while begins(&block[at..]) {
+        let head = block[at..].trim_ascii_start();
+        at = block.len() - head.len();
+        let line = first_line(head);
+        let line = &line[..line.len().min(200)];
+        let interim = match status_of(line) {
+            Some(100..200) => true,
+            Some(200) => {
+                memmem::find(&line.to_ascii_lowercase(), b"connection established").is_some()
+            }
+            _ => false,
+        };
+        let next = at
+            + if interim {
+                Fields::after_line(head).body()
+            } else {
+                0
+            };
+        if next == at || !begins(&block[next..]) {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
+/// Parses `HTTP/1.1 200 OK`, `HTTP/2 200`, `http/1.1 200OK`, and the `ICY 200 OK` of old radio
+/// servers. Zeros before the status and a fraction after it count for nothing.
 fn status_of(line: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(line.get(..line.len().min(40))?)
         .or_else(|error| std::str::from_utf8(&line[..error.valid_up_to()]))
         .ok()?;
     let mut words = text.split_ascii_whitespace();
-    let version = words.next()?;
-    if !version.starts_with("HTTP") && version != "ICY" {
+    let version = words.next()?.to_ascii_lowercase();
+    if !version.starts_with("http") && version != "icy" {
         return None;
     }
     let status = words.next()?;
+    let end = status.find(|character: char| !character.is_ascii_digit());
+    let status = status[..end.unwrap_or(status.len())].trim_start_matches('0');
     (status.len() == 3).then(|| status.parse().ok())?
 }
 
@@ -317,6 +359,8 @@ fn undo<'a>(
         "gzip" | "x-gzip" => &[],
         // The standard defines it as the zlib format, but servers send raw deflate too.
         "deflate" if !surely_text(&body) => &[BodyStream::Zlib, BodyStream::Deflate],
+        "br" if !surely_text(&body) => &[BodyStream::Brotli],
+        "zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => &[BodyStream::Zstd],
         _ => &[],
     };
     let mut best: Option<(Vec<u8>, bool)> = None;
@@ -346,7 +390,7 @@ fn undo<'a>(
         notices.push((Reason::BadContentEncoding, detail));
         return Ok(body);
     }
-    if binary_kind(&body).is_none() && streams.is_empty() && coding != "br" && coding != "zstd" {
+    if binary_kind(&body).is_none() && streams.is_empty() {
         // For example text in an old charset.
         let detail = format!("{coding}: the body is not compressed");
         notices.push((Reason::BadContentEncoding, detail));

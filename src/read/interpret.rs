@@ -165,7 +165,7 @@ fn too_long(docno: &str) -> String {
 }
 
 /// The docno in the first bytes of a record that is not delivered.
-pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
+pub(crate) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
     let head = &held[..held.len().min(HEAD)];
     match kind {
         RecordKind::TrecWeb | RecordKind::TrecSgml => sgml::trec_docno(head).map(Cow::into_owned),
@@ -402,22 +402,24 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let Some(kind) = head.kind else {
         return refused(docno, Reason::BadHeader, "no WARC-Type");
     };
-    let skipped = match kind.to_ascii_lowercase().as_slice() {
-        b"response" | b"resource" | b"conversion" => None,
-        b"warcinfo" => Some("warcinfo"),
-        b"request" => Some("request"),
-        b"metadata" => Some("metadata"),
-        b"revisit" => Some("revisit"),
-        b"continuation" => Some("continuation"),
-        // The standard requires that readers ignore types of later versions.
-        _ => Some("unknown WARC-Type"),
-    };
-    if let Some(kind) = skipped {
-        return Outcome::Skipped(kind);
+    let kind = kind.to_ascii_lowercase();
+    if !config.reads_warc_type(&kind) {
+        return Outcome::Skipped(match kind.as_slice() {
+            b"response" => "response",
+            b"resource" => "resource",
+            b"conversion" => "conversion",
+            b"warcinfo" => "warcinfo",
+            b"request" => "request",
+            b"metadata" => "metadata",
+            b"revisit" => "revisit",
+            b"continuation" => "continuation",
+            // The standard requires that readers ignore types of later versions.
+            _ => "unknown WARC-Type",
+        });
     }
     let url = head.url();
-    if url.as_ref().is_some_and(|url| url.starts_with("dns:")) {
-        return Outcome::Skipped("dns");
+    if let Some(kind) = left_out(url.as_deref(), config) {
+        return Outcome::Skipped(kind);
     }
     let Some(docno) = docno else {
         return refused(
@@ -428,18 +430,14 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     };
     let block = &bytes[head.block..];
     let content_type = head.content_type.map(text_of);
-    let is_http = kind.eq_ignore_ascii_case(b"response")
-        && (block.starts_with(b"HTTP/")
-            || url.as_ref().is_none_or(|url| url.starts_with("http"))
-            || content_type
-                .as_ref()
-                .is_some_and(|kind| kind.starts_with("application/http")));
+    // Some writers omit the HTTP header.
+    let is_http = kind == b"response" && (http::begins(block) || block.trim_ascii().is_empty());
     let body = if is_http {
         http::response(block, config)
     } else {
         let mut head = Head::default();
-        if let Some(content_type) = content_type {
-            head.set_content_type(content_type);
+        if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
+            head.set_content_type(kind);
         }
         http::bare(block, head)
     };
@@ -449,6 +447,56 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
     }
     finish(docno, url, body, notices)
+}
+
+/// Why a record of an archive is no document by its URL, if it is none: the kind under which the
+/// ledger counts it.
+fn left_out(url: Option<&str>, config: &ReadConfig) -> Option<&'static str> {
+    let url = url.unwrap_or_default();
+    if config.exclude_url.matches(url) {
+        return Some("URL excluded by --exclude-url");
+    }
+    if config.include_url.matches(url) {
+        return None;
+    }
+    let by_crawler = written_by_crawler(url);
+    if by_crawler.is_none() && !config.include_url.is_empty() {
+        return Some("URL not in --include-url");
+    }
+    by_crawler
+}
+
+/// What a crawler stores beside the pages: its log and its settings, and what it made of a page,
+/// whose URL then contains that of the page: `urn:text:https://e.org/`.
+fn written_by_crawler(url: &str) -> Option<&'static str> {
+    if url.starts_with("http") {
+        return None;
+    }
+    let (scheme, rest) = url.split_once(':')?;
+    Some(match scheme.to_ascii_lowercase().as_str() {
+        "filedesc" => "filedesc",
+        "dns" => "dns",
+        "whois" => "whois",
+        // wget and Heritrix.
+        "metadata" => "metadata:",
+        // brozzler.
+        "screenshot" | "thumbnail" => "screenshot",
+        "youtube-dl" => "youtube-dl:",
+        "urn" => {
+            let (name, of) = rest.split_once(':').unwrap_or((rest, ""));
+            match name.to_ascii_lowercase().as_str() {
+                "pageinfo" => "urn:pageinfo",
+                "text" | "textfinal" => "urn:text",
+                "view" | "fullpage" | "fullpagefinal" | "thumbnail" | "screenshot" => "screenshot",
+                "log" | "logs" | "crawl-log" | "crawl-logs" => "crawl log",
+                // wpull and other private names.
+                name if name.starts_with("x-") => "urn: of a crawler",
+                _ if of.contains("://") => "urn: of a crawler",
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
 }
 
 fn finish<'a>(
@@ -486,16 +534,13 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let Some(line) = ArcLine::parse(first_line(bytes)) else {
         return refused(None, Reason::BadHeader, "not the line of an ARC record");
     };
-    for (scheme, kind) in [(&b"filedesc:"[..], "filedesc"), (b"dns:", "dns")] {
-        if line.url.starts_with(scheme) {
-            return Outcome::Skipped(kind);
-        }
+    let url = text_of(line.url);
+    if let Some(kind) = left_out(Some(&url), config) {
+        return Outcome::Skipped(kind);
     }
     let docno = arc_docno(&line).into();
     let block = &bytes[memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)..];
-    let body = if line.url.starts_with(b"http")
-        && (block.starts_with(b"HTTP/") || block.trim_ascii().is_empty())
-    {
+    let body = if http::begins(block) || url.starts_with("http") && block.trim_ascii().is_empty() {
         http::response(block, config)
     } else {
         // Some writers omit the HTTP header.
@@ -503,7 +548,7 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         head.set_content_type(text_of(line.mime));
         http::bare(block, head)
     };
-    finish(docno, Some(text_of(line.url)), body, Vec::new())
+    finish(docno, Some(url), body, Vec::new())
 }
 
 /// Interprets a row of a Parquet file.

@@ -47,8 +47,9 @@
 //! - Records depend neither on how the operating system splits reads nor on batches.
 //! - A record that is cut off, too large or broken affects no other record: framing goes on with
 //!   the next one.
-//! - One layer of compression is undone. The bytes that a stream yields before it breaks are kept,
-//!   except that zstd loses up to 256 KiB of them if the stream is damaged rather than cut.
+//! - One layer of compression is undone. No record comes from a member of gzip, a frame of zstd or a
+//!   block of bzip2 or xz that is damaged: it is not read, or a reject retracts its records
+//!   ([`Record::retracts`]).
 //! - What other threads decompress ahead of a reader changes no byte and no reject.
 //!
 //! # Cost
@@ -68,7 +69,6 @@
 //!   part of a text (`frame_mbox`).
 //! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name
 //!   and longer than 64 KiB, is recognised only if an element that is known follows the tag.
-//! - Brotli is decompressed only inside of Parquet.
 //! - A file that changes while it is read is detected only by its size and modification time.
 //!
 //! # Errors
@@ -113,14 +113,14 @@ mod table;
 pub use crate::workspace::FileIdentity;
 pub use crate::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
-pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
+pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
 pub(crate) use date::{date_of, usual_date};
-pub(crate) use each::{Coming, each_as_it_comes, each_interpreted};
+pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
-pub(crate) use interpret::{document_of, field_of, is_markup_by_name, warc_links};
+pub(crate) use interpret::{docno_of, document_of, field_of, is_markup_by_name, warc_links};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
 pub(crate) use json_strings::{Cut, JsonStrings};
 pub use pieces::{Origin, Piece};

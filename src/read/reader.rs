@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::config::{Format, ReadConfig};
 use super::frame_archive::{ArchiveFramer, Shape};
-use super::frame_json::JsonFramer;
+use super::frame_json::{self, JsonFramer};
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_table::TableFramer;
@@ -60,6 +60,10 @@ pub struct RecordReader {
     by_line: bool,
     file: u32,
     state: State,
+    /// At the end of the bytes: how they were framed, and how to go on behind damage.
+    behind: Option<(State, Option<State>)>,
+    /// Where the last record ended that was delivered.
+    last_end: u64,
     /// The file being read, for checking that it is still the file that was listed.
     opened: Option<SharedFile>,
     /// The same file, for a format that is not read from its first byte to its last.
@@ -79,8 +83,46 @@ enum State {
     Plain {
         mail: bool,
     },
+    /// Behind damage, before a record certainly begins.
+    Behind(Framing),
     End,
     Done,
+}
+
+impl State {
+    /// How to go on behind damage. `None` if the rest of the file cannot be used.
+    fn behind(&self) -> Option<State> {
+        Some(match self {
+            State::Start => State::Start,
+            State::Trec(tag) => State::Behind(Framing::Tag(tag.clone())),
+            State::Json(_) => State::Behind(Framing::Json),
+            State::Archive(framer) => State::Archive(framer.again()),
+            State::Mbox(framer) => State::Mbox(framer.clone()),
+            State::Behind(framing) => State::Behind(framing.clone()),
+            _ => return None,
+        })
+    }
+
+    /// The kind of the record that begins with these bytes.
+    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
+        match self {
+            State::Archive(framer) => framer.begins(head).then(|| framer.kind()),
+            State::Json(_) | State::Behind(Framing::Json) => {
+                head.starts_with(b"{").then_some(RecordKind::Json)
+            }
+            State::Trec(tag) | State::Behind(Framing::Tag(tag)) if !tag.is_reuters() => {
+                tag.opens(head).then_some(RecordKind::TrecSgml)
+            }
+            State::Start => match container_of(head) {
+                Container::Warc => Some(RecordKind::Warc),
+                Container::Arc => Some(RecordKind::Arc),
+                Container::Json => Some(RecordKind::Json),
+                Container::Trec => Some(RecordKind::TrecSgml),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// How the records of a file are found, as far as it matters for cutting it into pieces.
@@ -155,6 +197,35 @@ impl StandardInput {
             }
         }
         Err(io::Error::other("a stop was asked for"))
+    }
+}
+
+/// Skips what is left of a record whose beginning is damaged. `None` where a record begins.
+fn behind(stream: &mut Stream, sink: &mut Sink<'_>, framing: &Framing) -> Option<Step> {
+    /// What precedes a beginning, as far as it matters.
+    const BEFORE: usize = 1 << 10;
+    stream.skip_space(LOOK);
+    loop {
+        let window = stream.ensure(LOOK);
+        let first = sink.offset().is_none();
+        let (begins, found) = match framing {
+            Framing::Tag(tag) => (tag.opens(window), tag.certain_begin(window)),
+            _ => (window.starts_with(b"{"), frame_json::certain_begin(window)),
+        };
+        let (n, last) = match found {
+            _ if first && begins => return None,
+            Some(at) => (at, true),
+            None if window.len() < LOOK => (window.len(), true),
+            None => (window.len() - BEFORE, false),
+        };
+        sink.pass(stream, n);
+        if last {
+            let length = sink.length();
+            return (length > 0).then(|| {
+                let detail = format!("{length} bytes of a record whose beginning is damaged");
+                Step::rejected(Reason::StrayBytes, detail)
+            });
+        }
     }
 }
 
@@ -396,6 +467,8 @@ impl RecordReader {
             by_line: false,
             file,
             state: State::Start,
+            behind: None,
+            last_end: 0,
             opened: None,
             seekable: None,
         }
@@ -462,7 +535,7 @@ impl RecordReader {
             State::Plain { mail: false } => Container::Plain,
             State::Table(_) => Container::Table,
             State::Parquet(_) => Container::Parquet,
-            State::Start | State::End | State::Done => return None,
+            State::Behind(_) | State::Start | State::End | State::Done => return None,
         })
     }
 
@@ -501,18 +574,23 @@ impl RecordReader {
                 };
             }
             let limit = self.config.max_document.0;
+            let mut retracted = None;
             let mut sink = match &mut self.state {
                 State::Lines(framer) => framer.sink(&mut batch.bytes, limit),
                 _ => Sink::new(&mut batch.bytes, limit),
             };
             let step = match &mut self.state {
                 State::Start => match self.detect() {
+                    Ok(State::End) => {
+                        self.end();
+                        continue;
+                    }
                     Ok(state) => {
                         self.state = state;
                         continue;
                     }
                     Err(rejected) => {
-                        self.state = State::End;
+                        self.end();
                         rejected
                     }
                 },
@@ -527,26 +605,58 @@ impl RecordReader {
                 State::Table(framer) => framer.step(&mut self.stream, &mut sink, limit),
                 State::Plain { mail } => {
                     let mail = *mail;
-                    self.state = State::End;
+                    self.end();
                     self.plain(&mut sink, mail)
                 }
+                State::Behind(framing) => match behind(&mut self.stream, &mut sink, framing) {
+                    Some(step) => step,
+                    None => {
+                        self.state = match framing {
+                            Framing::Tag(tag) => State::Trec(tag.clone()),
+                            _ => State::Json(JsonFramer::default()),
+                        };
+                        continue;
+                    }
+                },
                 State::End => {
                     self.state = State::Done;
+                    let behind = self.behind.take();
                     match self.stream.fault.take() {
-                        Some(fault) => {
+                        Some(mut fault) => {
                             self.failure = fault.failure;
-                            Step::rejected(fault.reason, fault.detail)
+                            let begin = self.stream.offset().saturating_sub(fault.delivered);
+                            if fault.delivered > 0 && self.last_end > begin {
+                                retracted = Some((begin, self.stream.offset() - begin));
+                            }
+                            let docno = behind.as_ref().and_then(|(state, _)| {
+                                docno_of(&state.kind_of(&fault.head)?, &fault.head)
+                            });
+                            match behind {
+                                Some((_, Some(behind))) if fault.goes_on => {
+                                    self.state = behind;
+                                    self.stream.go_on();
+                                }
+                                _ => fault.stop(),
+                            }
+                            Step::Rejected {
+                                reason: fault.reason,
+                                docno,
+                                detail: fault.detail,
+                            }
                         }
                         None => continue,
                     }
                 }
                 State::Done | State::Parquet(_) => return Next::End,
             };
-            let source = SourceSpan {
+            let mut source = SourceSpan {
                 file: self.file,
                 offset: sink.offset().unwrap_or(self.stream.offset()),
                 length: sink.length(),
             };
+            if let Some((begin, length)) = retracted {
+                (source.offset, source.length) = (begin, length);
+            }
             if self.until.is_some_and(|until| source.offset >= until) {
                 // The next piece begins with it.
                 sink.discard();
@@ -562,8 +672,16 @@ impl RecordReader {
             };
             let (kind, notice) = match step {
                 Step::End => {
-                    self.state = State::End;
+                    self.end();
                     continue;
+                }
+                Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
+                    self.framed += 1;
+                    let detail = "its checksum, or that of the rest, is wrong";
+                    let docno = docno_of(&kind, sink.held());
+                    let reason = Reason::CorruptCompression;
+                    let rejected = reject(docno, reason, detail.into());
+                    (RecordKind::Rejected(rejected), None)
                 }
                 Step::Record { kind, .. } if sink.too_large() => {
                     self.framed += 1;
@@ -609,6 +727,8 @@ impl RecordReader {
             if matches!(kind, RecordKind::Rejected(_)) {
                 bytes.end = bytes.start;
                 sink.discard();
+            } else {
+                self.last_end = source.offset + source.length;
             }
             self.delivered += 1;
             batch.records.push(Record {
@@ -618,6 +738,7 @@ impl RecordReader {
                 origin: self.origin.clone(),
                 bytes,
                 notice,
+                retracts: retracted.is_some(),
             });
             return Next::Record;
         }
@@ -634,6 +755,13 @@ impl RecordReader {
             let detail = format!("{name} by its first bytes, but byte {at} of the file is not");
             (Reason::InvalidBytes, detail)
         })
+    }
+
+    /// The bytes have ended, perhaps at damage.
+    fn end(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::End);
+        let behind = state.behind();
+        self.behind = Some((state, behind));
     }
 
     /// Detects the format, or returns why there is none.

@@ -95,6 +95,9 @@ pub struct Record {
     pub bytes: Range<usize>,
     /// A problem that the framer found although the record is usable (a wrong length, for example).
     pub notice: Option<Reject>,
+    /// Records before this one, which is a reject, turned out to be damaged: those with bytes in
+    /// [`Record::source`]. Nothing that came from them may be used.
+    pub retracts: bool,
 }
 
 /// Framed records in input order, in one buffer. One worker processes one batch at a time.

@@ -1,6 +1,6 @@
 //! A window over the decompressed bytes, and the sink that collects a record from it.
 
-use super::record::Reason;
+use super::record::{Reason, SourceSpan};
 use super::source::{Fault, Helpers, Source};
 use crate::store::disk::SharedFile;
 use crate::wide::{Wide, WideDecoder};
@@ -90,6 +90,9 @@ impl Stream {
             let begun = self.buffer[self.start..self.end].to_vec();
             source.widen(WideDecoder::new(wide), begun, self.ended);
             (self.start, self.end, self.ended) = (0, 0, false);
+            if let Some(fault) = &mut self.fault {
+                fault.stop();
+            }
         }
     }
 
@@ -123,6 +126,19 @@ impl Stream {
         self.fault
             .as_ref()
             .is_some_and(|fault| fault.reason != Reason::StrayBytes)
+    }
+
+    /// Whether bytes of this record, which has just been read, are known to be damaged.
+    pub fn reaches_damage(&self, record: SourceSpan) -> bool {
+        self.fault.as_ref().is_some_and(|fault| {
+            let end = self.offset + (self.end - self.start) as u64;
+            record.offset + record.length > end.saturating_sub(fault.delivered)
+        })
+    }
+
+    /// Goes on behind a fault that says so, and has been taken.
+    pub fn go_on(&mut self) {
+        self.ended = false;
     }
 
     /// The bytes ahead: at least `n`; fewer only at the end of the stream.

@@ -167,6 +167,27 @@ fn nothing_is_left() {
     }
 }
 
+/// What is left of a record whose middle is damaged does not become a part of another one.
+#[test]
+fn damaged_members_are_left_out() {
+    let gzip = |text: &str| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text.as_bytes()).unwrap();
+        out.finish().unwrap()
+    };
+    let cut = r#"{"id":"9","text":"cut"#;
+    let mut damaged = gzip("\"}\nB\n{\"text\":\"");
+    let crc = damaged.len() - 8;
+    damaged[crc] ^= 1;
+    let [start, end] = [format!("A\n{cut}"), "rest\"}\nC\nD\n".into()].map(|text| spelled(&text));
+    let bytes = [gzip(&start), damaged, gzip(&end)].concat();
+    let found = kept("a.jsonl.gz", &bytes, "").unwrap();
+    let mut text = String::new();
+    let mut decoder = flate2::read::MultiGzDecoder::new(&found[..]);
+    decoder.read_to_string(&mut text).unwrap();
+    assert_eq!(text, format!("{start}\n{}", spelled("rest\"}\nC\n")));
+}
+
 /// Records that are longer than any buffer, with separators anywhere in one.
 #[test]
 fn long_records() {

@@ -177,6 +177,113 @@ fn one_compressed_file_by_any_number_of_threads() {
     }
 }
 
+/// A record that is skipped or rejected may have taken in bytes that are not its own.
+#[test]
+fn warnings_about_records_that_are_no_documents_are_listed() {
+    let directory = common::temporary();
+    let record = |id: u32, kind: &str, status: u32, length: usize| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
+             Content-Length: {length}\r\n\r\nHTTP/1.1 {status} OK\r\n\r\nsome words\r\n\r\n"
+        )
+    };
+    let text = [
+        record(1, "request", 200, 3),
+        record(2, "response", 404, 4),
+        record(3, "response", 200, 29),
+    ];
+    let path = directory.path().join("x.warc");
+    fs::write(&path, text.concat()).unwrap();
+    let out = common::temporary();
+    Run::default().run(&[&path], out.path()).unwrap();
+    let rejects = fs::read_to_string(out.path().join("rejects.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = rejects
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let found: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{} {} {}", line["docno"], line["reason"], line["document"]))
+        .collect();
+    let expected = [
+        r#""1" "wrong length stated" "used""#,
+        r#""2" "HTTP status not 2xx" "rejected""#,
+        r#""2" "wrong length stated" "used""#,
+    ];
+    assert_eq!(found, expected);
+}
+
+/// A large member shows only at its end that it is damaged, after segments with its documents were
+/// committed. They are forgotten, and everything else is there.
+#[test]
+fn documents_of_a_large_damaged_member_are_forgotten() {
+    let directory = common::temporary();
+    let gzip = |text: &str, damaged: bool| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text.as_bytes()).unwrap();
+        let mut bytes = out.finish().unwrap();
+        let crc = bytes.len() - 8;
+        bytes[crc] ^= u8::from(damaged);
+        bytes
+    };
+    let lines = |name: &str, count: usize| -> String {
+        let line = |n| {
+            let text = format!("{name} {n} some words of it ").repeat(9);
+            format!("{{\"id\": \"{name}{n}\", \"text\": \"{text}\"}}\n")
+        };
+        (0..count).map(line).collect()
+    };
+    let large = lines("large", 12_000);
+    assert!(large.len() > 3 << 20);
+    let two = [
+        gzip(&lines("a", 9), false),
+        gzip(&large, true),
+        gzip(&lines("b", 9), false),
+        gzip(&lines("larger", 12_000), true),
+        gzip(&lines("c", 9), false),
+    ];
+    for (name, bytes) in [
+        ("1.jsonl", lines("first", 9).into_bytes()),
+        ("2.jsonl.gz", two.concat()),
+        ("3.jsonl", lines("last", 9).into_bytes()),
+    ] {
+        fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let run = Run::default().segment_size(500 << 10);
+    let mut plain = None;
+    for threads in [1, 3] {
+        let out = common::temporary();
+        let run = run.clone().threads(threads);
+        run.run(&[directory.path()], out.path()).unwrap();
+        let found = lasting(out.path());
+        let documents = String::from_utf8(found["documents.tsv"].clone()).unwrap();
+        let docnos = documents
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .skip(1);
+        let docnos: Vec<&str> = docnos.filter_map(|line| line.split('\t').next()).collect();
+        let expected = ["first", "a", "b", "c", "last"];
+        let expected = expected
+            .iter()
+            .flat_map(|name| (0..9).map(move |n| format!("{name}{n}")));
+        assert_eq!(docnos, expected.collect::<Vec<_>>());
+        let rejects = String::from_utf8(found["rejects.jsonl"].clone()).unwrap();
+        assert_eq!(rejects.lines().count(), 2, "{rejects}");
+        assert!(
+            rejects
+                .lines()
+                .all(|line| line.contains("compressed stream damaged"))
+        );
+        match &plain {
+            None => plain = Some(found),
+            Some(plain) => assert_same_files(&found, plain, "3 threads"),
+        }
+        // The same command again finds nothing to do.
+        run.run(&[directory.path()], out.path()).unwrap();
+        assert_same_files(&lasting(out.path()), plain.as_ref().unwrap(), "again");
+    }
+}
+
 /// Asks for a stop when so many bytes are read.
 struct After<'a>(&'a Stop, u64, AtomicU64);
 

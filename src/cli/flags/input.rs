@@ -6,7 +6,7 @@ use crate::budget::ByteSize;
 use crate::collection::{CollectionConfig, SizeGroups};
 use crate::ids::FingerprintKind;
 use crate::parse::{Fold, ParseConfig, TokenKind};
-use crate::read::{Format, Inputs, ReadConfig, Selection};
+use crate::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
 use crate::shingle::{ShingleConfig, Short};
 use crate::{Error, Result, pipeline};
 use clap::Args;
@@ -102,6 +102,69 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub columns: Option<String>,
+    /// WARC record types that are documents [default: response,resource,conversion]
+    ///
+    /// A list of response, resource, conversion, metadata, request, revisit and warcinfo. The
+    /// ledger counts the records of other types.
+    ///
+    /// Example: --warc-type response
+    #[arg(
+        long,
+        value_name = "LIST",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub warc_type: Option<String>,
+    /// Read only the records of web archives with URLs that match GLOB (repeatable)
+    ///
+    /// GLOB is matched against the whole URL. `*` matches any text, also across `/`; `?` one
+    /// character; `[ab]` and `{one,two}` alternatives. What a crawler stores beside the pages, such
+    /// as its log (metadata://...) and the text of pages (urn:text:...), is read only if a GLOB
+    /// matches its URL.
+    ///
+    /// Example: --include-url 'https://*.example.org/*'
+    #[arg(
+        long,
+        value_name = "GLOB",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub include_url: Vec<Glob>,
+    /// Read no records of web archives with URLs that match GLOB (repeatable)
+    ///
+    /// It wins over --include-url.
+    ///
+    /// Example: --exclude-url '*/robots.txt'
+    #[arg(
+        long,
+        value_name = "GLOB",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub exclude_url: Vec<Glob>,
+}
+
+impl Reading {
+    /// The parameters of reading that these flags give; the others have their defaults.
+    pub fn config(&self) -> Result<ReadConfig> {
+        let urls = |name, globs: &[Glob]| {
+            UrlGlobs::try_from(globs.to_vec()).map_err(|error| Error::BadParameter {
+                name,
+                given: error.glob().unwrap_or("GLOB").into(),
+                limit: error.kind().to_string(),
+            })
+        };
+        Ok(ReadConfig {
+            format: self.format,
+            text_field: self.text_field.clone(),
+            id_field: self.id_field.clone(),
+            columns: self.columns.clone(),
+            warc_type: self.warc_type.clone(),
+            include_url: urls("include-url", &self.include_url)?,
+            exclude_url: urls("exclude-url", &self.exclude_url)?,
+            ..ReadConfig::default()
+        })
+    }
 }
 
 /// Limits on what is read, and the fallback for the charset.
@@ -350,13 +413,10 @@ impl CollectionFlags {
     /// The parameters in the form that the library takes.
     pub fn config(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
-            format: self.reading.format,
-            text_field: self.reading.text_field.clone(),
-            id_field: self.reading.id_field.clone(),
             url_field: self.url_field.clone(),
-            columns: self.reading.columns.clone(),
             max_document: self.limits.max_document,
             max_ratio: self.limits.max_ratio,
+            ..self.reading.config()?
         };
         let shingle = ShingleConfig {
             parse: ParseConfig {

@@ -2,8 +2,9 @@
 
 use crate::collection::{CollectionConfig, Cursor};
 use crate::progress::Context;
-use crate::read::{Batch, Helpers, InputFile, Piece, RecordReader};
+use crate::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
 use crate::{Error, Result};
+use std::ops::Range;
 use std::path::Path;
 
 use super::STAGE;
@@ -16,6 +17,17 @@ use super::units::Unit;
 pub(super) const BATCH_BYTES: usize = 1 << 20;
 /// Most records in a batch, for collections of tiny documents.
 const BATCH_RECORDS: usize = 8192;
+
+/// A stretch of the decompressed bytes of a file whose checksum is wrong.
+pub(super) type Damaged = (u32, Range<u64>);
+
+/// The inputs, and what is known to be damaged of them.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) inputs: &'a [InputFile],
+    /// Records there are passed over.
+    pub(super) damaged: &'a [Damaged],
+}
 
 /// A batch on its way to a worker.
 pub(super) struct Work {
@@ -43,6 +55,10 @@ pub(super) struct Decoding<'a> {
 pub(super) struct Feeder<'a> {
     /// All inputs up to the end of the unit.
     inputs: &'a [InputFile],
+    damaged: &'a [Damaged],
+    /// Stretches that turned out to be damaged after records in them were delivered. `None` if
+    /// nobody uses such records.
+    found: Option<Vec<Damaged>>,
     unit: &'a Unit,
     config: &'a CollectionConfig,
     shape: Shape,
@@ -62,7 +78,7 @@ pub(super) struct Feeder<'a> {
 impl<'a> Feeder<'a> {
     /// Continues at `from`, which is in the unit.
     pub(super) fn new(
-        inputs: &'a [InputFile],
+        known: Known<'a>,
         unit: &'a Unit,
         config: &'a CollectionConfig,
         shape: Shape,
@@ -70,10 +86,13 @@ impl<'a> Feeder<'a> {
         from: Cursor,
         context: &'a Context<'a>,
     ) -> Result<Feeder<'a>> {
+        let inputs = known.inputs;
         let files = unit.files.start as usize..from.file as usize;
         let mut feeder = Feeder {
             before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
             inputs: &inputs[..unit.files.end as usize],
+            damaged: known.damaged,
+            found: None,
             unit,
             config,
             shape,
@@ -90,6 +109,49 @@ impl<'a> Feeder<'a> {
             feeder.skip(from)?;
         }
         Ok(feeder)
+    }
+
+    /// Ends the unit early if records turn out to be damaged that were delivered
+    /// ([`Feeder::found`]).
+    pub(super) fn looking_for_damage(mut self) -> Self {
+        self.found = Some(Vec::new());
+        self
+    }
+
+    /// The damaged stretches that were found. Everything that came from this is to be forgotten.
+    pub(super) fn found(self) -> Vec<Damaged> {
+        self.found.unwrap_or_default()
+    }
+
+    /// Whether the last record of a batch is in a damaged stretch. Notes such stretches.
+    fn is_damaged(&mut self, batch: &Batch) -> Result<bool> {
+        let Some(record) = batch.records.last() else {
+            return Ok(false);
+        };
+        let SourceSpan {
+            file,
+            offset,
+            length,
+        } = record.source;
+        let end = offset + length;
+        if record.retracts {
+            let stretch = (file, offset..end);
+            let input = &self.inputs[file as usize];
+            if let Some(found) = &mut self.found
+                && !self.damaged.contains(&stretch)
+            {
+                if input.path == Path::new("-") {
+                    return Err(retracted(input));
+                }
+                found.push(stretch);
+            }
+            return Ok(false);
+        }
+        let overlaps = |damaged: &Damaged| {
+            let (of, stretch) = damaged;
+            *of == file && offset < stretch.end && (end > stretch.start || offset == stretch.start)
+        };
+        Ok(self.damaged.iter().any(overlaps))
     }
 
     /// Skips the committed records of the file in which a segment ended, by framing them again.
@@ -177,6 +239,12 @@ impl<'a> Feeder<'a> {
                 failed(reader, &self.inputs[self.cursor.file as usize])?;
                 if more {
                     self.cursor.event += 1;
+                    if self.is_damaged(batch)? {
+                        if let Some(record) = batch.records.pop() {
+                            batch.bytes.truncate(record.bytes.start);
+                        }
+                        continue;
+                    }
                     return Ok(true);
                 }
                 self.check_unchanged()?;
@@ -213,6 +281,15 @@ impl<'a> Feeder<'a> {
                 self.ended = true;
                 ends_segment = Some(self.cursor);
                 break;
+            }
+            if self.found.as_ref().is_some_and(|found| !found.is_empty()) {
+                // There may be more of it.
+                while self.read_into(&mut batch)? {
+                    batch.clear();
+                    self.context.stop.check(STAGE)?;
+                }
+                self.ended = true;
+                return Ok(None);
             }
             // A document too large to share a batch gets its own batch.
             if records > 0 && too_much(batch.bytes.len(), &self.shape) {

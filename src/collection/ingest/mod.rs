@@ -12,6 +12,12 @@
 //! - `stats`: the counts of a segment.
 //! - `reread`: reads the documents of an ingested collection again.
 //!
+//! # Damage that is found late
+//! A large member of a compressed file shows only at its end that its checksum is wrong. Documents
+//! from it were committed by then. So the segments of the unit are taken out of the manifest, and
+//! the unit is read again, without the records of that stretch. No bytes of the results depend on
+//! when the damage was found.
+//!
 //! The feeder makes `Work`, a worker turns it into `Done`, and the writer writes it.
 //!
 //! # Errors
@@ -32,15 +38,20 @@ mod writer;
 
 use crate::Result;
 use crate::budget::{Budget, ByteSize};
-use crate::collection::{self, Addition, Additions, CollectionConfig, Cursor, Ingested, Segments};
+use crate::collection::{
+    self, Addition, Additions, CollectionConfig, Cursor, Ingested, SegmentEntry, Segments,
+};
 use crate::ids::Key;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit as Progressing};
 use crate::read::InputFile;
+use crate::store::{PartInfo, disk};
 use crate::workspace::Workspace;
 
+use feeder::{Damaged, Known};
 use shares::{INPUT_BYTES, Shares};
 use threads::Ingest;
+use units::Unit;
 
 pub(crate) use credit::Credit;
 pub(crate) use reread::Reread;
@@ -81,6 +92,28 @@ fn last_addition(workspace: &mut Workspace) -> Result<Addition> {
     Ok(addition)
 }
 
+/// Takes the segments of the units with damaged stretches out of the manifest: documents in them
+/// came from bytes whose checksum is wrong. Returns their parts.
+fn forget(workspace: &mut Workspace, units: &[Unit], damaged: &[Damaged]) -> Vec<PartInfo> {
+    let segments = collection::segments(&workspace.manifest).to_vec();
+    let is_damaged = |unit: &&Unit| damaged.iter().any(|(file, _)| unit.files.contains(file));
+    let mut gone: Vec<SegmentEntry> = Vec::new();
+    for unit in units.iter().filter(is_damaged) {
+        gone.extend_from_slice(unit.committed(&segments));
+    }
+    workspace.manifest.set(Segments::default());
+    for segment in segments {
+        if !gone.iter().any(|other| other.next == segment.next) {
+            collection::insert_segment(&mut workspace.manifest, segment);
+        }
+    }
+    let parts = |segment: SegmentEntry| {
+        let parts = [segment.documents, segment.fingerprints, segment.rejects];
+        parts.into_iter().chain(segment.text)
+    };
+    gone.into_iter().flat_map(parts).collect()
+}
+
 /// Reads the inputs into committed segments, starting after the last committed one.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
@@ -113,7 +146,24 @@ pub fn run<K: Key>(
         .map(|i| i.identity.as_ref().map(|f| f.size))
         .sum();
     context.progress.start(STAGE, Progressing::Bytes, total);
-    Ingest::<K>::new(workspace, inputs, &units, &config, shares, context).run()?;
+    let mut damaged: Vec<Damaged> = Vec::new();
+    loop {
+        let known = Known {
+            inputs,
+            damaged: &damaged,
+        };
+        let ingest = Ingest::<K>::new(workspace, known, &units, &config, shares, context);
+        let found = ingest.run()?;
+        if found.is_empty() {
+            break;
+        }
+        let parts = forget(workspace, &units, &found);
+        workspace.commit(&[])?;
+        for part in parts {
+            disk::remove(&workspace.path(DIRECTORY).join(part.name))?;
+        }
+        damaged.extend(found);
+    }
     workspace.manifest.set(Ingested(true));
     workspace.commit(&[DIRECTORY])
 }

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use super::credit::Credit;
-use super::feeder::{Decoding, Feeder};
+use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, least_memory};
@@ -172,7 +172,12 @@ impl<'a> Reread<'a> {
             helpers: None,
         };
         let from = of.begin();
-        let mut feeder = Feeder::new(inputs, of, config, self.shape, decoding, from, context)?;
+        // Its documents are none of a damaged stretch.
+        let known = Known {
+            inputs,
+            damaged: &[],
+        };
+        let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
             let decoded = |kind: &RecordKind| {
                 matches!(

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::credit::{Credit, Grants};
-use super::feeder::{Decoding, Feeder, Work};
+use super::feeder::{Damaged, Decoding, Feeder, Known, Work};
 use super::shares::{Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
@@ -27,7 +27,7 @@ use super::writer::{Committer, SegmentsWriter};
 use crate::collection::CollectionConfig;
 use crate::ids::Key;
 use crate::progress::{Context, caught};
-use crate::read::{Helpers, InputFile, Job};
+use crate::read::{Helpers, Job};
 use crate::store::disk;
 use crate::threads;
 use crate::workspace::Workspace;
@@ -38,7 +38,7 @@ const WAITING_PER_HELPER: usize = 2;
 
 /// What all threads share.
 pub(super) struct Ingest<'a, K: Key> {
-    inputs: &'a [InputFile],
+    known: Known<'a>,
     units: &'a [Unit],
     config: &'a CollectionConfig,
     shares: Shares,
@@ -55,6 +55,8 @@ pub(super) struct Ingest<'a, K: Key> {
     position: AtomicU64,
     failed: AtomicBool,
     failure: Mutex<Option<Error>>,
+    /// What turned out to be damaged after documents of it were written.
+    damaged: Mutex<Vec<Damaged>>,
     key: std::marker::PhantomData<fn(K)>,
 }
 
@@ -113,7 +115,7 @@ impl<K: Key> InOrder<'_, '_, K> {
 impl<'a, K: Key> Ingest<'a, K> {
     pub(super) fn new(
         workspace: &'a mut Workspace,
-        inputs: &'a [InputFile],
+        known: Known<'a>,
         units: &'a [Unit],
         config: &'a CollectionConfig,
         shares: Shares,
@@ -121,7 +123,7 @@ impl<'a, K: Key> Ingest<'a, K> {
     ) -> Self {
         let (helpers, jobs) = Helpers::new(shares.ahead);
         Ingest {
-            inputs,
+            known,
             units,
             config,
             shares,
@@ -139,12 +141,13 @@ impl<'a, K: Key> Ingest<'a, K> {
             position: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
+            damaged: Mutex::default(),
             key: std::marker::PhantomData,
         }
     }
 
-    /// Reads all units.
-    pub(super) fn run(self) -> Result<()> {
+    /// Reads all units. Returns what is damaged of them; the units with it have to be read again.
+    pub(super) fn run(self) -> Result<Vec<Damaged>> {
         let (to_helpers, tasks) = unbounded();
         let all = self.context.budget.threads.max(1);
         if all == 1 {
@@ -165,7 +168,8 @@ impl<'a, K: Key> Ingest<'a, K> {
             });
         }
         let failure = lock(&self.failure).take();
-        failure.map_or(Ok(()), Err)
+        let damaged = std::mem::take(&mut *lock(&self.damaged));
+        failure.map_or(Ok(damaged), Err)
     }
 
     /// Ends everything. The first failure is the one that is reported: it causes the others.
@@ -218,7 +222,7 @@ impl<'a, K: Key> Ingest<'a, K> {
             return Ok(());
         }
         let mut feeder = Feeder::new(
-            self.inputs,
+            self.known,
             unit,
             self.config,
             self.shape,
@@ -228,7 +232,8 @@ impl<'a, K: Key> Ingest<'a, K> {
             },
             from,
             self.context,
-        )?;
+        )?
+        .looking_for_damage();
         let (open, closed) = bounded(0);
         let out = Arc::new(InOrder {
             order: Mutex::default(),
@@ -264,7 +269,8 @@ impl<'a, K: Key> Ingest<'a, K> {
             }
         }
         at(feeder.position());
-        drop((feeder, out));
+        lock(&self.damaged).extend(feeder.found());
+        drop(out);
         loop {
             select! {
                 recv(tasks) -> task => task.into_iter().for_each(|task| self.process(task, worker)),

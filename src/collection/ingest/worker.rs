@@ -3,7 +3,9 @@
 use crate::budget::ByteSize;
 use crate::collection::{CollectionConfig, Cursor, DocumentRecord};
 use crate::ids::Key;
-use crate::read::{Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret};
+use crate::read::{
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, docno_of, interpret,
+};
 use crate::shingle::Shingler;
 use std::collections::BTreeMap;
 
@@ -179,6 +181,14 @@ impl<K: Key> Worker<K> {
 /// A body that exceeds the limit here but not the limit of the collection.
 pub(super) struct Grown;
 
+/// What the framer noticed about a record that is no document: it may have taken in bytes that are
+/// not its own.
+fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
+    let notice = record.notice.clone()?;
+    let docno = docno_of(&record.kind, bytes);
+    Some((Reject { docno, ..notice }, true))
+}
+
 /// Interprets a record and shingles its document. Rejects and notices go to `out`. `read` is the
 /// collection's configuration, or one with a stricter limit on bodies.
 pub(super) fn read_document(
@@ -198,6 +208,7 @@ pub(super) fn read_document(
         Interpreted::Document(document) => document,
         Interpreted::Skipped(kind) => {
             *out.skipped.entry(kind).or_default() += 1;
+            out.rejects.extend(notice_of(record, bytes));
             return Ok(None);
         }
         Interpreted::Rejected(reject)
@@ -208,6 +219,7 @@ pub(super) fn read_document(
         }
         Interpreted::Rejected(reject) => {
             out.rejects.push((reject, false));
+            out.rejects.extend(notice_of(record, bytes));
             return Ok(None);
         }
     };

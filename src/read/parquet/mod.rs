@@ -472,6 +472,7 @@ impl ParquetFramer {
                     source,
                     bytes: start..batch.bytes.len(),
                     notice: None,
+                    retracts: false,
                     number: self.row + 1,
                     origin: self.origin.clone(),
                 });
@@ -551,6 +552,7 @@ impl ParquetFramer {
             source,
             bytes: batch.bytes.len()..batch.bytes.len(),
             notice: None,
+            retracts: false,
             number: offset + 1,
             origin: self.origin.clone(),
         });

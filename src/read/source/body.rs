@@ -1,6 +1,6 @@
 //! The compressed bodies of HTTP.
 
-use std::io;
+use std::io::{self, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -11,7 +11,8 @@ use crate::read::RATIO_FREE_BYTES;
 use crate::read::record::Reason;
 use crate::read::stream::reserve;
 
-/// Decompresses a whole buffer of gzip, zlib or raw deflate, the encodings of HTTP bodies.
+/// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
+/// bodies.
 ///
 /// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
 pub(in crate::read) fn inflate_body(
@@ -47,8 +48,15 @@ pub(in crate::read) fn inflate_body(
     }
 }
 
+/// The largest window of a body compressed by zstd, in bits (RFC 9659).
+const WINDOW_LOG: u32 = 23;
+/// Bytes that the decoder of brotli reads at a time.
+const BROTLI_STEP: usize = 4 << 10;
+
 enum BodyDecoder<'b> {
     Gzip(Box<Gzip>),
+    Other(Box<dyn Read + 'b>),
+    Broken,
     Inflate {
         body: &'b [u8],
         inflate: Box<Decompress>,
@@ -63,6 +71,20 @@ impl<'b> BodyDecoder<'b> {
             let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
             return BodyDecoder::Gzip(Box::new(Gzip::new(input)));
         }
+        if kind == BodyStream::Brotli {
+            return BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)));
+        }
+        if kind == BodyStream::Zstd {
+            let decoder =
+                ::zstd::stream::read::Decoder::with_buffer(body).and_then(|mut decoder| {
+                    decoder.window_log_max(WINDOW_LOG)?;
+                    Ok(decoder)
+                });
+            return match decoder {
+                Ok(decoder) => BodyDecoder::Other(Box::new(decoder)),
+                Err(_) => BodyDecoder::Broken,
+            };
+        }
         let inflate = Box::new(Decompress::new(kind == BodyStream::Zlib));
         BodyDecoder::Inflate {
             body,
@@ -75,6 +97,8 @@ impl<'b> BodyDecoder<'b> {
     fn read(&mut self, out: &mut [u8]) -> Option<usize> {
         match self {
             BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
+            BodyDecoder::Other(decoder) => decoder.read(out).ok(),
+            BodyDecoder::Broken => None,
             BodyDecoder::Inflate { whole: true, .. } => Some(0),
             BodyDecoder::Inflate {
                 body,
@@ -104,4 +128,6 @@ pub(in crate::read) enum BodyStream {
     Gzip,
     Zlib,
     Deflate,
+    Brotli,
+    Zstd,
 }

@@ -6,19 +6,25 @@ use std::ops::Range;
 use ::bzip2::{Decompress, Status};
 
 use super::ahead::{Parts, Text};
+use super::checked::Member;
 use super::input::Input;
 use super::members::read_all_at;
-use super::{Failure, after_last};
+use super::{Failure, Stepped};
 use crate::store::disk::SharedFile;
 
 /// bzip2, with any number of streams.
+///
+/// A block is read as a whole before anything comes out of it, and its checksum is compared when
+/// all of it has. So input and output are given in turn: once nothing more comes out without input,
+/// the block is sound.
 pub(super) struct Bzip2 {
-    pub(super) input: Input,
+    input: Input,
     decoder: Decompress,
-    /// Whether the last stream has ended.
-    ended: bool,
-    /// A fault found together with bytes that must be delivered first.
-    fault: Option<Failure>,
+    /// Whether a stream has begun and not ended.
+    inside: bool,
+    /// Whether some of a block came out.
+    output: bool,
+    begun: bool,
 }
 
 impl Bzip2 {
@@ -26,50 +32,105 @@ impl Bzip2 {
         Bzip2 {
             input,
             decoder: Decompress::new(false),
-            ended: false,
-            fault: None,
+            inside: false,
+            output: false,
+            begun: false,
         }
     }
 
-    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
-        while !self.ended {
-            if let Some(fault) = self.fault.take() {
-                return Err(fault);
-            }
-            let bytes = self.input.fill_buf()?;
-            let at_end = bytes.is_empty();
-            let before = (self.decoder.total_in(), self.decoder.total_out());
-            let status = self.decoder.decompress(bytes, out);
-            let used = (self.decoder.total_in() - before.0) as usize;
-            let made = (self.decoder.total_out() - before.1) as usize;
+    /// Gives the decoder input, and room for output; returns what it used and made of them, and
+    /// whether the stream has ended.
+    fn decode(&mut self, out: Option<&mut [u8]>, magic: &[u8]) -> Result<(usize, bool), Failure> {
+        let before = (self.decoder.total_in(), self.decoder.total_out());
+        let status = match out {
+            Some(out) => self.decoder.decompress(&[], out),
+            None if magic.is_empty() => self.decoder.decompress(self.input.fill_buf()?, &mut []),
+            None => self.decoder.decompress(magic, &mut []),
+        };
+        let used = (self.decoder.total_in() - before.0) as usize;
+        let made = (self.decoder.total_out() - before.1) as usize;
+        if magic.is_empty() {
             self.input.consume(used);
-            let fault = match status {
-                Ok(Status::StreamEnd) => self.next_stream().err(),
-                Ok(_) if made == 0 && at_end => Some(Failure::truncated(
-                    "bzip2: decompression not finished but EOF reached",
-                )),
-                Ok(_) => None,
-                Err(error) => Some(Failure::corrupt(format!("bzip2: {error}"))),
-            };
-            if made > 0 {
-                self.fault = fault;
-                return Ok(made);
-            }
-            if let Some(fault) = fault {
-                return Err(fault);
-            }
         }
-        self.fault.take().map_or(Ok(0), Err)
+        match status {
+            Ok(status) => Ok((made, matches!(status, Status::StreamEnd))),
+            Err(error) => Err(Failure::corrupt(format!("bzip2: {error}"))),
+        }
     }
 
-    /// Begins with the next stream, if there is one.
-    fn next_stream(&mut self) -> Result<(), Failure> {
-        if matches!(self.input.fill_buf(), Ok([b'B', ..])) {
-            self.decoder = Decompress::new(false);
-            return Ok(());
+    /// Begins with a stream; whether there is one.
+    fn begin(&mut self) -> Result<bool, Failure> {
+        self.begun = false;
+        let mut magic = [0; 4];
+        for (n, byte) in magic.iter_mut().enumerate() {
+            match self.input.byte()? {
+                Some(next) => *byte = next,
+                None if n == 0 => return Ok(false),
+                None => return Err(Failure::corrupt("bzip2: no stream begins here")),
+            }
         }
-        self.ended = true;
-        after_last(&mut self.input, "bzip2")
+        if magic[..3] != *b"BZh" {
+            return Err(Failure::corrupt("bzip2: no stream begins here"));
+        }
+        self.begun = true;
+        self.decoder = Decompress::new(false);
+        self.decode(None, &magic)?;
+        (self.inside, self.output) = (true, false);
+        Ok(true)
+    }
+}
+
+impl Member for Bzip2 {
+    const MAGIC: &'static [u8] = b"BZh";
+
+    /// A block can begin at any bit.
+    fn may_begin(_: u8) -> bool {
+        true
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        if !self.inside && !self.begin()? {
+            return Ok(Stepped::End);
+        }
+        let (made, _) = self.decode(Some(out), &[])?;
+        if made > 0 {
+            self.output = true;
+            return Ok(Stepped::Bytes(made));
+        }
+        if std::mem::take(&mut self.output) {
+            return Ok(Stepped::Boundary);
+        }
+        if self.input.fill_buf()?.is_empty() {
+            return Err(Failure::truncated(
+                "bzip2: decompression not finished but EOF reached",
+            ));
+        }
+        let (_, ended) = self.decode(None, &[])?;
+        self.inside = !ended;
+        Ok(match ended {
+            true => Stepped::Boundary,
+            false => Stepped::Bytes(0),
+        })
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        (!self.inside).then_some(self.input.consumed)
+    }
+
+    fn restart(&mut self) {
+        self.inside = false;
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+
+    fn input(&self) -> &Input {
+        &self.input
+    }
+
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 }
 

@@ -4,9 +4,14 @@ use std::io::BufRead;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+use super::checked::Member;
 use super::input::Input;
-use super::{Failure, Fault, Stepped, after_last};
-use crate::read::record::Reason;
+use super::members::Format;
+use super::{Failure, Stepped};
+use crate::store::disk::SharedFile;
+
+/// The longest header of a member: names in it end with a zero, or not at all.
+const HEADER_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GzipState {
@@ -22,12 +27,14 @@ pub(super) struct Gzip {
     inflate: Decompress,
     crc: Crc,
     state: GzipState,
-    /// Whether the first byte of the next member's magic number was already consumed.
-    magic_begun: bool,
     /// A fault found together with bytes that must be delivered first.
     fault: Option<Failure>,
-    /// The number of members that have begun.
-    pub(super) members: u64,
+    /// Whether a member was read whole.
+    any: bool,
+    /// Whether the bytes at the last boundary are the beginning of a member.
+    begun: bool,
+    /// Whether the last member has an end, whatever its checksum is.
+    ended: bool,
 }
 
 impl Gzip {
@@ -37,9 +44,10 @@ impl Gzip {
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: GzipState::Header,
-            magic_begun: false,
             fault: None,
-            members: 0,
+            any: false,
+            begun: false,
+            ended: false,
         }
     }
 
@@ -51,10 +59,15 @@ impl Gzip {
 
     fn header(&mut self) -> Result<(), Failure> {
         const WHAT: &str = "header of a member";
-        // The magic number has been read; method, flags, time (4), extra flags and system follow.
+        // The first byte of the magic number has been read; the second one, method, flags, time
+        // (4), extra flags and system follow.
         let mut fixed = [0; 10];
-        let begun = usize::from(std::mem::take(&mut self.magic_begun));
-        for byte in &mut fixed[begun..] {
+        fixed[1] = self.need(WHAT)?;
+        if fixed[1] != 0x8b {
+            return Err(Failure::corrupt("gzip: no member begins here"));
+        }
+        self.begun = true;
+        for byte in &mut fixed[2..] {
             *byte = self.need(WHAT)?;
         }
         let (method, flags) = (fixed[2], fixed[3]);
@@ -71,7 +84,13 @@ impl Gzip {
         }
         for flag in [8, 16] {
             if flags & flag != 0 {
-                while self.need(WHAT)? != 0 {}
+                let mut length = 0;
+                while self.need(WHAT)? != 0 {
+                    length += 1;
+                    if length == HEADER_BYTES {
+                        return Err(Failure::corrupt("gzip: a name in a header has no end"));
+                    }
+                }
             }
         }
         if flags & 2 != 0 {
@@ -84,32 +103,14 @@ impl Gzip {
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
         loop {
             match self.step(out)? {
+                Stepped::Bytes(0) | Stepped::Boundary => {}
                 Stepped::Bytes(n) => return Ok(n),
-                Stepped::Boundary => {}
                 Stepped::End => return Ok(0),
             }
         }
     }
 
-    /// The byte of the file at which the next member begins, unless this is inside of one.
-    pub(super) fn boundary(&self) -> Option<u64> {
-        let begun = u64::from(self.magic_begun);
-        (self.state == GzipState::Header).then(|| self.input.consumed - begun)
-    }
-
-    /// Goes on at another byte of the file, where a member begins.
-    pub(super) fn go_on_at(&mut self, at: u64) {
-        self.input.go_on_at(at);
-        self.state = GzipState::Header;
-        self.magic_begun = false;
-    }
-
-    /// Ends the file.
-    pub(super) fn end(&mut self) {
-        self.state = GzipState::End;
-    }
-
-    /// Decompresses until there are some bytes or the member ends.
+    /// Decompresses a block of input: some bytes, perhaps none, or the end of the member.
     pub(super) fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         if let Some(fault) = self.fault.take() {
             self.state = GzipState::End;
@@ -119,8 +120,20 @@ impl Gzip {
             match self.state {
                 GzipState::End => return Ok(Stepped::End),
                 GzipState::Header => {
-                    self.header()?;
-                    self.members += 1;
+                    (self.begun, self.ended) = (false, false);
+                    let mut first = self.input.byte()?;
+                    while self.any && first == Some(0) {
+                        // Padding.
+                        first = self.input.byte()?;
+                    }
+                    match first {
+                        Some(0x1f) => self.header()?,
+                        Some(_) => return Err(Failure::corrupt("gzip: no member begins here")),
+                        None => {
+                            self.state = GzipState::End;
+                            return Ok(Stepped::End);
+                        }
+                    }
                     self.inflate.reset(false);
                     self.crc.reset();
                     self.state = GzipState::Body;
@@ -157,6 +170,9 @@ impl Gzip {
                         self.state = GzipState::End;
                         return Err(fault);
                     }
+                    if self.state == GzipState::Body {
+                        return Ok(Stepped::Bytes(0));
+                    }
                 }
                 GzipState::Trailer => {
                     let mut trailer = [0; 8];
@@ -169,6 +185,7 @@ impl Gzip {
                         u32::from_le_bytes([e, f, g, h]),
                     );
                     self.state = GzipState::Header;
+                    self.ended = true;
                     // Some writers get the size wrong; only the checksum decides.
                     if crc != self.crc.sum() {
                         self.state = GzipState::End;
@@ -177,26 +194,57 @@ impl Gzip {
                             self.crc.sum()
                         )));
                     }
-                    let next = self.input.fill_buf()?;
-                    if next.first() != Some(&0x1f) {
-                        self.state = GzipState::End;
-                        after_last(&mut self.input, "gzip")?;
-                        return Ok(Stepped::End);
-                    }
-                    // Only one byte of the magic number is sure to be buffered.
-                    self.input.consume(1);
-                    if self.input.fill_buf()?.first() != Some(&0x8b) {
-                        self.state = GzipState::End;
-                        after_last(&mut self.input, "gzip")?;
-                        return Err(Failure::Fault(Fault::new(
-                            Reason::StrayBytes,
-                            "bytes after the end of the gzip stream",
-                        )));
-                    }
-                    self.magic_begun = true;
+                    self.any = true;
                     return Ok(Stepped::Boundary);
                 }
             }
         }
+    }
+}
+
+impl Format for Gzip {
+    const MEMORY: u64 = 1 << 20;
+
+    fn begin(file: &SharedFile, at: u64, head: &[u8], _: &[u8]) -> Option<Self> {
+        let reserved = head.get(3)? & 0xe0;
+        (reserved == 0).then(|| Gzip::new(Input::of(file.clone(), at)))
+    }
+}
+
+impl Member for Gzip {
+    const MAGIC: &'static [u8] = &[0x1f, 0x8b, 8];
+
+    fn may_begin(byte: u8) -> bool {
+        // Zeros are padding.
+        matches!(byte, 0x1f | 0)
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        self.step(out)
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        (self.state == GzipState::Header).then_some(self.input.consumed)
+    }
+
+    fn restart(&mut self) {
+        self.state = GzipState::Header;
+        self.fault = None;
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn input(&self) -> &Input {
+        &self.input
+    }
+
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 }

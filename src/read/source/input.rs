@@ -14,7 +14,9 @@ pub(in crate::read) struct Input {
     inner: Box<dyn Read + Send>,
     /// The file, if it may be read from any place.
     file: Option<SharedFile>,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
+    /// The length of a block. After [`Input::rewind`], the buffer has more than one.
+    block: usize,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) consumed: u64,
@@ -23,6 +25,10 @@ pub(in crate::read) struct Input {
     ended: bool,
     /// Whether the first bytes need not be more than a line.
     by_line: bool,
+    /// The byte of the file that [`Input::rewind`] goes back to.
+    mark: Option<u64>,
+    /// The bytes from there that are no longer in the buffer.
+    kept: Vec<u8>,
 }
 
 impl Input {
@@ -42,14 +48,48 @@ impl Input {
         Input {
             inner,
             file: None,
-            buffer: vec![0; length].into_boxed_slice(),
+            buffer: vec![0; length],
+            block: length,
             start: 0,
             end: 0,
             consumed: 0,
             failure: None,
             ended: false,
             by_line: false,
+            mark: None,
+            kept: Vec::new(),
         }
+    }
+
+    /// Keeps the bytes from here on, for [`Input::rewind`].
+    pub(super) fn mark(&mut self) {
+        self.kept.clear();
+        self.mark = Some(self.consumed);
+    }
+
+    pub(super) fn is_marked(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Keeps no bytes any more.
+    pub(super) fn unmark(&mut self) {
+        self.kept = Vec::new();
+        self.mark = None;
+    }
+
+    /// Goes back to the mark, which stays there.
+    pub(super) fn rewind(&mut self) {
+        let Some(mark) = self.mark else { return };
+        let back = (self.consumed - mark) as usize;
+        if self.kept.is_empty() {
+            self.start -= back;
+        } else {
+            self.kept.extend_from_slice(&self.buffer[..self.end]);
+            std::mem::swap(&mut self.buffer, &mut self.kept);
+            self.kept = Vec::new();
+            (self.start, self.end) = (0, self.buffer.len());
+        }
+        self.consumed = mark;
     }
 
     /// Reads a file from this byte.
@@ -75,6 +115,7 @@ impl Input {
         });
         (self.start, self.end, self.ended) = (0, 0, false);
         self.consumed = at;
+        self.unmark();
     }
 
     /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
@@ -85,8 +126,15 @@ impl Input {
     }
 
     fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
+        if let Some(mark) = self.mark {
+            let begin = self.consumed - self.end as u64;
+            let from = mark.saturating_sub(begin) as usize;
+            self.kept
+                .extend_from_slice(&self.buffer[from.min(self.end)..self.end]);
+        }
         (self.start, self.end) = (0, 0);
-        let most = self.buffer.len() - (self.consumed % self.buffer.len() as u64) as usize;
+        self.buffer.resize(self.block, 0);
+        let most = self.to_next_block();
         while !self.ended && self.end < most && !enough(&self.buffer[..self.end]) {
             match self.inner.read(&mut self.buffer[self.end..most]) {
                 Ok(n) => {
@@ -100,6 +148,11 @@ impl Input {
                 }
             }
         }
+    }
+
+    /// Bytes up to where the next block of the file begins.
+    fn to_next_block(&self) -> usize {
+        self.block - (self.consumed % self.block as u64) as usize
     }
 
     /// The first bytes. Valid only before any byte is consumed.
@@ -164,7 +217,9 @@ impl BufRead for Input {
                 return Err(io::Error::other(failure.detail.clone()));
             }
         }
-        Ok(&self.buffer[self.start..self.end])
+        // After a return to the mark, decoders see the same blocks again.
+        let end = self.end.min(self.start + self.to_next_block());
+        Ok(&self.buffer[self.start..end])
     }
 
     fn consume(&mut self, n: usize) {

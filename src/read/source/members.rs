@@ -2,14 +2,13 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::memmem;
 
+use super::Stepped;
 use super::ahead::{Parts, Text};
-use super::gzip::Gzip;
-use super::input::Input;
-use super::zstd::Zstd;
-use super::{Failure, Stepped, zstd_window};
+use super::checked::Member;
 use crate::store::disk::SharedFile;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have some tens of
@@ -22,73 +21,32 @@ const STEP: usize = 256 << 10;
 /// What it costs to begin with a member that is none, in output bytes. A range can be full of them.
 const BEGIN_BYTES: usize = 64 << 10;
 /// Frames of zstd that need more are left to the reader. This is the window of levels up to 19.
-const WINDOW_LOG: u32 = 23;
+pub(super) const WINDOW_LOG: u32 = 23;
 
-/// A format whose files are members one after the other.
-pub(super) trait Format: Sized {
-    /// How a member begins.
-    const MAGIC: &'static [u8];
+/// A format whose members begin with a magic number at a byte, so that others can find them.
+pub(super) trait Format: Member {
     /// Bytes that a decoder may take.
     const MEMORY: u64;
 
     /// A decoder of the member that begins with `head`, at this byte of the file; `None` if these
     /// cannot be its first bytes.
-    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self>;
-
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure>;
-
-    fn boundary(&self) -> Option<u64>;
-}
-
-impl Format for Gzip {
-    const MAGIC: &'static [u8] = &[0x1f, 0x8b, 8];
-    const MEMORY: u64 = 1 << 20;
-
-    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self> {
-        let reserved = head.get(3)? & 0xe0;
-        (reserved == 0).then(|| Gzip::new(Input::of(file.clone(), at)))
-    }
-
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
-        self.step(out)
-    }
-
-    fn boundary(&self) -> Option<u64> {
-        self.boundary()
-    }
-}
-
-impl Format for Zstd {
-    const MAGIC: &'static [u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-    const MEMORY: u64 = (1 << WINDOW_LOG) + (1 << 20);
-
-    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self> {
-        let fits = zstd_window(head).is_none_or(|window| window <= 1 << WINDOW_LOG);
-        let new = || Zstd::new(Input::of(file.clone(), at), WINDOW_LOG).ok();
-        fits.then(new).flatten()
-    }
-
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
-        self.step(out)
-    }
-
-    fn boundary(&self) -> Option<u64> {
-        self.boundary()
-    }
+    fn begin(file: &SharedFile, at: u64, head: &[u8], dictionary: &[u8]) -> Option<Self>;
 }
 
 /// Parts that are members. Places are bytes of the file.
 pub(super) struct Members<F> {
     file: SharedFile,
     length: u64,
+    dictionary: Arc<[u8]>,
     format: std::marker::PhantomData<fn() -> F>,
 }
 
 impl<F> Members<F> {
-    pub(super) fn new(file: SharedFile, length: u64) -> Self {
+    pub(super) fn new(file: SharedFile, length: u64, dictionary: Arc<[u8]>) -> Self {
         Members {
             file,
             length,
+            dictionary,
             format: std::marker::PhantomData,
         }
     }
@@ -119,7 +77,7 @@ impl<F: Format> Parts for Members<F> {
     }
 
     fn memory(&self) -> u64 {
-        TEXT_BYTES as u64 + 2 * STRIDE + F::MEMORY
+        TEXT_BYTES as u64 + 2 * STRIDE + F::MEMORY + self.dictionary.len() as u64
     }
 
     fn byte(&self, place: u64) -> u64 {
@@ -137,7 +95,8 @@ impl<F: Format> Parts for Members<F> {
             if start >= range.end || (known && found > 0) || work == 0 {
                 return None;
             }
-            let Some(mut decoder) = F::begin(&self.file, start, &head[found..]) else {
+            let Some(mut decoder) = F::begin(&self.file, start, &head[found..], &self.dictionary)
+            else {
                 continue;
             };
             let (mut filled, mut whole) = (0, None);

@@ -1,11 +1,12 @@
 //! The bytes of one input, decompressed if the first bytes show that they are compressed.
 //!
-//! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before the cut or
-//! the damage: all of them, except that zstd loses up to 256 KiB.
+//! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before a cut. They
+//! deliver no member, frame or block that is damaged, and go on behind it (`checked`).
 
 mod ahead;
 mod body;
 mod bzip2;
+mod checked;
 mod gzip;
 mod input;
 mod members;
@@ -14,12 +15,13 @@ mod tests;
 mod xz;
 mod zstd;
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use self::ahead::{Ahead, Parts, Text};
 use self::bzip2::Bzip2;
+use self::checked::Checked;
 use self::gzip::Gzip;
 use self::members::Members;
 use self::xz::Xz;
@@ -49,6 +51,12 @@ pub(super) struct Fault {
     pub detail: String,
     /// The operating system's error number, if the disk or the machine failed rather than the file.
     pub failure: Option<i32>,
+    /// Whether more bytes follow, from behind the damage.
+    pub goes_on: bool,
+    /// The beginning of what was not delivered.
+    pub head: Vec<u8>,
+    /// The last bytes that were delivered, so many of them, are damaged.
+    pub delivered: u64,
 }
 
 impl Fault {
@@ -57,6 +65,16 @@ impl Fault {
             reason,
             detail: detail.into(),
             failure: None,
+            goes_on: false,
+            head: Vec::new(),
+            delivered: 0,
+        }
+    }
+
+    /// Nothing is read behind the damage.
+    pub fn stop(&mut self) {
+        if std::mem::take(&mut self.goes_on) {
+            self.detail += "; the rest of the file is not read";
         }
     }
 
@@ -168,7 +186,11 @@ fn decoder_memory(compression: Codec, head: &[u8]) -> u64 {
         Codec::Bzip2 => 5 << 20,
         Codec::None | Codec::Gzip | Codec::Lzw => 0,
     };
-    window.min(DECODER_MEMORY)
+    let held = match compression {
+        Codec::None | Codec::Lzw => 0,
+        _ => checked::MEMORY,
+    };
+    window.min(DECODER_MEMORY) + held
 }
 
 /// The dictionary of the first block (The .xz File Format 1.2.1, sections 3.1 and 5.3.1).
@@ -220,10 +242,10 @@ fn zstd_window(head: &[u8]) -> Option<u64> {
 
 enum Decoder {
     Plain(Input),
-    Gzip(Box<Gzip>),
-    Bzip2(Box<Bzip2>),
-    Xz(Box<Xz>),
-    Zstd(Box<Zstd>),
+    Gzip(Box<Checked<Gzip>>),
+    Bzip2(Box<Checked<Bzip2>>),
+    Xz(Box<Checked<Xz>>),
+    Zstd(Box<Checked<Zstd>>),
     Lzw(Box<Lzw>),
     /// Whole blocks of bzip2 or xz. Nothing is known of the state of a decoder between them.
     Blocks(Blocks),
@@ -247,24 +269,25 @@ enum Stepped {
 }
 
 impl Decoder {
-    fn new(compression: Option<Codec>, input: Input) -> Result<Self, Fault> {
-        let failed = |what: &str, error: &dyn std::fmt::Display| {
-            Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
-        };
-        Ok(match compression {
+    /// The decoder, and the dictionary of the file.
+    fn new(compression: Option<Codec>, input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
+        let decoder = match compression {
             None | Some(Codec::None) => Decoder::Plain(input),
-            Some(Codec::Gzip) => Decoder::Gzip(Box::new(Gzip::new(input))),
-            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::new(input))),
-            Some(Codec::Xz) => {
-                let decoder = Xz::new(input).map_err(|error| failed("xz", &error))?;
-                Decoder::Xz(Box::new(decoder))
+            Some(Codec::Gzip) => {
+                Decoder::Gzip(Box::new(Checked::new(Gzip::new(input), Codec::Gzip)))
             }
+            Some(Codec::Bzip2) => {
+                Decoder::Bzip2(Box::new(Checked::new(Bzip2::new(input), Codec::Bzip2)))
+            }
+            Some(Codec::Xz) => Decoder::Xz(Box::new(Checked::new(Xz::new(input), Codec::Xz))),
             Some(Codec::Zstd) => {
-                let decoder = Zstd::new(input, ZSTD_WINDOW_LOG);
-                Decoder::Zstd(Box::new(decoder.map_err(|error| failed("zstd", &error))?))
+                let (decoder, dictionary) = Zstd::of_file(input)?;
+                let checked = Box::new(Checked::new(decoder, Codec::Zstd));
+                return Ok((Decoder::Zstd(checked), dictionary));
             }
             Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
-        })
+        };
+        Ok((decoder, Arc::default()))
     }
 }
 
@@ -274,6 +297,7 @@ pub(super) struct Source {
     compression: Option<Codec>,
     produced: u64,
     memory: u64,
+    dictionary: Arc<[u8]>,
     ahead: Option<Box<AheadOf>>,
     /// Decompressed bytes that were not delivered yet.
     text: Text,
@@ -289,6 +313,16 @@ struct Widened {
     at: usize,
     /// How the decompressed bytes ended.
     ended: Option<Result<(), Fault>>,
+}
+
+impl Widened {
+    /// Behind damage, it is not known where a unit of the text begins. In UTF-8, the text has one and
+    /// a half times as many bytes, or fewer.
+    fn stop(mut fault: Fault) -> Fault {
+        fault.stop();
+        fault.delivered += fault.delivered / 2;
+        fault
+    }
 }
 
 /// Bytes of a wide text decoded at a time. They become three times as many at most.
@@ -312,6 +346,7 @@ impl Source {
             compression: None,
             produced: 0,
             memory: 0,
+            dictionary: Arc::default(),
             ahead: None,
             text: Text::default(),
             delivered: 0,
@@ -340,12 +375,16 @@ impl Source {
         let head = input.head();
         let compression = compression_of(head);
         let memory = compression.map_or(0, |compression| decoder_memory(compression, head));
+        let (decoder, dictionary) = Decoder::new(compression, input)?;
         Ok(Source {
             compression,
-            memory,
-            ..Source::of(Decoder::new(compression, input)?)
+            // A decoder has a copy.
+            memory: memory + 2 * dictionary.len() as u64,
+            dictionary,
+            ..Source::of(decoder)
         })
     }
+
     /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
     /// same file may say more, up to 128 MiB, but are seldom written so.
     pub fn memory(&self) -> u64 {
@@ -368,10 +407,10 @@ impl Source {
     fn input(&self) -> Option<&Input> {
         match &self.decoder {
             Decoder::Plain(input) => Some(input),
-            Decoder::Gzip(gzip) => Some(&gzip.input),
-            Decoder::Bzip2(bzip2) => Some(&bzip2.input),
-            Decoder::Xz(xz) => Some(&xz.input),
-            Decoder::Zstd(zstd) => Some(&zstd.input),
+            Decoder::Gzip(gzip) => Some(gzip.input()),
+            Decoder::Bzip2(bzip2) => Some(bzip2.input()),
+            Decoder::Xz(xz) => Some(xz.input()),
+            Decoder::Zstd(zstd) => Some(zstd.input()),
             Decoder::Lzw(lzw) => Some(lzw.input()),
             Decoder::Blocks(_) => None,
         }
@@ -394,12 +433,15 @@ impl Source {
         let xz = |head: Vec<u8>| xz::Blocks::new(file.clone(), length, &head);
         let (parts, first): (Arc<dyn Parts>, _) = match &mut self.decoder {
             Decoder::Gzip(gzip) => {
-                gzip.input.may_go_on_in(file.clone());
-                (Arc::new(Members::<Gzip>::new(file.clone(), length)), None)
+                gzip.input_mut().may_go_on_in(file.clone());
+                let members = Members::<Gzip>::new(file.clone(), length, Arc::default());
+                (Arc::new(members), None)
             }
             Decoder::Zstd(zstd) => {
-                zstd.input.may_go_on_in(file.clone());
-                (Arc::new(Members::<Zstd>::new(file.clone(), length)), None)
+                zstd.input_mut().may_go_on_in(file.clone());
+                let dictionary = self.dictionary.clone();
+                let members = Members::<Zstd>::new(file.clone(), length, dictionary);
+                (Arc::new(members), None)
             }
             Decoder::Bzip2(_) => match head().and_then(bzip2) {
                 Some(blocks) => (Arc::new(blocks), Some(bzip2::Blocks::FIRST)),
@@ -503,7 +545,7 @@ impl Source {
         let Some(ahead) = self.ahead.take() else {
             return Ok(false);
         };
-        self.decoder = Decoder::new(self.compression, Input::of(ahead.file, 0))?;
+        self.decoder = Decoder::new(self.compression, Input::of(ahead.file, 0))?.0;
         let mut left = self.produced;
         let mut bytes = vec![0; STEP];
         loop {
@@ -530,8 +572,8 @@ impl Source {
         let n = match &mut self.decoder {
             Decoder::Plain(input) => input.read(out)?,
             Decoder::Gzip(gzip) => return gzip.step(out),
-            Decoder::Bzip2(bzip2) => bzip2.read(out)?,
-            Decoder::Xz(xz) => xz.read(out)?,
+            Decoder::Bzip2(bzip2) => return bzip2.step(out),
+            Decoder::Xz(xz) => return xz.step(out),
             // A block has up to 128 KiB; the decoder delivers it whole only if `out` has room for
             // it.
             Decoder::Zstd(zstd) => return zstd.step(out),
@@ -557,7 +599,7 @@ impl Source {
                 wide.bytes.truncate(*read.as_ref().unwrap_or(&0));
                 wide.ended = match read {
                     Ok(1..) => None,
-                    ended => Some(ended.map(|_| ())),
+                    ended => Some(ended.map(|_| ()).map_err(Widened::stop)),
                 };
             }
             let last = wide.ended.is_some();
@@ -613,21 +655,7 @@ impl Source {
         if let Some(failure) = self.input().and_then(|input| input.failure.clone()) {
             return failure;
         }
-        let compression = self.compression.unwrap_or(Codec::None);
-        match failure {
-            Failure::Fault(fault) => fault,
-            Failure::Io(error) => {
-                let text = error.to_string();
-                let reason = if text.contains("too much memory") {
-                    Reason::DecompressorMemory
-                } else if error.kind() == io::ErrorKind::UnexpectedEof {
-                    Reason::TruncatedCompression
-                } else {
-                    Reason::CorruptCompression
-                };
-                Fault::new(reason, format!("{compression}: {text}"))
-            }
-        }
+        failure.fault(self.compression.unwrap_or(Codec::None))
     }
 }
 
@@ -640,6 +668,8 @@ pub(crate) struct Decompressed {
     /// Decoded bytes, of which those from `at` on are not delivered yet.
     text: Vec<u8>,
     at: usize,
+    /// Whether bytes follow the last error, from behind the damage.
+    goes_on: bool,
 }
 
 impl Decompressed {
@@ -683,6 +713,7 @@ impl Decompressed {
             wide,
             text: Vec::new(),
             at: 0,
+            goes_on: false,
         })
     }
 
@@ -702,6 +733,16 @@ impl Decompressed {
         self.source.memory
     }
 
+    fn failed(&mut self, fault: Fault) -> io::Error {
+        self.goes_on = fault.goes_on;
+        io_error(fault)
+    }
+
+    /// Whether more can be read after an error: the stream is damaged, and goes on behind it.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
     /// The number of members that have begun. Only gzip is known to have several; a call of `read`
     /// gives bytes of one.
     pub(crate) fn members(&self) -> u64 {
@@ -718,14 +759,15 @@ impl Read for Decompressed {
     /// No ratio limit applies: the bytes are streamed, and the user named the file explicitly.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.wide.is_none() {
-            return self.source.read(out, u64::MAX).map_err(io_error);
+            let read = self.source.read(out, u64::MAX);
+            return read.map_err(|fault| self.failed(fault));
         }
         if self.at == self.text.len() {
             self.text.resize(WIDE_BYTES, 0);
             let read = self.source.read(&mut self.text, u64::MAX);
             self.at = 0;
             self.text.truncate(*read.as_ref().unwrap_or(&0));
-            read.map_err(io_error)?;
+            read.map_err(|fault| self.failed(fault))?;
         }
         let n = out.len().min(self.text.len() - self.at);
         out[..n].copy_from_slice(&self.text[self.at..self.at + n]);
@@ -754,6 +796,23 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
+    fn fault(self, compression: Codec) -> Fault {
+        match self {
+            Failure::Fault(fault) => fault,
+            Failure::Io(error) => {
+                let text = error.to_string();
+                let reason = if text.contains("too much memory") {
+                    Reason::DecompressorMemory
+                } else if error.kind() == io::ErrorKind::UnexpectedEof {
+                    Reason::TruncatedCompression
+                } else {
+                    Reason::CorruptCompression
+                };
+                Fault::new(reason, format!("{compression}: {text}"))
+            }
+        }
+    }
+
     pub fn corrupt(detail: impl Into<String>) -> Self {
         Failure::Fault(Fault::new(Reason::CorruptCompression, detail))
     }
@@ -761,29 +820,6 @@ impl Failure {
     pub fn truncated(detail: impl Into<String>) -> Self {
         Failure::Fault(Fault::new(Reason::TruncatedCompression, detail))
     }
-}
-
-/// Checks what follows the last member of a gzip or bzip2 file. Zeros are padding (of tapes and of
-/// some writers). Anything else is one stretch of stray bytes, whose length is reported.
-fn after_last(input: &mut Input, compression: &str) -> Result<(), Failure> {
-    let (mut length, mut garbage) = (0u64, false);
-    loop {
-        let bytes = input.fill_buf()?;
-        if bytes.is_empty() {
-            break;
-        }
-        let n = bytes.len();
-        garbage |= bytes.iter().any(|&byte| byte != 0);
-        length += n as u64;
-        input.consume(n);
-    }
-    if garbage {
-        return Err(Failure::Fault(Fault::new(
-            Reason::StrayBytes,
-            format!("{length} bytes after the end of the {compression} stream"),
-        )));
-    }
-    Ok(())
 }
 
 /// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which

@@ -147,12 +147,12 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// How a reading ended: the text, and the error.
-type Ending = (Vec<u8>, Option<Fault>);
+/// How a reading ended: the text, and the errors, each after so many bytes.
+type Ending = (Vec<u8>, Vec<(usize, Fault)>);
 
 /// Reads as the framers do, and waits before each time.
 fn read(mut source: Source, max_ratio: u64, wait: impl Fn()) -> Ending {
-    let mut text = Vec::new();
+    let (mut text, mut faults) = (Vec::new(), Vec::new());
     loop {
         wait();
         let length = text.len();
@@ -160,9 +160,15 @@ fn read(mut source: Source, max_ratio: u64, wait: impl Fn()) -> Ending {
         let result = source.read(&mut text[length..], max_ratio);
         text.truncate(length + *result.as_ref().unwrap_or(&0));
         match result {
-            Ok(0) => return (text, None),
+            Ok(0) => return (text, faults),
             Ok(_) => {}
-            Err(fault) => return (text, Some(fault)),
+            Err(fault) => {
+                let goes_on = fault.goes_on;
+                faults.push((text.len(), fault));
+                if !goes_on {
+                    return (text, faults);
+                }
+            }
         }
     }
 }
@@ -296,7 +302,11 @@ fn parts_are_found_without_the_ones_before() {
     let (records, frames) = (pieces(&text, 60_000, 2), pieces(&text, 200_000, 4));
     let file = |bytes: &[u8]| (shared(bytes), bytes.len() as u64);
     let (gzip, length) = file(&each(&records, gzip));
-    require_chain(&Members::<Gzip>::new(gzip, length), 0, &text);
+    require_chain(
+        &Members::<Gzip>::new(gzip, length, Arc::default()),
+        0,
+        &text,
+    );
     for bytes in [bzip2(&text, 1), each(&frames, |text| bzip2(text, 9))] {
         let (bzip2, length) = file(&bytes);
         let blocks = bzip2::Blocks::new(bzip2, length, &bytes).unwrap();
@@ -306,7 +316,11 @@ fn parts_are_found_without_the_ones_before() {
     let (xz, length) = file(&bytes);
     require_chain(&xz::Blocks::new(xz, length, &bytes).unwrap(), 0, &text);
     let (zstd, length) = file(&each(&frames, zstd));
-    require_chain(&Members::<Zstd>::new(zstd, length), 0, &text);
+    require_chain(
+        &Members::<Zstd>::new(zstd, length, Arc::default()),
+        0,
+        &text,
+    );
 }
 
 #[test]
@@ -332,7 +346,8 @@ fn the_file_is_closed_with_the_reader() {
 fn decoders_say_what_memory_they_take() {
     let memory = |bytes: Vec<u8>| {
         let input = Input::new(Box::new(io::Cursor::new(bytes)));
-        Source::new(input).unwrap().memory()
+        let memory = Source::new(input).unwrap().memory();
+        memory.saturating_sub(checked::MEMORY)
     };
     let text = b"a text ".repeat(100_000);
     assert_eq!(memory(text.clone()), 0);
@@ -401,8 +416,8 @@ fn any_bytes_may_be_searched_for_parts() {
         }
         let (file, length) = (shared(&bytes), bytes.len() as u64);
         let parts: Box<dyn Parts> = match n % 4 {
-            0 => Box::new(Members::<Gzip>::new(file, length)),
-            1 => Box::new(Members::<Zstd>::new(file, length)),
+            0 => Box::new(Members::<Gzip>::new(file, length, Arc::default())),
+            1 => Box::new(Members::<Zstd>::new(file, length, Arc::default())),
             2 => match bzip2::Blocks::new(file, length, &bytes) {
                 Some(blocks) => Box::new(blocks),
                 None => continue,
@@ -437,7 +452,7 @@ fn a_range_full_of_magic_numbers_is_given_up() {
         let mut bytes = b"\x1f\x8b\x08\0\xff\xff\xff\xff".repeat(numbers);
         bytes.extend(gzip(b"a text"));
         let length = bytes.len() as u64;
-        let parts = Members::<Gzip>::new(shared(&bytes), length);
+        let parts = Members::<Gzip>::new(shared(&bytes), length, Arc::default());
         parts.decompress(0..length, false, Vec::new())
     };
     assert_eq!(found(100).unwrap().bytes, b"a text");

@@ -4,69 +4,230 @@ use std::io::BufRead;
 use std::ops::Range;
 
 use flate2::Crc;
-use liblzma::stream::{Action, CONCATENATED, Error, Status, Stream};
+use liblzma::stream::{Action, Error, Status, Stream};
 
 use super::ahead::{Parts, Text};
+use super::checked::Member;
 use super::input::Input;
 use super::members::read_all_at;
-use super::{DECODER_MEMORY, Failure, Fault, xz_dictionary};
+use super::{DECODER_MEMORY, Failure, Fault, Stepped, xz_dictionary};
 use crate::read::record::Reason;
 use crate::store::disk::SharedFile;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.
 pub(super) struct Xz {
-    pub(super) input: Input,
-    decoder: Stream,
-    ended: bool,
-    /// A fault found together with bytes that must be delivered first.
-    fault: Option<Failure>,
+    input: Input,
+    decoder: Option<Stream>,
+    /// Where the bytes that the decoder has got are in a stream.
+    walk: Walk,
+    begun: bool,
 }
 
 impl Xz {
-    pub(super) fn new(input: Input) -> Result<Self, Error> {
-        let decoder = Stream::new_stream_decoder(DECODER_MEMORY, CONCATENATED)?;
-        Ok(Xz {
+    pub(super) fn new(input: Input) -> Self {
+        Xz {
             input,
-            decoder,
-            ended: false,
-            fault: None,
-        })
+            decoder: None,
+            walk: Walk::new(0),
+            begun: false,
+        }
     }
 
-    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
-        while !self.ended {
-            if let Some(fault) = self.fault.take() {
-                return Err(fault);
+    /// Begins with a stream. `None` at the end of the file.
+    fn begin(&mut self) -> Result<Option<Stream>, Failure> {
+        self.begun = false;
+        let mut header = [0; HEADER_BYTES as usize];
+        for (n, byte) in header.iter_mut().enumerate() {
+            if n == MAGIC.len() {
+                self.begun = true;
             }
-            let bytes = self.input.fill_buf()?;
-            let at_end = bytes.is_empty();
-            let action = if at_end { Action::Finish } else { Action::Run };
-            let before = (self.decoder.total_in(), self.decoder.total_out());
-            let status = self.decoder.process(bytes, out, action);
-            let used = (self.decoder.total_in() - before.0) as usize;
-            let made = (self.decoder.total_out() - before.1) as usize;
-            self.input.consume(used);
-            let fault = match status {
-                Ok(Status::StreamEnd) => {
-                    self.ended = true;
-                    None
-                }
-                Ok(_) if made == 0 && at_end => Some(Failure::truncated("xz: premature eof")),
-                Ok(_) if made == 0 && used == 0 => {
-                    Some(Failure::corrupt("xz: the decoder is stuck"))
-                }
-                Ok(_) => None,
-                Err(error) => Some(failure(&error)),
-            };
-            if made > 0 {
-                self.fault = fault;
-                return Ok(made);
-            }
-            if let Some(fault) = fault {
-                return Err(fault);
+            match self.input.byte()? {
+                Some(next) if MAGIC.get(n).is_none_or(|&magic| magic == next) => *byte = next,
+                None if n == 0 => return Ok(None),
+                None if self.begun => return Err(Failure::truncated("xz: premature eof")),
+                _ => return Err(Failure::corrupt("xz: no stream begins here")),
             }
         }
-        Ok(0)
+        let mut decoder =
+            Stream::new_stream_decoder(DECODER_MEMORY, 0).map_err(|error| failure(&error))?;
+        let begun = decoder.process(&header, &mut [], Action::Run);
+        begun.map_err(|error| failure(&error))?;
+        self.walk = Walk::new(header[7]);
+        Ok(Some(decoder))
+    }
+}
+
+impl Member for Xz {
+    const MAGIC: &'static [u8] = MAGIC;
+
+    /// The next block, or the index.
+    fn may_begin(_: u8) -> bool {
+        true
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        let mut decoder = match self.decoder.take() {
+            Some(decoder) => decoder,
+            None => match self.begin()? {
+                Some(decoder) => decoder,
+                None => return Ok(Stepped::End),
+            },
+        };
+        // The checksum of a block is compared before the next one begins.
+        let bytes: &[u8] = match self.walk.ended {
+            true => &[],
+            false => self.input.fill_buf()?,
+        };
+        let at_end = bytes.is_empty() && !self.walk.ended;
+        let mut ahead = self.walk;
+        let bytes = &bytes[..ahead.pass(bytes)];
+        let before = (decoder.total_in(), decoder.total_out());
+        let status = decoder.process(bytes, out, Action::Run);
+        let used = (decoder.total_in() - before.0) as usize;
+        let made = (decoder.total_out() - before.1) as usize;
+        if used == bytes.len() {
+            self.walk = ahead;
+        } else {
+            self.walk.pass(&bytes[..used]);
+        }
+        self.input.consume(used);
+        match status {
+            Ok(Status::StreamEnd) => return Ok(Stepped::Boundary),
+            Ok(_) if made == 0 && at_end => return Err(Failure::truncated("xz: premature eof")),
+            Ok(_) if made == 0 && used == 0 && !self.walk.ended => {
+                return Err(Failure::corrupt("xz: the decoder is stuck"));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(failure(&error)),
+        }
+        self.decoder = Some(decoder);
+        if made == 0 && used == 0 {
+            self.walk.ended = false;
+            return Ok(Stepped::Boundary);
+        }
+        Ok(Stepped::Bytes(made))
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        self.decoder.is_none().then_some(self.input.consumed)
+    }
+
+    fn restart(&mut self) {
+        self.decoder = None;
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+
+    fn input(&self) -> &Input {
+        &self.input
+    }
+
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
+    }
+}
+
+/// Finds the ends of the blocks of a stream by the lengths of the chunks of LZMA2, which is the last
+/// filter of every block (section 5.3.1).
+#[derive(Clone, Copy)]
+struct Walk {
+    /// Bytes of the block so far.
+    block: u64,
+    /// Bytes up to those that say what comes next.
+    skip: u64,
+    /// Those that came of them.
+    head: [u8; 6],
+    length: usize,
+    state: Walking,
+    /// Bytes of the checksum of a block.
+    check: u64,
+    /// Whether a block has just ended.
+    ended: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walking {
+    /// Before a block.
+    Block,
+    /// Before a chunk.
+    Chunk,
+    /// Before the end of a block.
+    End,
+    /// In the index, or in what is none.
+    Rest,
+}
+
+impl Walk {
+    /// At the end of a stream's header, with the second byte of its flags.
+    fn new(flags: u8) -> Walk {
+        let check = match flags & 0x0f {
+            0 => 0,
+            kind => 4 << ((kind - 1) / 3),
+        };
+        Walk {
+            block: 0,
+            skip: 0,
+            head: [0; 6],
+            length: 0,
+            state: Walking::Block,
+            check,
+            ended: false,
+        }
+    }
+
+    /// Goes on by bytes, up to the end of the block; returns their number.
+    fn pass(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.skip > 0 {
+                let n = self.skip.min((bytes.len() - at) as u64);
+                (self.skip, self.block) = (self.skip - n, self.block + n);
+                at += n as usize;
+                if self.skip > 0 || self.state != Walking::End {
+                    continue;
+                }
+            } else {
+                self.head[self.length] = bytes[at];
+                (self.length, self.block) = (self.length + 1, self.block + 1);
+                at += 1;
+                self.next();
+            }
+            if self.state == Walking::End && self.skip == 0 {
+                *self = Walk {
+                    ended: true,
+                    ..Walk::new(0)
+                }
+                .with_check(self.check);
+                break;
+            }
+        }
+        at
+    }
+
+    fn with_check(self, check: u64) -> Walk {
+        Walk { check, ..self }
+    }
+
+    /// Looks at the bytes that say what comes next, if they are complete.
+    fn next(&mut self) {
+        let [first, ..] = self.head;
+        let number = |at: usize| u64::from(u16::from_be_bytes([self.head[at], self.head[at + 1]]));
+        (self.state, self.skip) = match (self.state, first) {
+            (Walking::Block, 0) => (Walking::Rest, u64::MAX),
+            (Walking::Block, size) => (Walking::Chunk, (u64::from(size) + 1) * 4 - 1),
+            (Walking::Chunk, 0) => {
+                let padded = self.block.next_multiple_of(4);
+                (Walking::End, padded - self.block + self.check)
+            }
+            (Walking::Chunk, 1 | 2) if self.length < 3 => return,
+            (Walking::Chunk, 1 | 2) => (Walking::Chunk, number(1) + 1),
+            (Walking::Chunk, 0x80..) if self.length < 5 => return,
+            (Walking::Chunk, 0x80..) => (Walking::Chunk, number(3) + 1 + u64::from(first >= 0xc0)),
+            (Walking::Chunk | Walking::End | Walking::Rest, _) => (Walking::Rest, u64::MAX),
+        };
+        self.length = 0;
     }
 }
 
@@ -78,6 +239,7 @@ fn failure(error: &Error) -> Failure {
     Failure::Fault(Fault::new(reason, format!("xz: {error}")))
 }
 
+const MAGIC: &[u8] = b"\xfd7zXZ\0";
 const HEADER_BYTES: u64 = 12;
 const FOOTER_BYTES: u64 = 12;
 /// An index has some ten bytes for each block, and at least two, which take 24 in memory. Files with
