@@ -236,7 +236,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
     let new = run().keep_text();
     let (stop, silent) = (Stop::default(), Silent);
     let context = new.context(&stop, &silent);
-    let added = || pipeline::inputs(&[input.clone()], &out).unwrap();
+    let added = || pipeline::inputs(std::slice::from_ref(&input), &out).unwrap();
     let spec = "cosine".parse().unwrap();
     let apart = directory.path().join("apart");
     let tries: [(&str, Result<(), Error>); 6] = [
