@@ -117,6 +117,7 @@ fn set<K: Key>(shingler: &mut Shingler<K>, text: &str) -> Vec<K> {
 /// The distinct fingerprints of a text, in order of value.
 #[pyfunction]
 #[pyo3(signature = (text, shingle_size, tokens, fold, short, fingerprint, seed))]
+#[expect(clippy::too_many_arguments, reason = "the parameters of a run")]
 pub fn fingerprints(
     py: Python<'_>,
     text: &str,
