@@ -308,7 +308,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 18] = [
+    let change: [Change; 19] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
         }),
@@ -320,6 +320,9 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("url-field", |run| {
             run.collection.read.url_field = Some("x".into());
+        }),
+        ("columns", |run| {
+            run.collection.read.columns = Some("a,b".into());
         }),
         ("warc-type", |run| {
             run.collection.read.warc_type = Some("response".into());
