@@ -105,7 +105,10 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         &options.limits.resources(options.output.quiet()),
         |context| {
             let base = open_catalogued(&options.directory, context)?;
-            let theirs = &collection::config(&base.manifest).read;
+            let theirs = collection::config(&base.manifest);
+            // Before the header is printed.
+            theirs.shingle.parse.check_rule(base.directory())?;
+            let theirs = &theirs.read;
             let given = options.reading.config()?;
             let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {
                 true => theirs.clone(),
