@@ -8,6 +8,7 @@ pub mod archives;
 pub mod compressed;
 pub mod controls;
 pub mod directory;
+pub mod elements;
 pub mod json;
 pub mod lists;
 pub mod mail;
@@ -27,10 +28,11 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("directory", directory::run),
+    ("elements", elements::run),
     ("json", json::run),
     ("lists", lists::run),
     ("mail", mail::run),

@@ -61,6 +61,11 @@ thread_local! {
 /// Reads `input` as one of `formats` (`None`: whatever it is), from a reader that gives all at once
 /// and from one that dribbles, and parses what comes out.
 pub fn check(data: &[u8], formats: &[Option<Format>]) {
+    check_split(data, formats, None);
+}
+
+/// As [`check`], with markup split at the elements of this name.
+pub fn check_split(data: &[u8], formats: &[Option<Format>], record: Option<&str>) {
     let mut controls = Controls::new(data);
     let format = controls.one_of(formats);
     let names = controls.byte();
@@ -80,6 +85,7 @@ pub fn check(data: &[u8], formats: &[Option<Format>]) {
     let max_document = controls.one_of(&[1 << 20, 64 << 10, 1 << 10, 100, 1]);
     let config = ReadConfig {
         format,
+        record: record.map(Into::into),
         text_field: field(16, "a.text"),
         id_field: field(32, "a.id"),
         url_field: field(64, "url"),
@@ -125,7 +131,8 @@ fn document(record: &Record, bytes: &[u8], config: &ReadConfig) {
     assert!(bytes.len() as u64 <= config.max_document.0);
     match interpret(record, bytes, config) {
         Interpreted::Document(document) => {
-            assert!(document.body.len() as u64 <= config.max_document.0);
+            let most = config.max_document.0 + most_around(&record.kind);
+            assert!(document.body.len() as u64 <= most);
             SHINGLER.with_borrow_mut(|shingler| {
                 let mut set = Vec::new();
                 shingler.shingle(&document, (0, u64::MAX), &mut set);
@@ -133,6 +140,15 @@ fn document(record: &Record, bytes: &[u8], config: &ReadConfig) {
             });
         }
         Interpreted::Skipped(_) | Interpreted::Rejected(_) => {}
+    }
+}
+
+/// Bytes of a body that are not in its record.
+fn most_around(kind: &RecordKind) -> u64 {
+    match kind {
+        // The XML declaration of its file.
+        RecordKind::Element(_) => 256,
+        _ => 0,
     }
 }
 
@@ -166,6 +182,11 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
     if compressed(input) || wide(input) {
         return;
     }
+    // What is around elements belongs to no record.
+    let gap = |bytes: &[u8], first| match config.record {
+        Some(_) => {}
+        None => gap(bytes, first),
+    };
     // The header of a table is in no record.
     let header = all.header as usize;
     let mut at = header;
@@ -186,7 +207,6 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
         }
     }
     gap(&input[at..], at == 0);
-    let _ = config;
 }
 
 /// Do these bytes begin a compressed stream?

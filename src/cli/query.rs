@@ -116,6 +116,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             };
             let read = ReadConfig {
                 format: given.format,
+                record: given.record.or(theirs.record.clone()),
                 text_field: given.text_field.or(theirs.text_field.clone()),
                 id_field: given.id_field.or(theirs.id_field.clone()),
                 columns: given.columns.or(theirs.columns.clone()),

@@ -130,6 +130,7 @@ impl CollectionConfig {
         } = self;
         let ReadConfig {
             format,
+            record,
             text_field,
             id_field,
             url_field,
@@ -159,6 +160,7 @@ impl CollectionConfig {
         }
         vec![
             ("format", given(format)),
+            ("record", given(record)),
             ("text-field", given(text_field)),
             ("id-field", given(id_field)),
             ("url-field", given(url_field)),

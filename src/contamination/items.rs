@@ -364,16 +364,20 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// A field of a record. Only JSON and Parquet have fields with names.
+    /// A field of a record. Only JSON, Parquet and elements of markup have fields with names.
     fn text<'r>(&self, record: &Record, bytes: &'r [u8], read: &ReadConfig) -> Interpreted<'r> {
         let fields = matches!(
             record.kind,
-            RecordKind::Json | RecordKind::Cells(_) | RecordKind::Row(_) | RecordKind::Rejected(_)
+            RecordKind::Json
+                | RecordKind::Cells(_)
+                | RecordKind::Row(_)
+                | RecordKind::Element(_)
+                | RecordKind::Rejected(_)
         );
         if fields || self.config.fields.is_empty() {
             return interpret(record, bytes, read);
         }
-        let detail = "only JSON, Parquet and CSV have the fields of --fields";
+        let detail = "only JSON, Parquet, CSV and elements of --record have the fields of --fields";
         Interpreted::Rejected(Reject {
             source: record.source,
             docno: None,

@@ -17,7 +17,7 @@ use crate::cluster::{cell, reject_line};
 use crate::collection::Credit;
 use crate::ids::resemblance_text;
 use crate::parse::{Parser, SpanFinder};
-use crate::progress::{Context, Unit as Progressing};
+use crate::progress::{Context, Stop, Unit as Progressing};
 use crate::read::{
     Batch, InputFile, Interpreted, Piece, RawDocument, ReadConfig, Reason, Record, RecordKind,
     RecordReader, Reject, interpret, retracted,
@@ -118,14 +118,14 @@ pub(super) struct Unit {
 }
 
 /// Cuts the inputs into units, in their order.
-pub(super) fn units(inputs: &[InputFile], read: &ReadConfig) -> Vec<Unit> {
+pub(super) fn units(inputs: &[InputFile], read: &ReadConfig, stop: &Stop) -> Vec<Unit> {
     let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
     let total: u64 = inputs.iter().map(size).sum();
     let least = UNIT_BYTES.max(total / UNITS);
     let mut units = Vec::new();
     let (mut begin, mut bytes) = (0, 0);
     for (file, input) in inputs.iter().enumerate() {
-        let pieces = Piece::all(input, file as u32, read, least);
+        let pieces = Piece::all(input, file as u32, read, least, stop);
         bytes += size(input);
         let last = file + 1 == inputs.len();
         let cut = !pieces.is_empty();
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
         spill: Option<&'a Spill>,
         context: &'a Context<'a>,
     ) -> Result<Search<'a>> {
-        let units = units(inputs, &config.read);
+        let units = units(inputs, &config.read, context.stop);
         let shares = Shares::new(config, inputs.len(), sets, units.len(), &context.budget)?;
         Ok(Search {
             inputs,

@@ -6,9 +6,12 @@
 //! (brackets, comments, records that are no documents, rejected bytes). Content is copied. A
 //! separator goes with the record before it. At the end of a file or of an array, what follows the
 //! last record takes the place of the separator after the last kept record, so that no comma and no
-//! empty line is left over.
+//! empty line is left over. So it is before a tag, which may end the element around the records.
 //!
 //! A table has no separators: rows have their line ends. Its header is copied to both outputs.
+//!
+//! The removed records of most formats are written one after the other. Elements of markup are
+//! written with the content around them ([`Removed::Around`]), which may have their charset.
 
 use std::io::{self, Read, Write};
 
@@ -70,6 +73,16 @@ pub(crate) enum Failed<E> {
     Span(E),
 }
 
+/// How removed records are written.
+pub(crate) enum Removed<'r> {
+    /// Nowhere.
+    Nowhere,
+    /// One after the other.
+    Records(&'r mut dyn MemberSink),
+    /// As if they were the kept ones.
+    Around(&'r mut dyn MemberSink),
+}
+
 /// Copies `input` to `kept` without the removed records, and those to `removed`. `spans` has every
 /// document of the file, in order. A table has a `header` of this number of bytes. Returns whether
 /// the file is one removed record and nothing else.
@@ -77,7 +90,7 @@ pub(super) fn copy<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
-    removed: Option<&mut dyn MemberSink>,
+    removed: Removed<'_>,
     header: Option<u64>,
 ) -> Result<bool, Failed<E>> {
     copy_rewriting(input, spans, kept, (removed, header), &mut |_, bytes| {
@@ -94,22 +107,16 @@ pub(crate) fn copy_rewriting<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
-    (mut removed, header): (Option<&mut dyn MemberSink>, Option<u64>),
+    (removed, header): (Removed<'_>, Option<u64>),
     rewrite: &mut Rewrite<'_, E>,
 ) -> Result<bool, Failed<E>> {
     let mut window = Window::new(input);
-    let mut out = Kept {
-        out: kept,
-        held: Vec::new(),
-        dropped: Vec::new(),
-        member_ended: false,
-        gap: false,
-        last: b'\n',
-        array: false,
-        table: header.is_some(),
-        state: State::Content,
-        any: false,
-        ends_with_record: false,
+    let mut out = Kept::new(kept);
+    out.table = header.is_some();
+    let (mut removed, mut around) = match removed {
+        Removed::Nowhere => (None, None),
+        Removed::Records(sink) => (Some(sink), None),
+        Removed::Around(sink) => (None, Some(Kept::new(sink))),
     };
     let mut at = 0;
     while let Some(left) = header.map(|header| header - at).filter(|left| *left > 0) {
@@ -135,6 +142,9 @@ pub(crate) fn copy_rewriting<E>(
             let piece = piece.ok_or_else(misplaced)?;
             at += piece.bytes.len() as u64;
             out.between(piece).map_err(Failed::Keeping)?;
+            if let Some(around) = &mut around {
+                around.between(piece).map_err(Failed::Removing)?;
+            }
         }
         let end = span.offset + span.length;
         let first = window.peek().map_err(Failed::Reading)?;
@@ -159,7 +169,17 @@ pub(crate) fn copy_rewriting<E>(
             } else {
                 out.after_removed();
             }
+        } else if let (Some(around), false) = (&mut around, span.kept) {
+            out.after_removed();
+            around.begin_record().map_err(Failed::Removing)?;
+            at = record(&mut window, at, end, &span, |bytes, new_member| {
+                around.record(bytes, new_member).map_err(Failed::Removing)
+            })?;
+            around.state = State::AfterKept;
         } else if span.kept {
+            if let Some(around) = &mut around {
+                around.after_removed();
+            }
             out.begin_record().map_err(Failed::Keeping)?;
             at = record(&mut window, at, end, &span, |bytes, new_member| {
                 out.record(bytes, new_member).map_err(Failed::Keeping)
@@ -204,8 +224,14 @@ pub(crate) fn copy_rewriting<E>(
     while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
         at += piece.bytes.len() as u64;
         out.between(piece).map_err(Failed::Keeping)?;
+        if let Some(around) = &mut around {
+            around.between(piece).map_err(Failed::Removing)?;
+        }
     }
     out.finish().map_err(Failed::Keeping)?;
+    if let Some(around) = &mut around {
+        around.finish().map_err(Failed::Removing)?;
+    }
     let lone = whole && at == last;
     let ending = ending.filter(|_| header.is_none());
     // A file that is one document ends as it did.
@@ -246,6 +272,7 @@ fn record<E>(
 }
 
 /// Bytes of the input, and whether they begin a member.
+#[derive(Clone, Copy)]
 struct Piece<'w> {
     bytes: &'w [u8],
     new_member: bool,
@@ -335,7 +362,7 @@ enum State {
 }
 
 /// The kept file. Nothing but separators is held back.
-struct Kept<'o, O> {
+struct Kept<'o, O: ?Sized> {
     out: &'o mut O,
     /// The separator after the last kept record.
     held: Vec<u8>,
@@ -358,7 +385,23 @@ struct Kept<'o, O> {
     ends_with_record: bool,
 }
 
-impl<O: MemberSink> Kept<'_, O> {
+impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
+    fn new(out: &'o mut O) -> Self {
+        Kept {
+            out,
+            held: Vec::new(),
+            dropped: Vec::new(),
+            member_ended: false,
+            gap: false,
+            last: b'\n',
+            array: false,
+            table: false,
+            state: State::Content,
+            any: false,
+            ends_with_record: false,
+        }
+    }
+
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(&last) = bytes.last() else {
             return Ok(());
@@ -405,7 +448,11 @@ impl<O: MemberSink> Kept<'_, O> {
             if bytes.is_empty() && pending.len() <= MOST_SEPARATOR {
                 return Ok(());
             }
-            let closes = self.array && bytes.first() == Some(&b']');
+            let closes = match bytes.first() {
+                Some(b']') => self.array,
+                Some(b'<') => !self.array,
+                _ => false,
+            };
             self.put_separator(closes)?;
             self.state = State::Content;
         }
@@ -563,7 +610,7 @@ mod tests {
             &mut input,
             spans.into_iter(),
             &mut out,
-            Some(&mut removed),
+            Removed::Records(&mut removed),
             None,
         )
         .unwrap();
@@ -590,6 +637,45 @@ mod tests {
             ("# x\n<a>\n(b)\n# y\n(c)\n", "# x\na\n# y\n"),
         ] {
             assert_eq!(copied(text).0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn both_outputs_have_what_is_around_elements() {
+        let text = "<?xml?>\n<r>\n  <p>a</p>\n  <p>b</p>\n  <p>c</p>\n</r>\n";
+        let place = |name: &str| text.find(&format!("<p>{name}")).unwrap() as u64;
+        for (kept, expected, other) in [
+            (
+                "ac",
+                "<r>\n  <p>a</p>\n  <p>c</p>\n</r>\n",
+                "<r>\n  <p>b</p>\n</r>\n",
+            ),
+            (
+                "a",
+                "<r>\n  <p>a</p>\n</r>\n",
+                "<r>\n  <p>b</p>\n  <p>c</p>\n</r>\n",
+            ),
+            ("", "<r>\n  </r>\n", &text["<?xml?>\n".len()..]),
+        ] {
+            let spans = ["a", "b", "c"].map(|name| {
+                Ok::<_, ()>(Span {
+                    offset: place(name),
+                    length: 8,
+                    kept: kept.contains(name),
+                    member: None,
+                    revisit: None,
+                    rewritten: false,
+                })
+            });
+            let (mut out, mut removed) = (Out::default(), Out::default());
+            let mut input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
+            let removed_sink = Removed::Around(&mut removed);
+            let lone = copy(&mut input, spans.into_iter(), &mut out, removed_sink, None).unwrap();
+            assert!(!lone);
+            for (out, expected) in [(out, expected), (removed, other)] {
+                let out = String::from_utf8(out.1).unwrap();
+                assert_eq!(out, format!("<?xml?>\n{expected}"), "{kept}");
+            }
         }
     }
 
@@ -642,7 +728,7 @@ mod tests {
                 &mut input,
                 spans.into_iter(),
                 &mut out,
-                Some(&mut gone),
+                Removed::Records(&mut gone),
                 header,
             );
             assert!(!lone.unwrap());
@@ -684,7 +770,7 @@ mod tests {
         });
         let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
         let mut out = Out::default();
-        copy(&mut input, spans, &mut out, None, None).unwrap();
+        copy(&mut input, spans, &mut out, Removed::Nowhere, None).unwrap();
         out.end_member().unwrap();
         assert_eq!(out.0, [parts[0].as_bytes(), parts[2].as_bytes()]);
     }
@@ -714,7 +800,7 @@ mod tests {
                 &mut input,
                 spans.into_iter(),
                 &mut out,
-                Some(&mut removed),
+                Removed::Records(&mut removed),
                 None,
             )
             .unwrap();
@@ -742,7 +828,7 @@ mod tests {
             &mut Parts(vec![text.to_vec()], 0, 7),
             spans,
             &mut out,
-            None,
+            Removed::Nowhere,
             None,
         )
         .unwrap();
@@ -772,7 +858,7 @@ mod tests {
                 &mut input,
                 spans.into_iter(),
                 &mut Out::default(),
-                None,
+                Removed::Nowhere,
                 None,
             );
             assert!(matches!(copied, Err(Failed::Place(_))));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
-use super::copy::{self, Failed, MemberSink, Members, Span};
+use super::copy::{self, Failed, Members, Removed, Span};
 use super::encode::Encoder;
 use super::files::Shared;
 use super::output::{OutputDirectory, OutputFile, is_regular};
@@ -162,16 +162,19 @@ impl<'p> Writing<'p> {
         let (mut kept, kept_path) = encoder(self.kept)?;
         let mut removed = self.removed.map(encoder).transpose()?;
         let mut reader = RecordReader::open(input, file, self.read, context.stop);
-        let is_table = reader.container() == Some(Container::Table);
+        let container = reader.container();
+        let is_table = container == Some(Container::Table);
         if let Some(error) = reader.failure() {
             return Err(error).map_err(Error::io("read", &input.path));
         }
         let header = is_table.then(|| reader.header());
         drop(reader);
         let spans = self.spans(file, entries, companions);
-        let removed_sink = removed
-            .as_mut()
-            .map(|(encoder, _)| encoder as &mut dyn MemberSink);
+        let removed_sink = match removed.as_mut().map(|(encoder, _)| encoder) {
+            None => Removed::Nowhere,
+            Some(encoder) if container == Some(Container::Elements) => Removed::Around(encoder),
+            Some(encoder) => Removed::Records(encoder),
+        };
         let copied = copy::copy(&mut source, spans, &mut kept, removed_sink, header);
         let removed_path = removed.as_ref().map(|(_, path)| path.clone());
         let lone = copied.map_err(|failed| match failed {

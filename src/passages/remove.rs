@@ -47,7 +47,7 @@ use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
 use crate::budget::ByteSize;
 use crate::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use crate::dedup::copy::{Failed, Span, copy_rewriting};
+use crate::dedup::copy::{Failed, Removed, Span, copy_rewriting};
 use crate::dedup::encode::Encoder;
 use crate::dedup::files::{self, Shared};
 use crate::dedup::output::{OutputDirectory, OutputFile};
@@ -199,6 +199,12 @@ pub fn check_removal_inputs(
                 return refuse(&input.path, format!("it is markup; {MARKUP}, or {ADVICE}"));
             }
             Some(Container::Plain) => {}
+            Some(Container::Elements) => {
+                return refuse(
+                    &input.path,
+                    format!("its elements are markup; {MARKUP}, or {ADVICE}"),
+                );
+            }
             Some(Container::Parquet) => {
                 let file: Arc<dyn ReadAt> =
                     Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
@@ -581,7 +587,8 @@ impl<'p> Removal<'p> {
             let document = current.borrow();
             cutter.borrow_mut().record(&document, bytes, is_json)
         };
-        let copied = copy_rewriting(&mut source, spans, &mut kept, (None, None), &mut rewrite);
+        let removed = (Removed::Nowhere, None);
+        let copied = copy_rewriting(&mut source, spans, &mut kept, removed, &mut rewrite);
         let lone = copied.map_err(|failed| match failed {
             Failed::Reading(error) => Error::io("read", &input.path)(error),
             Failed::Keeping(error) | Failed::Removing(error) => Error::io("write", &path)(error),

@@ -149,6 +149,8 @@ fn hint(found: &[(String, u64)]) -> &'static str {
         "name the field of the text with --text-field FIELD"
     } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
         "leave out --format, or name the format of the inputs"
+    } else if is(&[Reason::NoRecords]) {
+        "check the name given by --record"
     } else if is(&[Reason::BinaryFile, Reason::UnsupportedFormat]) {
         "convert the inputs, or choose other files with --include GLOB"
     } else if is(&[Reason::TooLarge]) {

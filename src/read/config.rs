@@ -6,6 +6,7 @@ use std::str::FromStr;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::frame_elements::LONGEST_NAME;
 use crate::budget::ByteSize;
 
 /// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
@@ -166,6 +167,10 @@ impl UrlGlobs {
 pub struct ReadConfig {
     /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
+    /// The name of the elements at which markup is split into records; with `None`, a file of
+    /// markup is one document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
     /// JSON and Parquet: the field of the text, a dotted path; with `None`, one of
     /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
     /// `list[].field` takes the field of every element, and `list.0.field` that of the first.
@@ -200,6 +205,7 @@ impl Default for ReadConfig {
     fn default() -> Self {
         ReadConfig {
             format: None,
+            record: None,
             text_field: None,
             id_field: None,
             url_field: None,
@@ -247,6 +253,17 @@ impl ReadConfig {
         {
             let limit = format!("some of {TYPES}, separated by commas");
             return refuse("warc-type", types.clone(), &limit);
+        }
+        if let Some(name) = &self.record {
+            let odd = |c: char| c.is_whitespace() || "<>/=\"'&".contains(c);
+            if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
+                let limit = "the name of an element, without brackets";
+                return refuse("record", name.clone(), limit);
+            }
+            if let Some(format) = self.format.filter(|format| *format != Format::Html) {
+                let limit = format!("only markup has elements; leave out --format {format}");
+                return refuse("record", name.clone(), &limit);
+            }
         }
         for (name, field) in [
             ("text-field", &self.text_field),

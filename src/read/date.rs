@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
 
 /// The date of a record: `WARC-Date`; the date in the line of an ARC record; the `Date` of the HTTP
 /// header in a TREC web record, or of a mail message; the `DATE` of a Reuters record; one of the
-/// usual fields of a JSON object or columns of a table.
+/// usual fields of a JSON object or an element, or columns of a table.
 ///
 /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone of a
 /// mail message is left out.
@@ -54,6 +54,7 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
             memmem::find(bytes, name.as_bytes())?;
             field_of(kind, bytes, name)
         })?,
+        RecordKind::Element(_) => FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?,
         RecordKind::TrecSgml
         | RecordKind::Row(_)
         | RecordKind::Plain { .. }

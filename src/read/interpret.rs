@@ -7,8 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive::{ArcLine, Fields, first_line, text_of};
 use super::config::{Format, ReadConfig};
+use super::elements;
 use super::http::{self, Body, Head};
 use super::json;
+use super::like_records;
 use super::mail;
 use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields};
 use super::several;
@@ -83,6 +85,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
         RecordKind::Cells(table) => table::document(table, bytes, config),
         RecordKind::Row(fields) => row(fields, bytes),
+        RecordKind::Element(prolog) => elements::document(prolog, bytes, config),
         RecordKind::Plain { docno } => plain(docno, bytes, config),
     };
     let source = record.source;
@@ -179,6 +182,7 @@ pub(crate) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
         RecordKind::Plain { docno } => Some(docno.clone()),
         RecordKind::Cells(table) => table::docno_in_head(table, head),
         RecordKind::Row(fields) => Some(fields.docno.clone()),
+        RecordKind::Element(prolog) => elements::docno_in_head(prolog, head),
         RecordKind::Rejected(_) => None,
     }
 }
@@ -314,11 +318,12 @@ impl<'a> WarcHead<'a> {
     }
 }
 
-/// The value of a field of a record: of a JSON object by its path, of a row of a table by the name
-/// or number of its column, of a WARC header by its name.
+/// The value of a field of a record: of a JSON object or an element by its path, of a row of a table
+/// by the name or number of its column, of a WARC header by its name.
 pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<String> {
     match kind {
         RecordKind::Json => json::field(bytes, name),
+        RecordKind::Element(prolog) => elements::field(prolog, bytes, name),
         RecordKind::Cells(table) => table::field(table, bytes, name),
         RecordKind::Warc => {
             let mut fields = Fields::after_line(&bytes[..bytes.len().min(HEAD)]);
@@ -607,5 +612,15 @@ fn like_several(
     if config.format.is_some() {
         return None;
     }
-    several::looks_like(bytes, content).map(|detail| (Reason::PerhapsSeveral, detail))
+    let like = many_records(bytes).or_else(|| several::looks_like(bytes, content));
+    like.map(|detail| (Reason::PerhapsSeveral, detail))
+}
+
+/// What the records are that a file seems to have, and how to read them.
+pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
+    let (name, count) = like_records::like_records(bytes)?;
+    let name = name.escape_debug();
+    Some(format!(
+        "looks like {count} records <{name}>: use --record {name}"
+    ))
 }

@@ -454,7 +454,7 @@ pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKin
 }
 
 /// Whether the text begins like an HTML page.
-fn is_page(text: &[u8]) -> bool {
+pub(super) fn is_page(text: &[u8]) -> bool {
     let start = text.trim_ascii_start();
     ["<!doctype html", "<html"].iter().any(|tag| {
         start

@@ -36,6 +36,7 @@
 //!   (`file:7`).
 //! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
 //!   (`box#7`).
+//! - An element of `--record`: a child or attribute (`elements`).
 //! - A file that is one document: its path; in NITF its `id-string`.
 //!
 //! A name has at most 64 KiB. A longer docno counts as missing, and a longer URL is left out.
@@ -43,7 +44,7 @@
 //! # Invariants
 //! - No byte is lost without a trace. Every byte is in a record, in a rejected stretch, in white
 //!   space, in a comment, a declaration or a tag around TREC documents, in punctuation between
-//!   JSON objects, or in the header of a table.
+//!   JSON objects, in the header of a table, or outside of the elements that `--record` names.
 //! - Records depend neither on how the operating system splits reads nor on batches.
 //! - A record that is cut off, too large or broken affects no other record: framing goes on with
 //!   the next one.
@@ -69,6 +70,8 @@
 //!   part of a text (`frame_mbox`).
 //! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name
 //!   and longer than 64 KiB, is recognised only if an element that is known follows the tag.
+//! - `--record` looks for tags in bytes, so it does not find them in the charset ISO-2022-JP, in
+//!   which a `<` may be half a character.
 //! - A file that changes while it is read is detected only by its size and modification time.
 //!
 //! # Errors
@@ -83,7 +86,9 @@ mod capture;
 mod config;
 mod date;
 mod each;
+mod elements;
 mod frame_archive;
+mod frame_elements;
 mod frame_json;
 mod frame_lines;
 mod frame_mbox;
@@ -95,6 +100,7 @@ mod interpret;
 mod json;
 mod json_paths;
 mod json_strings;
+mod like_records;
 pub(crate) mod lines;
 mod lzw;
 mod mail;
@@ -109,6 +115,7 @@ mod sniff;
 mod source;
 mod stream;
 mod table;
+mod tags;
 
 pub use crate::workspace::FileIdentity;
 pub use crate::workspace::Skipped;
@@ -116,6 +123,7 @@ pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, re
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
 pub(crate) use date::{date_of, usual_date};
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
+pub use elements::Prolog;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};

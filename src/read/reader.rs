@@ -5,20 +5,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::config::{Format, ReadConfig};
+use super::elements::{Prolog, has_element};
 use super::frame_archive::{ArchiveFramer, Shape};
+use super::frame_elements::ElementFramer;
 use super::frame_json::{self, JsonFramer};
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_table::TableFramer;
 use super::frame_trec::{self, Tag};
 use super::inputs::InputFile;
-use super::interpret::docno_of;
+use super::interpret::{docno_of, many_records};
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::pieces::{From, Origin, Piece};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{
-    Container, binary_file_kind, container_of, extension_of, format_of_extension, trim_front,
+    Container, binary_file_kind, container_of, extension_of, format_of_extension,
+    looks_like_markup, trim_front,
 };
 use super::source::{Fault, Helpers, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
@@ -79,6 +82,7 @@ enum State {
     Mbox(MboxFramer),
     Table(TableFramer),
     Parquet(Box<ParquetFramer>),
+    Elements(Box<ElementFramer>),
     /// The whole stream is one document.
     Plain {
         mail: bool,
@@ -134,6 +138,8 @@ pub(super) enum Framing {
     Lines,
     /// Cut between row groups.
     Parquet,
+    /// Cut where a reader of the whole file finds records.
+    Elements,
     Other,
 }
 
@@ -369,6 +375,7 @@ impl RecordReader {
             Ok(State::Trec(tag)) => Framing::Tag(tag),
             Ok(State::Table(framer)) if framer.table.has_lines() => Framing::Lines,
             Ok(State::Parquet(_)) => Framing::Parquet,
+            Ok(State::Elements(_)) => Framing::Elements,
             _ => Framing::Other,
         })
     }
@@ -535,6 +542,7 @@ impl RecordReader {
             State::Plain { mail: false } => Container::Plain,
             State::Table(_) => Container::Table,
             State::Parquet(_) => Container::Parquet,
+            State::Elements(_) => Container::Elements,
             State::Behind(_) | State::Start | State::End | State::Done => return None,
         })
     }
@@ -603,6 +611,9 @@ impl RecordReader {
                 },
                 State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, self.origin.name()),
                 State::Table(framer) => framer.step(&mut self.stream, &mut sink, limit),
+                State::Elements(framer) => {
+                    framer.step(&mut self.stream, &mut sink, self.framed == 0)
+                }
                 State::Plain { mail } => {
                     let mail = *mail;
                     self.end();
@@ -685,11 +696,16 @@ impl RecordReader {
                 }
                 Step::Record { kind, .. } if sink.too_large() => {
                     self.framed += 1;
-                    let detail = format!(
+                    let mut detail = format!(
                         "{} bytes, at most {} are read",
                         sink.length(),
                         self.config.max_document.0
                     );
+                    if matches!(kind, RecordKind::Plain { .. })
+                        && let Some(many) = many_records(sink.held())
+                    {
+                        detail = format!("{detail}; {many}");
+                    }
                     let docno = docno_of(&kind, sink.held());
                     (
                         RecordKind::Rejected(reject(docno, Reason::TooLarge, detail)),
@@ -833,6 +849,10 @@ impl RecordReader {
             let what = format!("it begins with {begins}, a Parquet file with PAR1");
             return rejected(Reason::WrongFormat, what);
         }
+        if let Some(framer) = self.split_at_elements() {
+            return Ok(State::Elements(Box::new(framer)));
+        }
+        let head = self.stream.ensure(LOOK);
         let container = match self.config.format {
             Some(Format::TrecWeb | Format::TrecSgml) => match container_of(head) {
                 Container::Reuters => Container::Reuters,
@@ -900,10 +920,34 @@ impl RecordReader {
             // The others are dealt with above.
             Container::Plain
             | Container::Parquet
+            | Container::Elements
             | Container::Table
             | Container::Trec
             | Container::Reuters => State::Plain { mail: false },
         })
+    }
+
+    /// The framer of a file of markup that is to be split: one that begins like markup, or has the
+    /// element in its first bytes. A byte order mark is consumed.
+    fn split_at_elements(&mut self) -> Option<ElementFramer> {
+        let name = self.config.record.as_deref()?;
+        let head = self.stream.ensure(LOOK);
+        let head = &head[..head.len().min(LOOK)];
+        let markup = match container_of(head) {
+            Container::Trec | Container::Reuters => true,
+            Container::Plain => {
+                self.config.format.is_some() || looks_like_markup(head) || has_element(head, name)
+            }
+            _ => false,
+        };
+        if !markup || binary_file_kind(head).is_some() {
+            return None;
+        }
+        let framer = ElementFramer::new(name, Prolog::of(head));
+        if head.starts_with(b"\xef\xbb\xbf") {
+            self.stream.consume(3);
+        }
+        Some(framer)
     }
 
     /// Whether the first line, or as much of it as is looked at, begins JSON lines. A byte order

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::elements::Prolog;
 use super::pieces::Origin;
 use super::table::Table;
 
@@ -51,6 +52,8 @@ pub enum RecordKind {
     Cells(Arc<Table>),
     /// One row of a Parquet file; the bytes are its text.
     Row(Box<RowFields>),
+    /// An element of markup; what its file says before it is with it.
+    Element(Arc<Prolog>),
     /// A whole file. Its docno is its path relative to the input directory.
     Plain {
         /// The docno.
@@ -194,6 +197,8 @@ pub enum Reason {
     NotAFile,
     /// The content does not have the format given by `--format`.
     WrongFormat,
+    /// No element has the name given by `--record`.
+    NoRecords,
     // Reasons that concern one record.
     /// The record is larger than `--max-document`.
     TooLarge,
@@ -262,6 +267,7 @@ impl Reason {
             Reason::UnsupportedFormat => "format not supported",
             Reason::NotAFile => "not a regular file",
             Reason::WrongFormat => "not in the format given by --format",
+            Reason::NoRecords => "no element given by --record",
             Reason::TooLarge => "larger than --max-document",
             Reason::NotClosed => "DOC not closed",
             Reason::Truncated => "record cut off",

@@ -187,6 +187,8 @@ pub(crate) enum Container {
     Mail,
     Table,
     Parquet,
+    /// Markup that is split at the elements of one name.
+    Elements,
     Plain,
 }
 
@@ -203,6 +205,7 @@ impl Container {
             Container::Mail => "mail",
             Container::Table => "CSV or TSV",
             Container::Parquet => "Parquet",
+            Container::Elements => "markup split by --record",
             Container::Plain => "text or HTML",
         }
     }

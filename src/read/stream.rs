@@ -276,6 +276,12 @@ impl<'b> Sink<'b> {
         stream.consume(n);
     }
 
+    /// Forgets what was passed: the record begins here.
+    pub fn forget(&mut self) {
+        self.offset = None;
+        self.length = 0;
+    }
+
     /// The record's offset in the decompressed stream, once it has begun.
     pub fn offset(&self) -> Option<u64> {
         self.offset

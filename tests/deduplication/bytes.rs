@@ -148,6 +148,33 @@ fn broken_wide_encodings_stay() {
     assert_eq!(members(&packed).concat(), expected);
 }
 
+/// What is around elements is in both directories, which are read again like the input.
+#[test]
+fn elements_in_their_root() {
+    let element = |id: u8, text: &str| format!("<p id='{id}'><t>{text}</t></p>");
+    let [a, b, c] = [
+        (1, "one tw\u{f3}"),
+        (2, "One, &#116;w\u{f3}!"),
+        (3, "three"),
+    ]
+    .map(|(id, text)| element(id, text));
+    let file = |inside: &str| {
+        let text = format!("<?xml version='1.0' encoding='iso-8859-1'?>\n<r>\n{inside}</r>\n");
+        text.chars().map(|c| c as u8).collect::<Vec<u8>>()
+    };
+    let input = file(&format!("  {a}\n  <x/>\n  {b}\n  {c}\n"));
+    let (_place, place) = place(&[("in/a.xml", &input)]);
+    dedup(
+        &place,
+        "in -o kept --removed removed --record p --id-field @id",
+    );
+    let written = |name: &str| fs::read(place.join(name).join("a.xml")).unwrap();
+    assert_eq!(written("kept"), file(&format!("  {a}\n  <x/>\n  {c}\n")));
+    assert_eq!(written("removed"), file(&format!("  <x/>\n  {b}\n")));
+    let again = dedup(&place, "kept removed -o again --record p --id-field @id");
+    assert_eq!(again["documents"], 3);
+}
+
 /// An array without its elements is an array, and lines without records are an empty file.
 #[test]
 fn nothing_is_left() {

@@ -7,6 +7,7 @@ mod characters;
 mod definitions;
 mod dependencies;
 mod determinism;
+mod elements;
 mod format;
 mod generate_crawl;
 mod kept_text;

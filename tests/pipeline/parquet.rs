@@ -363,7 +363,7 @@ fn pieces_are_the_file() {
         let inputs = list_inputs(std::slice::from_ref(&path)).unwrap();
         let whole = read(&path, &config);
         for bytes in [1, 3_000, 20_000] {
-            let pieces = Piece::all(&inputs[0], 0, &config, bytes);
+            let pieces = Piece::all(&inputs[0], 0, &config, bytes, &Stop::default());
             most = most.max(pieces.len());
             let mut found: Found = Default::default();
             for piece in &pieces {

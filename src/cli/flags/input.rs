@@ -68,6 +68,17 @@ pub struct Reading {
     /// Example: --format trec-web
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<Format>,
+    /// Split markup into records at the elements of this name
+    ///
+    /// For XML dumps and other markup in which many documents have one root: `page` for MediaWiki,
+    /// PubmedArticle, row, item, DOCUMENT. Without this flag, a file of markup is one document. In
+    /// XML, upper and lower case differ. --text-field, --id-field and --url-field then name
+    /// elements or attributes: revision.text, @Body. The flag changes nothing for files that are not
+    /// markup.
+    ///
+    /// Example: --record DOC
+    #[arg(long, value_name = "ELEMENT", help_heading = "Reading")]
+    pub record: Option<String>,
     /// JSON field or column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
@@ -156,6 +167,7 @@ impl Reading {
         };
         Ok(ReadConfig {
             format: self.format,
+            record: self.record.clone(),
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
             columns: self.columns.clone(),

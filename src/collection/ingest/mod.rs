@@ -126,7 +126,8 @@ pub fn run<K: Key>(
     let config = collection::config(&workspace.manifest).clone();
     require_memory(&config, inputs.len(), &context.budget)?;
     let addition = last_addition(workspace)?;
-    let units = units::units(inputs, addition, &config);
+    let units = units::units(inputs, addition, &config, context.stop);
+    context.stop.check(STAGE)?;
     let begin = Cursor::of_file(addition.file);
     let segments = collection::segments(&workspace.manifest);
     let before = segments.partition_point(|segment| segment.next <= begin);

@@ -24,7 +24,7 @@ use crate::budget::ByteSize;
 use crate::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
 };
-use crate::progress::Context;
+use crate::progress::{Context, Stop};
 use crate::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
 use crate::workspace::{Places, Workspace};
 use crate::{Error, Result};
@@ -59,7 +59,7 @@ impl<'a> Reread<'a> {
         memory: ByteSize,
         context: &'a Context<'a>,
     ) -> Reread<'a> {
-        let units = all_units(workspace, inputs, config);
+        let units = all_units(workspace, inputs, config, context.stop);
         let readers = units.len().min(context.budget.threads);
         let shares = Shares::new(memory, config, readers, false);
         Reread {
@@ -256,7 +256,12 @@ impl Documents<'_> {
 }
 
 /// The units of all inputs, in order, as they were cut.
-fn all_units(workspace: &Workspace, inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit> {
+fn all_units(
+    workspace: &Workspace,
+    inputs: &[InputFile],
+    config: &CollectionConfig,
+    stop: &Stop,
+) -> Vec<Unit> {
     let mut additions = vec![Addition::default()];
     if let Some(Additions(more)) = workspace.manifest.get::<Additions>() {
         additions.extend(more);
@@ -267,7 +272,7 @@ fn all_units(workspace: &Workspace, inputs: &[InputFile], config: &CollectionCon
             .get(n + 1)
             .map_or(inputs.len(), |next| next.file as usize);
         let inputs = inputs.get(..end).unwrap_or(inputs);
-        all.extend(units::units(inputs, addition, config));
+        all.extend(units::units(inputs, addition, config, stop));
     }
     if units::fit(segments(&workspace.manifest), &all) {
         return all;

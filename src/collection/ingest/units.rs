@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
+use crate::progress::Stop;
 use crate::read::{InputFile, Piece};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
@@ -33,11 +34,13 @@ pub(super) struct Unit {
     pub(super) bytes: u64,
 }
 
-/// Cuts the inputs from an addition on into units.
+/// Cuts the inputs from an addition on into units. If a stop is requested, the units may not be
+/// these, and the caller has to stop.
 pub(super) fn units(
     inputs: &[InputFile],
     addition: Addition,
     config: &CollectionConfig,
+    stop: &Stop,
 ) -> Vec<Unit> {
     let all = inputs.len();
     let inputs = inputs.get(addition.file as usize..).unwrap_or_default();
@@ -56,7 +59,7 @@ pub(super) fn units(
     };
     let (mut begin, mut bytes) = (addition.file, 0);
     for (file, input) in (addition.file..).zip(inputs) {
-        let pieces = Piece::all(input, file, &config.read, of_piece);
+        let pieces = Piece::all(input, file, &config.read, of_piece, stop);
         if !pieces.is_empty() {
             if begin < file {
                 add(begin..file, None, bytes);
@@ -154,7 +157,12 @@ mod tests {
             segment_size: ByteSize(segment),
             ..CollectionConfig::default()
         };
-        let units = units(&inputs(sizes), Addition::default(), &config);
+        let units = units(
+            &inputs(sizes),
+            Addition::default(),
+            &config,
+            &Stop::default(),
+        );
         let numbers: Vec<u32> = units.iter().map(|unit| unit.number).collect();
         assert_eq!(numbers, (0..units.len() as u32).collect::<Vec<_>>());
         units.into_iter().map(|unit| unit.files).collect()
@@ -200,7 +208,12 @@ mod tests {
             segment_size: ByteSize(1600),
             ..CollectionConfig::default()
         };
-        let units = units(&inputs(&sizes), Addition::default(), &config);
+        let units = units(
+            &inputs(&sizes),
+            Addition::default(),
+            &config,
+            &Stop::default(),
+        );
         let fits = |segments: &[SegmentEntry]| fit(segments, &units);
         assert!(fits(&[]));
         let first = [segment("000000.docs", 0, 7), segment("000001.docs", 1, 0)];

@@ -1,0 +1,572 @@
+//! Interprets an element of markup as a record: its fields and its text.
+//!
+//! # Fields
+//! A field is a path of names joined by dots, from the record to an element below it: `revision.text`.
+//! A name stands for the children of this name; if there are none, for the attribute; and at the
+//! start of a path, if there is no attribute either, for the outermost elements of the name anywhere
+//! in the record. `@name` is an attribute. The values of all elements that a path leads to are joined
+//! by line feeds.
+//!
+//! # What counts as text
+//! Without `--text-field`, the text is the first of [`TEXTS`] with a value that is not blank, in
+//! any case: an attribute or children of the record, and an element `text` also anywhere in it,
+//! unless the record has a picture (`svg`), whose labels have this name. It is all text of the
+//! record if it has none of them. A value is markup, so its own tags and entities are resolved. A value without tags of its own may be
+//! markup that is escaped once more, in entities or a CDATA section: an element or attribute called
+//! `body`, `html` or `encoded` always is; one called `text`, if it begins like a page; any other, if
+//! it begins with a tag, a declaration or a comment.
+//!
+//! # How
+//! The parser of markup resolves charsets and entities, so it gets the bytes of the values as they
+//! are, behind the XML declaration of the file. Of what is escaped once more, only characters of
+//! ASCII are resolved here; the parser resolves the other ones with it.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use memchr::{memchr, memchr2, memmem};
+
+use super::archive::text_of;
+use super::config::ReadConfig;
+use super::interpret::{HEAD, Outcome, Parts, Refusal};
+use super::json::{URL_FIELDS, is_page};
+use super::record::{ContentKind, Reason};
+use super::sgml;
+use super::sniff::{looks_like_markup, trim_front};
+use super::tags::{CDATA, Kind, Tag, Tags, local};
+
+/// The elements or attributes searched for the text, in this order, without `--text-field`.
+const TEXTS: [&str; 10] = [
+    "text",
+    "encoded",
+    "contents",
+    "content",
+    "body",
+    "html",
+    "raw_content",
+    "article",
+    "description",
+    "summary",
+];
+
+/// Those searched for the docno, in this order, without `--id-field`.
+const IDS: [&str; 9] = [
+    "id", "_id", "docno", "doc_id", "docid", "uuid", "pmid", "url", "uri",
+];
+
+const TITLE: &str = "title";
+
+/// The longest XML declaration.
+const DECLARATION: usize = 256;
+
+/// What the declaration of a body is if the file has none.
+const XML: &[u8] = b"<?xml version=\"1.0\"?>";
+
+/// What a file of markup says before its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prolog {
+    declaration: Option<Box<[u8]>>,
+    xml: bool,
+}
+
+impl Prolog {
+    /// The prolog at the start of a file.
+    pub(super) fn of(head: &[u8]) -> Prolog {
+        let head = trim_front(head);
+        let declaration = head
+            .strip_prefix(b"<?xml")
+            .filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
+            .and_then(|_| memmem::find(&head[..head.len().min(DECLARATION)], b"?>"))
+            .map(|end| Box::from(&head[..end + 2]));
+        let root = || Tags::of(head).next();
+        let xml = declaration.is_some()
+            || root().is_some_and(|root| memmem::find(root.attributes, b"xmlns").is_some());
+        Prolog { declaration, xml }
+    }
+
+    /// Whether the file is XML, and not some other markup.
+    pub(super) fn is_xml(&self) -> bool {
+        self.xml
+    }
+
+    fn encoding(&self) -> Option<&'static Encoding> {
+        let label = sgml::attribute(self.declaration.as_deref()?, b"encoding")?;
+        let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+        // A declaration that can be read as ASCII is not in UTF-16.
+        (encoding != UTF_16LE && encoding != UTF_16BE).then_some(encoding)
+    }
+
+    /// Whether an element or attribute has the name that a user gave.
+    fn names(&self, found: &[u8], wanted: &str) -> bool {
+        let found = match wanted.contains(':') {
+            true => found,
+            false => local(found),
+        };
+        match self.xml {
+            true => found == wanted.as_bytes(),
+            false => found.eq_ignore_ascii_case(wanted.as_bytes()),
+        }
+    }
+
+    /// The text of a short value, without tags, and in one line.
+    fn plain(&self, raw: &[u8]) -> Option<String> {
+        // Longer names are refused, and no value is unescaped to less than a tenth.
+        let raw = &raw[..raw.len().min(16 * HEAD)];
+        let mut bytes = Vec::new();
+        unescape(raw, &mut bytes);
+        let text = match self.encoding() {
+            Some(encoding) => encoding.decode_without_bom_handling(&bytes).0,
+            None => match std::str::from_utf8(&bytes) {
+                Ok(text) => text.into(),
+                Err(_) => WINDOWS_1252.decode_without_bom_handling(&bytes).0,
+            },
+        };
+        let text = characters(&text);
+        let text = text_of(text.trim().as_bytes()).into_owned();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// Whether a name is that of a usual field.
+fn is_usual(found: &[u8], name: &str) -> bool {
+    local(found).eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// Whether these bytes have a tag that opens an element of this name.
+pub(super) fn has_element(bytes: &[u8], name: &str) -> bool {
+    let prolog = Prolog::default();
+    Tags::of(bytes).any(|tag| tag.kind != Kind::Close && prolog.names(tag.name, name))
+}
+
+/// Passes on the elements of a name, with their content: the children, or, with `anywhere`, the
+/// outermost ones.
+fn elements<'a>(
+    content: &'a [u8],
+    is: &dyn Fn(&[u8]) -> bool,
+    anywhere: bool,
+    take: &mut dyn FnMut(Tag<'a>, &'a [u8]),
+) {
+    let mut tags = Tags::of(content);
+    let mut depth = 0usize;
+    let mut all_close = true;
+    while let Some(tag) = tags.next() {
+        if tag.kind == Kind::Close {
+            depth = depth.saturating_sub(1);
+        } else if !is(tag.name) || !anywhere && depth > 0 {
+            depth += usize::from(tag.kind == Kind::Open);
+        } else if tag.kind == Kind::Empty {
+            take(tag, &[]);
+        } else {
+            let close = match all_close {
+                true => closing(tags.clone(), is),
+                false => None,
+            };
+            // Of elements that are not all closed, each ends before the next, or its text ends
+            // before a tag.
+            let close = close.or_else(|| {
+                all_close = false;
+                let next = tags.clone().find(|tag| is(tag.name));
+                next.filter(|next| next.kind == Kind::Close)
+            });
+            match close {
+                Some(close) => {
+                    take(tag, &content[tag.end..close.start]);
+                    tags.at = close.end;
+                }
+                None => {
+                    let rest = &content[tag.end..];
+                    take(tag, &rest[..memchr(b'<', rest).unwrap_or(rest.len())]);
+                }
+            }
+        }
+    }
+}
+
+/// The closing tag of the element that was opened before these tags.
+fn closing<'a>(tags: Tags<'a>, is: &dyn Fn(&[u8]) -> bool) -> Option<Tag<'a>> {
+    let mut depth = 1;
+    for tag in tags.filter(|tag| is(tag.name)) {
+        match tag.kind {
+            Kind::Open => depth += 1,
+            Kind::Empty => {}
+            Kind::Close => depth -= 1,
+        }
+        if depth == 0 {
+            return Some(tag);
+        }
+    }
+    None
+}
+
+/// A record: its own tag and its content.
+struct Element<'p, 'a> {
+    prolog: &'p Prolog,
+    tag: Tag<'a>,
+    content: &'a [u8],
+    /// Which names of usual fields there are in the content.
+    usual: Vec<&'static str>,
+    /// Whether there is a picture in the content.
+    picture: bool,
+}
+
+/// Takes a value, as its bytes are, and the name of its element or attribute.
+type Take<'t, 'a> = dyn FnMut(&'a [u8], &[u8]) + 't;
+
+impl<'p, 'a> Element<'p, 'a> {
+    /// The element that these bytes begin with; its end may be missing.
+    fn of(prolog: &'p Prolog, bytes: &'a [u8]) -> Self {
+        let nothing = Tag {
+            kind: Kind::Open,
+            name: &[],
+            attributes: &[],
+            start: 0,
+            end: 0,
+        };
+        let tag = Tags::of(bytes).next().unwrap_or(nothing);
+        let end = memmem::rfind(bytes, b"</").unwrap_or(bytes.len());
+        let content = bytes.get(tag.end..end).unwrap_or_default();
+        Element {
+            prolog,
+            tag,
+            content,
+            usual: Vec::new(),
+            picture: false,
+        }
+    }
+
+    /// Looks for usual fields, in one pass over the tags.
+    fn with_usual(mut self) -> Self {
+        let all = || IDS.iter().chain(&URL_FIELDS).chain(&TEXTS).chain(&[TITLE]);
+        for tag in Tags::of(self.content).filter(|tag| tag.kind != Kind::Close) {
+            if let Some(name) = all().find(|name| is_usual(tag.name, name))
+                && !self.usual.contains(name)
+            {
+                self.usual.push(name);
+            }
+            self.picture |= is_usual(tag.name, "svg");
+        }
+        self
+    }
+
+    /// Passes on the values of a field, as the module page defines it. Returns whether there are any.
+    fn values(&self, path: &str, take: &mut Take<'_, 'a>) -> bool {
+        let steps: Vec<&str> = path.split('.').collect();
+        values((self.tag, self.content), &steps, self.prolog, true, take)
+    }
+
+    /// The first of some fields with a value that is not blank, in one line. Only children and
+    /// attributes count, in any case of their names.
+    fn first(&self, names: &[&'static str]) -> Option<String> {
+        names.iter().find_map(|name| {
+            let is = |found: &[u8]| is_usual(found, name);
+            let mut first: Option<String> = None;
+            // The number of an article in PubMed is deeper than its other names.
+            let anywhere = *name == "pmid";
+            if self.usual.contains(name) {
+                elements(self.content, &is, anywhere, &mut |tag, content| {
+                    if first.is_none() {
+                        let link = || tag.attribute(|name| name == b"href");
+                        let plain = self.prolog.plain(content);
+                        first = plain.or_else(|| self.prolog.plain(link()?));
+                    }
+                });
+            }
+            first.or_else(|| self.prolog.plain(self.tag.attribute(is)?))
+        })
+    }
+}
+
+fn values<'a>(
+    (tag, content): (Tag<'a>, &'a [u8]),
+    steps: &[&str],
+    prolog: &Prolog,
+    first: bool,
+    take: &mut Take<'_, 'a>,
+) -> bool {
+    let [step, rest @ ..] = steps else {
+        return false;
+    };
+    let attribute = |wanted: &str| tag.attribute(|name| prolog.names(name, wanted));
+    if let Some(wanted) = step.strip_prefix('@') {
+        let value = attribute(wanted);
+        value
+            .into_iter()
+            .for_each(|value| take(value, wanted.as_bytes()));
+        return value.is_some();
+    }
+    let is = |name: &[u8]| prolog.names(name, step);
+    let mut any = false;
+    let mut search = |anywhere: bool, take: &mut Take<'_, 'a>| {
+        elements(content, &is, anywhere, &mut |tag, content| {
+            if rest.is_empty() {
+                take(content, tag.name);
+                any = true;
+            } else {
+                any |= values((tag, content), rest, prolog, false, take);
+            }
+        });
+        any
+    };
+    if search(false, take) {
+        return true;
+    }
+    if rest.is_empty()
+        && let Some(value) = attribute(step)
+    {
+        take(value, step.as_bytes());
+        return true;
+    }
+    first && search(true, take)
+}
+
+/// Appends a text without its tags, with CDATA sections unwrapped and ASCII characters unescaped.
+fn unescape(mut raw: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = memchr2(b'<', b'&', raw) {
+        out.extend_from_slice(&raw[..at]);
+        raw = &raw[at..];
+        let length = if raw[0] == b'&' {
+            match entity(raw) {
+                Some((c, length)) if c.is_ascii() => {
+                    out.push(c as u8);
+                    length
+                }
+                _ => {
+                    out.push(b'&');
+                    1
+                }
+            }
+        } else if let Some(inside) = raw.strip_prefix(CDATA) {
+            let length = memmem::find(inside, b"]]>").unwrap_or(inside.len());
+            out.extend_from_slice(&inside[..length]);
+            (CDATA.len() + length + 3).min(raw.len())
+        } else {
+            out.push(b' ');
+            memchr(b'>', raw).map_or(raw.len(), |end| end + 1)
+        };
+        raw = &raw[length..];
+    }
+    out.extend_from_slice(raw);
+}
+
+/// The character of the entity that begins here, and the entity's length. Of the entities with
+/// names, XML has five.
+fn entity(bytes: &[u8]) -> Option<(char, usize)> {
+    let end = memchr(b';', &bytes[..bytes.len().min(12)])?;
+    let c = match &bytes[1..end] {
+        b"lt" => '<',
+        b"gt" => '>',
+        b"amp" => '&',
+        b"quot" => '"',
+        b"apos" => '\'',
+        [b'#', digits @ ..] => {
+            let digits = std::str::from_utf8(digits).ok()?;
+            let number = match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            char::from_u32(number).filter(|c| *c != '\0')?
+        }
+        _ => return None,
+    };
+    Some((c, end + 1))
+}
+
+/// Resolves numeric entities that are not ASCII.
+fn characters(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("&#") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match entity(rest.as_bytes()) {
+            Some((c, length)) if !c.is_ascii() => {
+                out.push(c);
+                rest = &rest[length..];
+            }
+            _ => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether the value of a field is markup that is escaped once more.
+fn is_escaped_markup(raw: &[u8], name: &[u8]) -> bool {
+    let tags = |raw: &[u8]| {
+        let mut rest = raw;
+        while let Some(at) = memchr(b'<', rest) {
+            let Some(inside) = rest[at..].strip_prefix(CDATA) else {
+                return true;
+            };
+            let end = memmem::find(inside, b"]]>").map(|end| end + 3);
+            rest = &inside[end.unwrap_or(inside.len())..];
+        }
+        false
+    };
+    if tags(raw) {
+        return false;
+    }
+    let is = |names: &[&str]| {
+        let mut names = names.iter();
+        names.any(|other| local(name).eq_ignore_ascii_case(other.as_bytes()))
+    };
+    if is(&["body", "html", "encoded"]) {
+        return true;
+    }
+    let mut begin = Vec::new();
+    unescape(
+        &raw.trim_ascii_start()[..raw.trim_ascii_start().len().min(2048)],
+        &mut begin,
+    );
+    if is(&["text"]) {
+        is_page(&begin)
+    } else {
+        looks_like_markup(&begin)
+    }
+}
+
+/// Interprets a record.
+pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let element = Element::of(prolog, bytes).with_usual();
+    let mut notices = Vec::new();
+    let one = |path: &str| {
+        let mut first = None;
+        element.values(path, &mut |raw, _| {
+            if first.is_none() {
+                first = prolog.plain(raw);
+            }
+        });
+        first
+    };
+    let docno = match &config.id_field {
+        Some(path) => one(path),
+        None => element.first(&IDS),
+    };
+    if let (None, Some(field)) = (&docno, &config.id_field) {
+        notices.push((Reason::MissingDocno, format!("no {field}")));
+    }
+    let docno = docno.unwrap_or_default();
+    let url = match &config.url_field {
+        Some(path) => one(path),
+        None => element.first(&URL_FIELDS),
+    };
+    let mut body = prolog.declaration.as_deref().unwrap_or(XML).to_vec();
+    let declaration = body.len();
+    let (mut any, mut length) = (false, 0u64);
+    {
+        let mut push = |raw: &[u8], name: &[u8]| {
+            length += raw.len() as u64 + u64::from(any);
+            if length > config.max_document.0 {
+                return;
+            }
+            if std::mem::replace(&mut any, true) {
+                body.push(b'\n');
+            }
+            match is_escaped_markup(raw, name) {
+                true => unescape(raw, &mut body),
+                false => body.extend_from_slice(raw),
+            }
+        };
+        match &config.text_field {
+            Some(paths) => paths.split(',').for_each(|path| {
+                element.values(path, &mut push);
+            }),
+            None => usual_text(&element, &mut push),
+        }
+    }
+    let refused = |reason, detail| Outcome::Refused {
+        docno: Some(docno.clone().into()),
+        refusal: Refusal::new(reason, detail),
+    };
+    if length > config.max_document.0 {
+        return refused(Reason::TooLarge, format!("{length} bytes in its fields"));
+    }
+    if !any {
+        match &config.text_field {
+            Some(paths) => return refused(Reason::MissingText, element.without(paths)),
+            None => body.extend_from_slice(element.content),
+        }
+    }
+    debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
+    Outcome::Document(Parts {
+        docno: docno.into(),
+        url: url.map(Cow::Owned),
+        title: element.first(&[TITLE]).map(Cow::Owned),
+        content: ContentKind::Markup,
+        charset: None,
+        body: body.into(),
+        notices,
+    })
+}
+
+/// Passes on the values of the first of [`TEXTS`] that the record has, as the module page defines it.
+fn usual_text<'a>(element: &Element<'_, 'a>, take: &mut Take<'_, 'a>) {
+    let mut blank = None;
+    for name in TEXTS {
+        let is = |found: &[u8]| is_usual(found, name);
+        let attribute = element.tag.attribute(is);
+        let (mut found, mut any) = (attribute.is_some(), false);
+        let anywhere = name == "text" && !element.picture;
+        if element.usual.contains(&name) {
+            elements(element.content, &is, anywhere, &mut |_, content| {
+                found = true;
+                any |= !content.trim_ascii().is_empty();
+            });
+            if any {
+                return elements(element.content, &is, anywhere, &mut |tag, content| {
+                    take(content, tag.name);
+                });
+            }
+        }
+        if let Some(value) = attribute.filter(|value| !value.trim_ascii().is_empty()) {
+            return take(value, name.as_bytes());
+        }
+        blank = blank.or(found.then_some(name));
+    }
+    if let Some(name) = blank {
+        take(&[], name.as_bytes());
+    }
+}
+
+impl Element<'_, '_> {
+    /// What it has in place of fields, for a message.
+    fn without(&self, paths: &str) -> String {
+        let mut names: Vec<String> = Vec::new();
+        let mut push = |name: String| {
+            if names.len() < 10 && !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        let text = |name: &[u8]| String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
+        self.tag
+            .attributes()
+            .for_each(|(name, _)| push(format!("@{}", text(name))));
+        elements(self.content, &|_| true, false, &mut |tag, _| {
+            push(text(tag.name))
+        });
+        match names.is_empty() {
+            true => format!("no {paths}; the record has neither elements nor attributes"),
+            false => format!("no {paths}; the record has {}", names.join(", ")),
+        }
+    }
+}
+
+/// The value of a field of a record, in one line.
+pub(super) fn field(prolog: &Prolog, bytes: &[u8], path: &str) -> Option<String> {
+    let mut first = None;
+    Element::of(prolog, bytes).values(path, &mut |raw, _| {
+        if first.is_none() {
+            first = prolog.plain(raw);
+        }
+    });
+    first
+}
+
+/// The docno in the first bytes of a record that is not delivered.
+pub(super) fn docno_in_head(prolog: &Prolog, held: &[u8]) -> Option<String> {
+    let head = &held[..held.len().min(HEAD)];
+    Element::of(prolog, head).with_usual().first(&IDS)
+}
