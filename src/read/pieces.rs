@@ -557,8 +557,10 @@ mod tests {
                     .collect();
                 same(text.as_bytes(), Some(format), each, most);
                 same(text.as_bytes(), None, each, most);
-                let lower = format!("<add>\n{}", text.to_ascii_lowercase());
-                same(lower.as_bytes(), Some(format), each, most);
+                if format == Format::TrecSgml {
+                    let lower = format!("<add>\n{}", text.to_ascii_lowercase());
+                    same(lower.as_bytes(), Some(format), each, most);
+                }
             }
             let text: String = lines
                 .iter()
