@@ -65,6 +65,8 @@ pub struct RecordReader {
     state: State,
     /// At the end of the bytes: how they were framed, and how to go on behind damage.
     behind: Option<(State, Option<State>)>,
+    /// Whether bytes before these are damaged.
+    damaged: bool,
     /// Where the last record ended that was delivered.
     last_end: u64,
     /// The file being read, for checking that it is still the file that was listed.
@@ -475,6 +477,7 @@ impl RecordReader {
             file,
             state: State::Start,
             behind: None,
+            damaged: false,
             last_end: 0,
             opened: None,
             seekable: None,
@@ -593,6 +596,11 @@ impl RecordReader {
                         self.end();
                         continue;
                     }
+                    // Its first row has no names.
+                    Ok(State::Table(_)) if self.damaged => {
+                        self.state = State::Plain { mail: false };
+                        continue;
+                    }
                     Ok(state) => {
                         self.state = state;
                         continue;
@@ -645,6 +653,7 @@ impl RecordReader {
                             match behind {
                                 Some((_, Some(behind))) if fault.goes_on => {
                                     self.state = behind;
+                                    self.damaged = true;
                                     self.stream.go_on();
                                 }
                                 _ => fault.stop(),
@@ -1000,7 +1009,7 @@ impl RecordReader {
             }
             sink.take(&mut self.stream, n);
         }
-        if self.stream.cut() {
+        if self.stream.cut() || self.damaged {
             return Step::Rejected {
                 reason: Reason::Truncated,
                 docno: Some(self.origin.name().to_string()),
