@@ -171,7 +171,7 @@ impl Cursor<'_, '_> {
     }
 
     /// Passes everything before the next `<`; `false` if there is none.
-    fn to_bracket(&mut self) -> bool {
+    fn skip_to_bracket(&mut self) -> bool {
         loop {
             let bytes = self.ahead(1);
             let length = bytes.len();
@@ -213,7 +213,7 @@ impl ElementFramer {
             at: 0,
         };
         let name = loop {
-            if !cursor.to_bracket() {
+            if !cursor.skip_to_bracket() {
                 break None;
             }
             match self.mark(&mut cursor) {
@@ -250,7 +250,7 @@ impl ElementFramer {
             TagEnd::Missing => return self.cut(sink),
         }
         loop {
-            if !cursor.to_bracket() {
+            if !cursor.skip_to_bracket() {
                 return self.cut(sink);
             }
             match self.mark(&mut cursor) {
@@ -307,7 +307,7 @@ impl ElementFramer {
             at: 0,
         };
         let mut depth = 1;
-        while cursor.to_bracket() {
+        while cursor.skip_to_bracket() {
             match self.mark(&mut cursor) {
                 Mark::Opens(length) => {
                     cursor.pass(length);
