@@ -20,7 +20,8 @@
 //!
 //! # Where we depart from the standard
 //! If the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself and
-//! `<title>` may contain tags. In HTML, `<script/>` opens a script, as in browsers.
+//! `<title>` may contain tags. In HTML, `<script/>` opens a script, as in browsers. A tag such as
+//! `<p>`, which SVG and MathML do not have, ends them if they were not closed (13.2.6.5).
 
 use std::convert::Infallible;
 
@@ -80,6 +81,72 @@ fn is_inline(name: &[u8]) -> bool {
     )
 }
 
+/// Whether a tag ends SVG and MathML that are still open. `<font>` does only with some attributes.
+fn ends_foreign(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"b" | b"big"
+            | b"blockquote"
+            | b"body"
+            | b"br"
+            | b"center"
+            | b"code"
+            | b"dd"
+            | b"div"
+            | b"dl"
+            | b"dt"
+            | b"em"
+            | b"embed"
+            | b"h1"
+            | b"h2"
+            | b"h3"
+            | b"h4"
+            | b"h5"
+            | b"h6"
+            | b"head"
+            | b"hr"
+            | b"i"
+            | b"img"
+            | b"li"
+            | b"listing"
+            | b"menu"
+            | b"meta"
+            | b"nobr"
+            | b"ol"
+            | b"p"
+            | b"pre"
+            | b"ruby"
+            | b"s"
+            | b"small"
+            | b"span"
+            | b"strong"
+            | b"strike"
+            | b"sub"
+            | b"sup"
+            | b"table"
+            | b"tt"
+            | b"u"
+            | b"ul"
+            | b"var"
+    )
+}
+
+/// Whether an element of SVG or MathML contains HTML.
+fn holds_html(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"foreignobject"
+            | b"desc"
+            | b"title"
+            | b"annotation-xml"
+            | b"mi"
+            | b"mo"
+            | b"mn"
+            | b"ms"
+            | b"mtext"
+    )
+}
+
 /// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
 #[derive(Clone, Copy, Default)]
 struct Name {
@@ -121,6 +188,8 @@ pub(super) struct TextEmitter<'a, S> {
     xml: bool,
     /// Number of open `<svg>` and `<math>` elements.
     foreign_depth: usize,
+    /// Number of open elements in them that contain HTML.
+    html_depth: usize,
     /// Whether the tokenizer is inside `<script>` or `<style>`.
     dropping: bool,
     name: Name,
@@ -139,6 +208,7 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
             title_state: Title::Awaited,
             xml,
             foreign_depth: 0,
+            html_depth: 0,
             dropping: false,
             name: Name::default(),
             end_tag: false,
@@ -166,6 +236,9 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
     fn start_tag(&mut self) -> Option<State> {
         let name = self.name;
         let name = name.get();
+        if self.foreign_depth > 0 {
+            self.in_foreign(name, ends_foreign(name));
+        }
         if is_inline(name) {
             return None;
         }
@@ -207,9 +280,24 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
         Some(state)
     }
 
+    /// A tag within SVG or MathML, which may end them.
+    fn in_foreign(&mut self, name: &[u8], ends: bool) {
+        if ends && self.html_depth == 0 && !self.xml {
+            self.foreign_depth = 0;
+        } else if holds_html(name) && !self.self_closing {
+            self.html_depth = match self.end_tag {
+                false => self.html_depth + 1,
+                true => self.html_depth.saturating_sub(1),
+            };
+        }
+    }
+
     fn end_tag(&mut self) {
         let name = self.name;
         let name = name.get();
+        if self.foreign_depth > 0 {
+            self.in_foreign(name, matches!(name, b"p" | b"br"));
+        }
         // Inside a script or style, the tokenizer only reports that element's own end tag.
         self.dropping = false;
         if is_inline(name) {
@@ -219,7 +307,12 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
         self.title_break();
         match name {
             b"title" if self.title_state == Title::Open => self.title_state = Title::Done,
-            b"svg" | b"math" => self.foreign_depth = self.foreign_depth.saturating_sub(1),
+            b"svg" | b"math" => {
+                self.foreign_depth = self.foreign_depth.saturating_sub(1);
+                if self.foreign_depth == 0 {
+                    self.html_depth = 0;
+                }
+            }
             _ => {}
         }
     }

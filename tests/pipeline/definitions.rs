@@ -492,6 +492,21 @@ fn html_becomes_text() {
         ("<b\0>foo", "foo"),
         ("<a/b=c/>foo<a b==\"x\"c>bar", "foobar"),
         ("<svg><style>x</style><script/>foo</svg>", "foo"),
+        // What SVG does not have ends it.
+        (
+            "<svg><path d=x><p>foo<script src=a/>var x;</script><style/>.a{}</style>bar",
+            "foo bar",
+        ),
+        ("<svg><g>foo<b>b</b><script/>x</script>bar", "foob bar"),
+        ("<svg><g></p>foo<script/>x</script>bar", "foo bar"),
+        (
+            "<svg><foreignObject><p>foo</p></foreignObject><script/>bar</svg>",
+            "foo bar",
+        ),
+        (
+            "<svg><desc><p>a</desc></svg><svg><b><script/>x</script>c",
+            "a c",
+        ),
         ("<math><mi>x</mi><mo>=</mo></math>y", "x y"),
         (
             "<?xml version='1.0'?><doc><t>foo</t><script/><t>bar</t></doc>",
