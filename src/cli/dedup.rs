@@ -111,9 +111,9 @@ pub struct Options {
     ///
     /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
     /// oldest:FIELD: by a date (RFC 3339, or a number) in the record; WARC-Date without FIELD.
-    /// max:FIELD, min:FIELD: by a number. prefer:FIELD=A,B: A before B before all other values.
-    /// prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the next
-    /// ones break its ties, and the order of the input breaks the rest. A document without the
+    /// max:FIELD, min:FIELD: by a number or date. prefer:FIELD=A,B: A before B before all other
+    /// values. prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the
+    /// next ones break its ties, and the order of the input breaks the rest. A document without the
     /// field comes last.
     ///
     /// Example: --keep prefer:source=wiki,books --keep longest

@@ -23,9 +23,9 @@ pub enum Policy {
     Newest(Option<String>),
     /// The least date in a field; without a name, WARC-Date.
     Oldest(Option<String>),
-    /// The greatest number in a field.
+    /// The greatest number or date in a field.
     Max(String),
-    /// The least number in a field.
+    /// The least number or date in a field.
     Min(String),
     /// The first of these values that a field has.
     Prefer {
@@ -191,8 +191,9 @@ pub fn preference(policy: &Policy, value: Option<&str>) -> u64 {
     let ascending = match policy {
         // A WARC-Date may be a year alone, which in another field would be a number.
         Policy::Newest(None) | Policy::Oldest(None) => date(value),
-        Policy::Newest(_) | Policy::Oldest(_) => number(value).or_else(|| date(value)),
-        Policy::Max(_) | Policy::Min(_) => number(value),
+        Policy::Newest(_) | Policy::Oldest(_) | Policy::Max(_) | Policy::Min(_) => {
+            number(value).or_else(|| date(value))
+        }
         Policy::Prefer { values, .. } => {
             let at = values.iter().position(|wanted| wanted == value);
             return at.map_or(u64::MAX, |at| at as u64);
@@ -211,10 +212,10 @@ fn descending(value: u64) -> u64 {
     (u64::MAX - value).min(u64::MAX - 1)
 }
 
-/// A finite number as an integer of the same order.
+/// A number as an integer of the same order.
 fn number(text: &str) -> Option<u64> {
     let value: f64 = text.trim().parse().ok()?;
-    value.is_finite().then(|| {
+    (!value.is_nan()).then(|| {
         // Zero has one sign here.
         let bits = (value + 0.0).to_bits();
         if bits >> 63 == 1 {
@@ -382,14 +383,30 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_order_and_missing_values_come_last() {
-        let rising = ["-1e300", "-2", "-0.5", "0", "1e-300", "3", "3.5", "1e300"];
+        let rising = [
+            "-Infinity",
+            "-1e300",
+            "-2",
+            "-0.5",
+            "0",
+            "1e-300",
+            "3",
+            "3.50",
+            "1e300",
+            "Infinity",
+        ];
         let numbers: Vec<u64> = rising.iter().map(|text| number(text).unwrap()).collect();
         assert!(numbers.is_sorted_by(|a, b| a < b));
         assert_eq!(number("-0"), number("0"));
         let (max, min): (Policy, Policy) = ("max:a".parse().unwrap(), "min:a".parse().unwrap());
         for policy in [&max, &min] {
             let missing = preference(policy, None);
-            assert_eq!(preference(policy, Some("nan")), missing);
+            for value in ["nan", "NaN", "", "true", "soon"] {
+                assert_eq!(preference(policy, Some(value)), missing, "{value}");
+            }
+            let later = preference(policy, Some("2012-03-01T00:00:00Z"));
+            let sooner = preference(policy, Some("2012-02-01"));
+            assert_eq!(later < sooner, *policy == max);
             assert!(
                 rising
                     .iter()
