@@ -115,6 +115,16 @@ pub enum Error {
         /// The size found.
         found: u64,
     },
+    /// An input is damaged in a place that was not read before, so that it cannot be written again.
+    #[error("{} is damaged: {place}: {what}", path.display())]
+    DamagedInput {
+        /// The input.
+        path: PathBuf,
+        /// Where.
+        place: String,
+        /// What is wrong.
+        what: String,
+    },
     /// The content contradicts itself or its checksum.
     #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
     Corrupt {
@@ -354,7 +364,7 @@ pub enum Error {
         inputs: u64,
         /// What was found instead: rejects and skipped records by reason, the most frequent first.
         found: Vec<(String, u64)>,
-        /// The first reject, as its line in `rejects.jsonl`.
+        /// The first reject: its file, place, reason and detail.
         first: Option<String>,
         /// What to try.
         hint: &'static str,
@@ -364,7 +374,7 @@ pub enum Error {
     Rejected {
         /// Number of rejects.
         count: u64,
-        /// The first reject, as its line in `rejects.jsonl`.
+        /// The first reject: its file, place, reason and detail.
         first: String,
     },
     /// A stop was requested (Ctrl-C, SIGTERM). Committed data stays.
@@ -576,6 +586,7 @@ impl Error {
             | Error::Truncated { path, .. }
             | Error::TooLong { path, .. }
             | Error::Corrupt { path, .. }
+            | Error::DamagedInput { path, .. }
             | Error::BadLine { path, .. }
             | Error::BadComment { path, .. }
             | Error::InputChanged { path, .. }
@@ -691,6 +702,10 @@ impl Error {
                 "run `lookalike verify` on the directory to see what else is damaged; then \
                  delete the file and repeat the command that made it, or start in a new \
                  directory with -o"
+                    .into()
+            }
+            Error::DamagedInput { .. } => {
+                "leave the file out (--exclude), or write it again with the program that made it"
                     .into()
             }
             Error::BadLine { hint: "", .. } => "correct the line".into(),

@@ -1,6 +1,7 @@
 //! Parquet files: footers, page headers, levels and values.
 
 use lookalike::budget::ByteSize;
+use lookalike::dedup::parquet_with_rows;
 use lookalike::read::{
     Batch, Interpreted, ReadConfig, Reason, RecordKind, RecordReader, interpret,
 };
@@ -13,6 +14,7 @@ pub fn run(data: &[u8]) {
     let text = controls.one_of(&[
         None,
         Some("messages.content"),
+        Some("messages[role=user][0].content,messages[1].content"),
         Some("page.body"),
         Some("id"),
     ]);
@@ -33,6 +35,7 @@ pub fn run(data: &[u8]) {
     input[..4].copy_from_slice(b"PAR1");
     let end = input.len() - 4;
     input[end..].copy_from_slice(b"PAR1");
+    written_again(&input);
     let mut reader = RecordReader::from_bytes(input, "a", 7, &config);
     let mut batch = Batch::default();
     let mut row = 0;
@@ -63,4 +66,23 @@ pub fn run(data: &[u8]) {
         }
     }
     assert!(reader.failure().is_none());
+}
+
+/// What can be written again can be read, and has the rows that were kept.
+fn written_again(input: &[u8]) {
+    let mut kept = 0u64;
+    let keep = |row: u64| {
+        kept += u64::from(row % 3 != 1);
+        row % 3 != 1
+    };
+    let Ok(copy) = parquet_with_rows(input.to_vec(), keep) else {
+        return;
+    };
+    let mut found = 0u64;
+    let all = parquet_with_rows(copy, |_| {
+        found += 1;
+        true
+    });
+    assert!(all.is_ok(), "a copy cannot be copied: {all:?}");
+    assert_eq!(found, kept, "rows of a copy");
 }

@@ -183,16 +183,16 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
         return;
     }
     // What is around elements belongs to no record.
-    let gap = |bytes: &[u8], first| match config.record {
+    let gap = |bytes: &[u8]| match config.record {
         Some(_) => {}
-        None => gap(bytes, first),
+        None => gap(bytes),
     };
     // The header of a table is in no record.
     let header = all.header as usize;
     let mut at = header;
     for record in records.iter().filter(|record| record.source.length > 0) {
         let start = record.source.offset as usize;
-        gap(&input[at..start], at == 0);
+        gap(&input[at..start]);
         at = start + record.source.length as usize;
         if !matches!(record.kind, RecordKind::Rejected(_)) && record.notice.is_none() {
             let held = &all.batch.bytes[record.bytes.clone()];
@@ -206,7 +206,7 @@ fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
             assert_eq!(held, &input[start..start + held.len()], "bytes of a record");
         }
     }
-    gap(&input[at..], at == 0);
+    gap(&input[at..]);
 }
 
 /// Do these bytes begin a compressed stream?
@@ -230,21 +230,22 @@ fn wide(input: &[u8]) -> bool {
     marks.iter().any(|mark| input.starts_with(mark)) || head.contains(&0)
 }
 
-/// White space, commas and brackets of JSON, comments and declarations of SGML, and the tags of
-/// elements around documents.
-fn gap(mut bytes: &[u8], first: bool) {
-    if first {
-        bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    }
+/// White space, byte order marks, commas, brackets and separators of JSON, comments and
+/// declarations of SGML, and the tags of elements around documents.
+fn gap(mut bytes: &[u8]) {
     let shown = String::from_utf8_lossy(bytes).into_owned();
     loop {
         let used = bytes
             .iter()
-            .take_while(|&&byte| byte.is_ascii_whitespace() || b",[]".contains(&byte))
+            .take_while(|&&byte| byte.is_ascii_whitespace() || b",[]\x1e".contains(&byte))
             .count();
         bytes = &bytes[used..];
         if bytes.is_empty() {
             return;
+        }
+        if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
+            bytes = rest;
+            continue;
         }
         let is_tag = match bytes {
             [b'<', b'/', c, ..] | [b'<', c, ..] => c.is_ascii_alphabetic(),

@@ -6,7 +6,7 @@ use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::blocks::{Packer, Unpacker};
-use crate::read::{Reason, Reject};
+use crate::read::{Reason, Reject, SaidOnce};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
 use crate::{Error, Result};
 
@@ -292,12 +292,13 @@ fn name_of(reason: Reason, path: &Path) -> Result<String> {
 }
 
 /// Writes the rejects and notices of a segment.
-pub struct RejectWriter(BlockWriter);
+pub struct RejectWriter(BlockWriter, SaidOnce);
 
 impl RejectWriter {
     /// Starts the rejects of segment `number`.
     pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        BlockWriter::create(directory, Kind::Rejects, parameters, number).map(RejectWriter)
+        let out = BlockWriter::create(directory, Kind::Rejects, parameters, number)?;
+        Ok(RejectWriter(out, SaidOnce::default()))
     }
 
     /// Appends a reject, or (if `kept`) a notice about a document that is kept.
@@ -309,7 +310,7 @@ impl RejectWriter {
             docno: reject.docno.clone(),
             reason: name_of(reject.reason, self.0.out.path())?,
             kept,
-            detail: reject.detail.clone(),
+            detail: self.1.detail(reject).into(),
         })
     }
 

@@ -2,11 +2,12 @@
 //! removed WARC record.
 //!
 //! # Algorithm
-//! What lies between records is *separators* (white space, and commas in a JSON array) and content
-//! (brackets, comments, records that are no documents, rejected bytes). Content is copied. A
-//! separator goes with the record before it. At the end of a file or of an array, what follows the
-//! last record takes the place of the separator after the last kept record, so that no comma and no
-//! empty line is left over. So it is before a tag, which may end the element around the records.
+//! What lies between records is *separators* (white space, and commas and record separators of RFC
+//! 7464 between JSON objects) and content (brackets, comments, byte order marks, records that are no
+//! documents, rejected bytes). Content is copied. A separator goes with the record before it. At
+//! the end of a file or of an array, what follows the last record takes the place of the separator
+//! after the last kept record, so that no comma and no empty line is left over. So it is
+//! before a tag, which may end the element around the records.
 //!
 //! A table has no separators: rows have their line ends. Its header is copied to both outputs.
 //!
@@ -149,7 +150,7 @@ pub(crate) fn copy_rewriting<E>(
         let end = span.offset + span.length;
         let first = window.peek().map_err(Failed::Reading)?;
         out.gap |= std::mem::take(&mut window.gap);
-        out.array |= first == Some(b'{') && !out.table;
+        out.json |= first == Some(b'{') && !out.table;
         if span.member.is_some() && first != Some(b'{') {
             return Err(Failed::NotAnObject(span.offset));
         }
@@ -374,10 +375,10 @@ struct Kept<'o, O: ?Sized> {
     gap: bool,
     /// The last byte that was written.
     last: u8,
-    /// Whether commas are separators.
-    array: bool,
     /// Whether there are no separators.
     table: bool,
+    /// Whether commas and record separators are separators.
+    json: bool,
     state: State,
     /// Whether anything was written.
     any: bool,
@@ -394,7 +395,7 @@ impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
             member_ended: false,
             gap: false,
             last: b'\n',
-            array: false,
+            json: false,
             table: false,
             state: State::Content,
             any: false,
@@ -437,7 +438,7 @@ impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
         self.gap |= piece.gap;
         if self.state != State::Content {
             let is_separator =
-                |byte: &u8| byte.is_ascii_whitespace() || self.array && *byte == b',';
+                |byte: &u8| byte.is_ascii_whitespace() || self.json && matches!(byte, b',' | 0x1e);
             let length = bytes.iter().take_while(|byte| is_separator(byte)).count();
             let pending = match self.state {
                 State::AfterKept => &mut self.held,
@@ -449,8 +450,8 @@ impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
                 return Ok(());
             }
             let closes = match bytes.first() {
-                Some(b']') => self.array,
-                Some(b'<') => !self.array,
+                Some(b']') => self.json,
+                Some(b'<') => !self.json,
                 _ => false,
             };
             self.put_separator(closes)?;
@@ -633,6 +634,9 @@ mod tests {
             ("[\n  <{a}>,\n  ({b}),\n  ({c})\n]\n", "[\n  {a}\n]\n"),
             ("[({a}),({b})]", "[]"),
             ("<{a}>\n({b})\n{bad\n<{c}>\n", "{a}\n{bad\n{c}\n"),
+            ("\x1e<{a}>\n\x1e({b})\n\x1e<{c}>\n", "\x1e{a}\n\x1e{c}\n"),
+            ("\x1e({a})\n\x1e<{b}>\n\x1e({c})\n", "\x1e{b}\n"),
+            ("\u{feff}({a})\n\u{feff}<{b}>\n", "\u{feff}\u{feff}{b}\n"),
             ("head <a> , (b) , <c>", "head a , , c"),
             ("# x\n<a>\n(b)\n# y\n(c)\n", "# x\na\n# y\n"),
         ] {

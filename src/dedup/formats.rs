@@ -2,13 +2,14 @@
 
 use super::values::no_such_field;
 use super::write::is_parquet;
-use super::{DedupConfig, Form, Policy, Revisit, STAGE};
+use super::{DedupConfig, Form, Policy, Revisit, STAGE, parquet};
 use crate::progress::Context;
 use crate::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of};
+use crate::store::disk::{self, SharedFile};
 use crate::{Error, Result};
 
-/// Refuses inputs that cannot be annotated, and `revisit` records without a WARC file. Looks at the
-/// first bytes of each input, and only if the parameters ask for one of both.
+/// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
+/// file. Looks at the first bytes of each input.
 pub(super) fn check(
     config: &DedupConfig,
     inputs: &[InputFile],
@@ -16,6 +17,13 @@ pub(super) fn check(
     context: &Context<'_>,
 ) -> Result<()> {
     let annotated = config.form == Form::Annotated;
+    for input in inputs {
+        context.stop.check(STAGE)?;
+        if config.form != Form::Lists && input.problem.is_none() && is_parquet(&input.path)? {
+            let file = SharedFile::new(disk::open_regular(&input.path)?);
+            parquet::refuse_encrypted(&file, &input.path)?;
+        }
+    }
     if !annotated && config.revisit == Revisit::None {
         return Ok(());
     }

@@ -85,6 +85,7 @@ pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
 pub(crate) use output::{check_outside_kept, check_outside_taken};
+pub use parquet::parquet_with_rows;
 pub use policy::{Policy, Rule, preference};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;

@@ -33,14 +33,14 @@
 //!   such as a time zone name or a duration, is lost.
 //!
 //! # Errors
-//! `Io` if reading or writing fails. `Corrupt` with the row group and column if the file is
+//! `Io` if reading or writing fails. `DamagedInput` with the row group and column if the file is
 //! damaged.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ::parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
 use ::parquet::bloom_filter::Sbbf;
@@ -57,8 +57,9 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 use bytes::Bytes;
 
+use crate::read::DEFAULT_MAX_RATIO;
 use crate::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
-use crate::read::parquet::{footer, guarded};
+use crate::read::parquet::{encrypted_column, footer, guarded, rows_of};
 use crate::store::table::{CREATED_BY, Failure, Remembering};
 use crate::{Error, Result};
 
@@ -127,6 +128,22 @@ pub(crate) fn copy_rows(
     copy(source, output, &mut keep, (None, None), check)
 }
 
+/// The Parquet file with these bytes, with the rows that `keep` returns `true` for.
+///
+/// # Errors
+/// `DamagedInput` or `BadParameter` if it cannot be written again.
+pub fn parquet_with_rows(bytes: Vec<u8>, keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
+    let place = Path::new("the file");
+    let source = Source {
+        file: Arc::new(Bytes::from(bytes)),
+        path: place,
+        to: place,
+    };
+    let mut out = Vec::new();
+    copy_rows(&source, &mut out, keep, &mut || Ok(()))?;
+    Ok(out)
+}
+
 /// Like [`copy_rows`], and appends the column `lookalike` with what `note` returns for each row
 /// that is kept. A column of this name is replaced, in its place. `note` is called in the order of
 /// rows, after `keep` for the row group.
@@ -171,6 +188,24 @@ pub(crate) fn copy_with_texts(
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<CopiedRows> {
     copy(source, output, &mut keep, (None, Some(texts)), check)
+}
+
+/// Refuses a file with encrypted columns, which would be lost.
+///
+/// # Errors
+/// `BadParameter`.
+pub(crate) fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
+    match encrypted_column(file) {
+        None => Ok(()),
+        Some(column) => Err(Error::BadParameter {
+            name: "INPUT",
+            given: path.display().to_string(),
+            limit: format!(
+                "its column {column} is encrypted, so it cannot be written again; decrypt it \
+                 first, or leave the file out (--exclude)"
+            ),
+        }),
+    }
 }
 
 /// The file as the `parquet` crate reads it to copy column chunks as they are.
@@ -252,24 +287,32 @@ fn copy<W: Write + Send>(
             ParquetError::General(what) | ParquetError::EOF(what) => what,
             error => error.to_string(),
         };
-        Error::Corrupt {
+        Error::DamagedInput {
             path: source.path.to_path_buf(),
-            offset_bytes: None,
-            what: place.into(),
-            expected: "values that can be decoded".into(),
-            found,
+            place: place.into(),
+            what: found,
         }
     };
+    refuse_encrypted(&*source.file, source.path)?;
     let metadata = footer(&*source.file, None).map_err(|error| error_of("footer", error.into()))?;
+    let length = source
+        .file
+        .length()
+        .map_err(Error::io("read", source.path))?;
+    rows_of(&metadata, length, DEFAULT_MAX_RATIO)
+        .map_err(|trouble| error_of("footer", Stopped::Parquet(trouble.into())))?;
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
     let schema = match &note {
         None => schema,
-        Some(_) => with_annotation(&schema).map_err(|error| error_of("schema", error.into()))?,
+        Some(_) => guarded(|| with_annotation(&schema))
+            .map_err(|error| error_of("schema", error.into()))?,
     };
-    let properties = Arc::new(properties(&metadata, note.is_some()));
     let output = Remembering::new(output, failed.clone());
-    let mut writer = SerializedFileWriter::new(output, schema, properties)
-        .map_err(|error| error_of("header", error.into()))?;
+    let new = || {
+        let properties = Arc::new(properties(&metadata, note.is_some()));
+        SerializedFileWriter::new(output, schema, properties)
+    };
+    let mut writer = guarded(new).map_err(|error| error_of("header", error.into()))?;
     let mut copied = CopiedRows::default();
     for (number, group) in metadata.row_groups().iter().enumerate() {
         check()?;
@@ -298,8 +341,7 @@ fn copy<W: Write + Send>(
             ),
             None => format!("row group {number}"),
         };
-        let mut out = writer
-            .next_row_group()
+        let mut out = guarded(|| writer.next_row_group())
             .map_err(|error| error_of(&place(None), error.into()))?;
         let whole = kept == rows && changed.is_empty() && group.columns().iter().all(can_be_copied);
         copied.whole_groups += u64::from(whole);
@@ -310,7 +352,8 @@ fn copy<W: Write + Send>(
         });
         let put_notes = |out: &mut _| match &notes {
             Some(notes) => {
-                write_annotation(out, notes).map_err(|error| error_of(&place(None), error.into()))
+                let done = guarded(|| write_annotation(out, notes));
+                done.map_err(|error| error_of(&place(None), error.into()))
             }
             None => Ok(()),
         };
@@ -328,6 +371,7 @@ fn copy<W: Write + Send>(
                 group,
                 column,
                 runs: &runs,
+                in_piece: Arc::default(),
             };
             let done = if whole {
                 part.append(&mut out).map_err(Stopped::Parquet)
@@ -348,12 +392,9 @@ fn copy<W: Write + Send>(
         if !replaced {
             put_notes(&mut out)?;
         }
-        out.close()
-            .map_err(|error| error_of(&place(None), error.into()))?;
+        guarded(|| out.close()).map_err(|error| error_of(&place(None), error.into()))?;
     }
-    writer
-        .close()
-        .map_err(|error| error_of("footer", error.into()))?;
+    guarded(|| writer.close()).map_err(|error| error_of("footer", error.into()))?;
     Ok(copied)
 }
 
@@ -511,6 +552,8 @@ struct Part<'a> {
     group: &'a RowGroupMetaData,
     column: &'a ColumnChunkMetaData,
     runs: &'a [Range<u64>],
+    /// Values in the pages that were opened for a piece.
+    in_piece: Arc<AtomicU64>,
 }
 
 impl Part<'_> {
@@ -529,7 +572,7 @@ impl Part<'_> {
             column_index: None,
             offset_index: None,
         };
-        out.append_column(&chunks, close)
+        guarded(|| out.append_column(&chunks, close))
     }
 
     /// Decodes the column, and encodes the kept rows.
@@ -539,11 +582,11 @@ impl Part<'_> {
         mut edit: Option<Edit<'_>>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(), Stopped> {
-        let unlimited = Limits::of_trusted();
-        let in_row = Arc::new(AtomicU64::new(0));
-        let pages = Pages::new(self.file.clone(), self.column, unlimited, in_row)?;
-        let reader = get_column_reader(self.column.column_descr_ptr(), Box::new(pages));
-        let Some(mut writer) = out.next_column()? else {
+        let in_piece = self.in_piece.clone();
+        let pages = Pages::new(self.file.clone(), self.column, Limits::of_copy(), in_piece)?;
+        let column = self.column.column_descr_ptr();
+        let reader = guarded(|| Ok(get_column_reader(column, Box::new(pages))))?;
+        let Some(mut writer) = guarded(|| out.next_column())? else {
             let missing = "the column is not in the schema";
             return Err(ParquetError::General(missing.into()).into());
         };
@@ -577,7 +620,7 @@ impl Part<'_> {
                 return Err(ParquetError::General(other.into()).into());
             }
         }
-        Ok(writer.close()?)
+        Ok(guarded(|| writer.close())?)
     }
 
     fn values<T: DataType>(
@@ -589,20 +632,29 @@ impl Part<'_> {
     ) -> Result<(), Stopped> {
         let rows = u64::try_from(self.group.num_rows()).unwrap_or(1).max(1);
         let bytes = u64::try_from(self.column.uncompressed_size()).unwrap_or(0);
-        let piece = (PIECE_BYTES / (bytes / rows).max(1)).clamp(1, PIECE_ROWS);
+        // Values that all are the same take no bytes, but the levels of each do.
+        let levels = u64::try_from(self.column.num_values())
+            .unwrap_or(0)
+            .saturating_mul(4);
+        let piece = (PIECE_BYTES / (bytes.max(levels) / rows).max(1)).clamp(1, PIECE_ROWS);
         let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let column = self.column.column_descr();
         let (nullable, list) = (column.max_def_level() > 0, column.max_rep_level() > 0);
         let ended = || ParquetError::General("fewer values than rows".into());
         let mut at = 0;
         for run in self.runs {
-            let gap = usize::try_from(run.start - at).unwrap_or(usize::MAX);
-            if gap > 0 && guarded(|| reader.skip_records(gap))? != gap {
-                return Err(ended().into());
+            while at < run.start {
+                check().map_err(Stopped::Check)?;
+                let gap = PIECE_ROWS.min(run.start - at) as usize;
+                self.in_piece.store(0, Ordering::Relaxed);
+                if guarded(|| reader.skip_records(gap))? != gap {
+                    return Err(ended().into());
+                }
+                at += gap as u64;
             }
-            at = run.start;
             while at < run.end {
                 check().map_err(Stopped::Check)?;
+                self.in_piece.store(0, Ordering::Relaxed);
                 let rows = piece.min(run.end - at);
                 definitions.clear();
                 repetitions.clear();
@@ -620,7 +672,7 @@ impl Part<'_> {
                     nullable.then_some(&definitions[..]),
                     list.then_some(&repetitions[..]),
                 );
-                writer.write_batch(&values, levels.0, levels.1)?;
+                guarded(|| writer.write_batch(&values, levels.0, levels.1))?;
                 at += rows;
             }
         }
@@ -1005,9 +1057,55 @@ mod tests {
         let error = copy_rows(&source(&input), Vec::new(), |row| row != 31, &mut || Ok(()));
         let text = error.unwrap_err().to_string();
         assert!(
-            text.starts_with("in.parquet is corrupt: row group 1, column text: "),
+            text.starts_with("in.parquet is damaged: row group 1, column text: "),
             "{text}"
         );
+    }
+
+    /// Whatever bytes a file has, it is copied or refused: nothing panics, and nothing is read for
+    /// ever.
+    #[test]
+    fn damage_anywhere_is_an_error_or_nothing() {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_column_bloom_filter_enabled("text".into(), true)
+            .build();
+        let input = write(properties, &[0..20, 20..40]);
+        let note = |row: u64| Annotation {
+            cluster: Some(row as i64),
+            ..Annotation::default()
+        };
+        let (mut copied, mut refused) = (0, 0);
+        for at in 0..input.len() {
+            for flip in [1u8, 0x80, 0xff] {
+                // The values themselves are not checked; levels and headers are spread over all.
+                if at % 3 != usize::from(flip) % 3 && at + 1500 < input.len() {
+                    continue;
+                }
+                let mut bytes = input.clone();
+                bytes[at] ^= flip;
+                let source = source(&bytes);
+                let keep = |row: u64| row != 3;
+                let done = match (at + usize::from(flip)) % 3 {
+                    0 => copy_rows(&source, io::sink(), keep, &mut || Ok(())),
+                    1 => annotate(&source, io::sink(), keep, note, &mut || Ok(())),
+                    _ => {
+                        let mut texts = Texts {
+                            columns: &[1],
+                            changes: &mut |row| row % 5 == 1,
+                            text: &mut |_, _, old| Ok(old.to_ascii_uppercase()),
+                        };
+                        copy_with_texts(&source, io::sink(), keep, &mut texts, &mut || Ok(()))
+                    }
+                };
+                match done {
+                    Ok(_) => copied += 1,
+                    Err(Error::DamagedInput { .. } | Error::BadParameter { .. }) => refused += 1,
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+        }
+        assert!(copied > 500 && refused > 500, "{copied} {refused}");
     }
 
     #[test]

@@ -208,6 +208,7 @@ pub fn check_removal_inputs(
             Some(Container::Parquet) => {
                 let file: Arc<dyn ReadAt> =
                     Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
+                parquet::refuse_encrypted(&*file, &input.path)?;
                 // A damaged file has no documents.
                 if let Ok(footer) = footer(&*file, None)
                     && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)

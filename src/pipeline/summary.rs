@@ -1,12 +1,12 @@
 //! `summary.json`: all counts of a run.
 
-use crate::cluster::{ClusterStats, ResultsEntry, reject_line};
+use crate::cluster::{ClusterStats, ResultsEntry};
 use crate::collection::{
     self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentStats,
 };
 use crate::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::merge::{MergeStats, PostingsEntry};
-use crate::read::Reason;
+use crate::read::{Reason, Reject};
 use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling};
 use crate::sort::{FormStats, RunsEntry};
@@ -135,17 +135,20 @@ pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
     };
     Ok(Some(Error::NoDocuments {
         inputs: summary.inputs,
-        hint: hint(&found),
+        hint: hint(&found, summary.collection.read.text_field.is_some()),
         found,
         first,
     }))
 }
 
-/// The flags to try if this was found instead of documents.
-fn hint(found: &[(String, u64)]) -> &'static str {
+/// The flags to try if this was found instead of documents. `named` says whether the field of the
+/// text was given.
+fn hint(found: &[(String, u64)], named: bool) -> &'static str {
     let most = found.first().map(|(reason, _)| reason.as_str());
     let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
-    if is(&[Reason::MissingText]) {
+    if is(&[Reason::MissingText]) && named {
+        "give --text-field a field that has strings"
+    } else if is(&[Reason::MissingText]) {
         "name the field of the text with --text-field FIELD"
     } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
         "leave out --format, or name the format of the inputs"
@@ -158,6 +161,20 @@ fn hint(found: &[(String, u64)]) -> &'static str {
     } else {
         "check the inputs, --format and --text-field"
     }
+}
+
+/// A reject in one line, for messages.
+fn reject_text(file: &str, reject: &Reject) -> String {
+    let place = match &reject.docno {
+        Some(docno) => format!("document {docno}"),
+        None => format!("offset {}", reject.source.offset),
+    };
+    let mut text = format!("{file}, {place}: {}", reject.reason.text());
+    if !reject.detail.is_empty() {
+        text += ": ";
+        text += &reject.detail;
+    }
+    text
 }
 
 /// The first reject as an error, for `--strict`; `None` if there is no reject. Notices are not
@@ -174,7 +191,7 @@ pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
             if !kept {
                 let mut inputs = InputList::open(workspace.directory())?;
                 let file = inputs.path_of(reject.source.file)?;
-                let first = reject_line(file, &reject, false).trim_end().to_string();
+                let first = reject_text(file, &reject);
                 return Ok(Some(Error::Rejected { count, first }));
             }
         }

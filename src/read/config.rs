@@ -6,6 +6,7 @@ use std::str::FromStr;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::fields::FieldPath;
 use super::frame_elements::LONGEST_NAME;
 use crate::budget::ByteSize;
 
@@ -171,14 +172,15 @@ pub struct ReadConfig {
     /// markup is one document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<String>,
-    /// JSON and Parquet: the field of the text, a dotted path; with `None`, one of
+    /// JSON and Parquet: the path of the field of the text; with `None`, one of
     /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
-    /// `list[].field` takes the field of every element, and `list.0.field` that of the first.
+    /// `list.field` takes the field of every element, `list[0].field` that of the first, and
+    /// `list[name=value].field` those of the elements with this value.
     pub text_field: Option<String>,
-    /// JSON and Parquet: the field of the docno, a dotted path; with `None`, one of
+    /// JSON and Parquet: the path of the field of the docno; with `None`, one of
     /// [`super::ID_FIELDS`].
     pub id_field: Option<String>,
-    /// JSON and Parquet: the field of the URL, a dotted path; with `None`, one of
+    /// JSON and Parquet: the path of the field of the URL; with `None`, one of
     /// [`super::URL_FIELDS`].
     pub url_field: Option<String>,
     /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
@@ -270,10 +272,17 @@ impl ReadConfig {
             ("id-field", &self.id_field),
             ("url-field", &self.url_field),
         ] {
-            if let Some(field) = field
-                && field.split(['.', ',']).any(str::is_empty)
-            {
-                return refuse(name, field.clone(), "a name, or names joined by dots");
+            let Some(field) = field else { continue };
+            let parsed = match name {
+                "text-field" => FieldPath::all(field).map(drop),
+                _ => FieldPath::one(field).map(drop),
+            };
+            if let Err(what) = parsed {
+                let limit = format!(
+                    "the path of a field, such as page.body or messages[role=user].content, with \
+                     other names in double quotes: {what}"
+                );
+                return refuse(name, field.clone(), &limit);
             }
         }
         Ok(())

@@ -2,7 +2,8 @@
 //!
 //! Braces are matched outside of strings. A byte sequence that no object can contain ends the
 //! object: a line end inside a string, or an opening brace at the start of a line where JSON allows
-//! none. So a broken line costs one record and not the rest of the file.
+//! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
+//! record separator between objects is passed over.
 
 use super::reader::Step;
 use super::record::{Reason, RecordKind};
@@ -18,17 +19,26 @@ pub(super) struct JsonFramer {
     in_array: bool,
 }
 
+/// What may precede an object on its line: a byte order mark, in the middle of files that were put
+/// one after the other, and the separator of JSON text sequences (RFC 7464).
+const MARK: &[u8] = b"\xef\xbb\xbf";
+const SEPARATOR: u8 = 0x1e;
+
 /// The first place in these bytes where an object begins between two records, whatever precedes the
 /// bytes: first on its line, after a line that does not end with a comma or an opening bracket.
 ///
 /// Inside a string, the line end ends the record. Inside an object, the brace does
-/// ([`Braces::may_open`]). Inside a top-level array, objects are separated by commas.
+/// ([`Braces::may_open`]), or a mark before it. Inside a top-level array, objects are separated by
+/// commas.
 pub(super) fn certain_begin(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'\n', bytes).find_map(|at| {
         let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let last = bytes[..at].iter().rfind(|byte| !space(byte))?;
-        let begins = bytes.get(at + 1) == Some(&b'{') && !matches!(last, b',' | b'[');
-        begins.then_some(at + 1)
+        let line = &bytes[at + 1..];
+        let line = line.strip_prefix(&[SEPARATOR][..]).unwrap_or(line);
+        let line = line.strip_prefix(MARK).unwrap_or(line);
+        let begins = line.first() == Some(&b'{') && !matches!(last, b',' | b'[');
+        begins.then_some(bytes.len() - line.len())
     })
 }
 
@@ -82,6 +92,9 @@ impl Braces {
             match byte {
                 b'\n' => self.indent = Some(0),
                 b' ' | b'\t' | b'\r' => self.indent = self.indent.map(|indent| indent + 1),
+                // Neither can be in an object.
+                SEPARATOR => return (at, Some(End::Broken)),
+                0xef if self.indent == Some(0) => return (at, Some(End::Broken)),
                 _ => {
                     if byte == b'{' && self.depth > 0 && self.indent.is_some() && !self.may_open() {
                         return (at, Some(End::Broken));
@@ -132,8 +145,7 @@ impl JsonFramer {
     pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let mut separated = false;
         loop {
-            let window = stream.skip_space(1);
-            match window.first() {
+            match stream.skip_space(1).first().copied() {
                 None => return Step::End,
                 Some(b'{') => {
                     // So that what precedes such an object does not matter ([`certain_begin`]).
@@ -143,6 +155,10 @@ impl JsonFramer {
                 Some(b',') => {
                     separated = true;
                     stream.consume(1);
+                }
+                Some(SEPARATOR) => stream.consume(1),
+                Some(0xef) if stream.ensure(MARK.len()).starts_with(MARK) => {
+                    stream.consume(MARK.len());
                 }
                 Some(b'[') if !self.in_array => {
                     // An array of objects is a wrapper, which is removed; any other array is a bad

@@ -21,7 +21,7 @@ pub(super) struct LineFramer {
 ///
 /// Objects and arrays that are written over several lines begin with a line of their own bracket.
 pub(super) fn one_per_line(line: &[u8], forced: bool) -> bool {
-    match line.trim_ascii() {
+    match unmarked(line) {
         [b'{', rest @ ..] => match rest.trim_ascii_start() {
             [b'"' | b'}', ..] => true,
             rest => forced && !rest.is_empty(),
@@ -29,6 +29,14 @@ pub(super) fn one_per_line(line: &[u8], forced: bool) -> bool {
         [b'[', rest @ ..] => forced && !matches!(rest.trim_ascii_start(), [] | [b'{' | b']', ..]),
         line => forced && !line.is_empty(),
     }
+}
+
+/// A line without white space and the separator of JSON text sequences.
+fn unmarked(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii();
+    line.strip_prefix(b"\x1e")
+        .unwrap_or(line)
+        .trim_ascii_start()
 }
 
 impl LineFramer {
@@ -102,6 +110,7 @@ mod tests {
         for line in [
             "{\"id\": 1, \"text\": \"a\"}",
             " {}",
+            "\u{1e}{\"id\": 1}",
             "{ \"id\": 1,",
             "{\"broken",
         ] {

@@ -1,14 +1,16 @@
 //! Interprets one JSON object as a document.
 
 use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Number;
+use std::cell::Cell;
+use std::ops::Range;
 
 use super::config::ReadConfig;
+use super::fields::{FieldPath, Known, no_text, quoted};
 use super::interpret::{Outcome, Parts, Refusal};
-use super::json_paths;
+use super::json_values::{
+    Kind, Malformed, Members, Take, Value, decode, first_element, leaves, may_begin, members,
+    named, reach, text_of,
+};
 use super::record::{ContentKind, Reason};
 
 /// The fields searched for the text, in this order, without `--text-field`.
@@ -48,280 +50,207 @@ pub(super) const TYPE_FIELDS: [&str; 6] = [
     "type",
 ];
 
-/// The value of a field, reduced to the parts that can be needed. A full value tree takes about 32
-/// bytes for every two bytes of the object, which is too much for a large one.
-enum Field<'t> {
-    /// A string, borrowed from the object if it has no escapes. Most bytes of a collection are in
-    /// such strings, so each copy of them would cost time.
-    Text(Cow<'t, str>),
-    /// A list that contains only strings, joined as lines.
-    Lines(String),
-    Number(Number),
-    /// An object, reduced to the fields on a dotted path.
-    Object(Fields<'t>),
-    /// Anything else.
-    Other,
+/// The names of fields to look for, in this order: a given one, or all of a list.
+enum Names<'c> {
+    Given(FieldPath<'c>),
+    Usual(&'static [&'static str]),
 }
 
-impl Field<'_> {
-    fn into_owned(self) -> Field<'static> {
+impl<'c> Names<'c> {
+    fn of(given: Option<&'c str>, usual: &'static [&'static str]) -> Result<Names<'c>, Malformed> {
+        match given {
+            Some(path) => FieldPath::one(path).map(Names::Given).map_err(|_| NO_PATH),
+            None => Ok(Names::Usual(usual)),
+        }
+    }
+
+    fn want(&self, name: &str) -> bool {
         match self {
-            Field::Text(text) => Field::Text(Cow::Owned(text.into_owned())),
-            Field::Lines(lines) => Field::Lines(lines),
-            Field::Number(number) => Field::Number(number),
-            Field::Object(fields) => Field::Object(into_owned(fields)),
-            Field::Other => Field::Other,
+            Names::Given(path) => may_begin(path, name),
+            Names::Usual(names) => names.contains(&name),
         }
     }
-}
 
-/// Names and values, in the order of the object.
-type Fields<'t> = Vec<(String, Field<'t>)>;
-
-/// Reads a value; of an object, only the fields on these paths.
-#[derive(Clone, Copy)]
-struct Within<'c> {
-    paths: [Option<&'c str>; 3],
-}
-
-impl<'c> Within<'c> {
-    /// The rest of each path that leads through `name`.
-    fn below(paths: [Option<&'c str>; 3], name: &str) -> Within<'c> {
-        let rest = |path: &'c str| path.strip_prefix(name)?.strip_prefix('.');
-        Within {
-            paths: paths.map(|path| path.and_then(rest)),
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Within<'_> {
-    type Value = Field<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field<'de>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-/// The default methods return an error, which is right for types that JSON cannot express.
-impl<'de> Visitor<'de> for Within<'_> {
-    type Value = Field<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Field<'de>, E> {
-        Ok(Field::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Field<'de>, E> {
-        Ok(Field::Text(Cow::Owned(text.to_string())))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Field<'de>, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Field<'de>, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Field<'de>, E> {
-        Ok(Field::Number(value.into()))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Field<'de>, E> {
-        Ok(Field::Number(value.into()))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Field<'de>, E> {
-        Ok(Number::from_f64(value).map_or(Field::Other, Field::Number))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Field<'de>, A::Error> {
-        let (mut lines, mut first) = (String::new(), true);
-        while let Some(line) = values.next_element_seed(Within { paths: [None; 3] })? {
-            let Field::Text(line) = line else {
-                while values.next_element::<IgnoredAny>()?.is_some() {}
-                return Ok(Field::Other);
-            };
-            if !first {
-                lines.push('\n');
+    /// The first value that `read` accepts.
+    fn first(
+        &self,
+        text: &str,
+        members: &Members<'_>,
+        read: fn(&str, &Value) -> Option<String>,
+    ) -> Option<String> {
+        let mut found = None;
+        let mut take = |value: &Value| {
+            if found.is_none() {
+                found = read(text, value);
             }
-            lines.push_str(&line);
-            first = false;
-        }
-        Ok(Field::Lines(lines))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field<'de>, A::Error> {
-        let mut fields: Fields<'de> = Vec::new();
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            let mut paths = self.paths.into_iter().flatten();
-            let wanted = paths.any(|path| path.split('.').next() == Some(&*name));
-            if wanted && !fields.iter().any(|(known, _)| *known == name) {
-                let value = map.next_value_seed(Within::below(self.paths, &name))?;
-                fields.push((name.into_owned(), value));
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(Field::Object(fields))
-    }
-}
-
-/// The wanted fields of one object; all others are parsed and dropped.
-struct Wanted<'c> {
-    config: &'c ReadConfig,
-}
-
-impl Wanted<'_> {
-    /// The field names and paths from the command line.
-    fn paths(&self) -> [Option<&str>; 3] {
-        let config = self.config;
-        [&config.text_field, &config.id_field, &config.url_field].map(Option::as_deref)
-    }
-
-    fn wants(&self, name: &str) -> bool {
-        self.paths().into_iter().flatten().any(|field| {
-            // A dotted path may also be the literal name of a field that contains dots.
-            field == name || field.split('.').next() == Some(name)
-        }) || (self.config.text_field.is_none() && TEXT_FIELDS.contains(&name))
-            || (self.config.id_field.is_none() && ID_FIELDS.contains(&name))
-            || (self.config.url_field.is_none() && URL_FIELDS.contains(&name))
-            || TYPE_FIELDS.contains(&name)
-            || name == "title"
-    }
-}
-
-impl<'de> Visitor<'de> for Wanted<'_> {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields: Fields<'de> = Vec::new();
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            // Of a repeated name, the first counts.
-            if self.wants(&name) && !fields.iter().any(|(known, _)| *known == name) {
-                let value = map.next_value_seed(Within::below(self.paths(), &name))?;
-                fields.push((name.into_owned(), value));
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(fields)
-    }
-}
-
-fn parse<'t>(text: &'t str, config: &ReadConfig) -> serde_json::Result<Fields<'t>> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let fields = deserializer.deserialize_map(Wanted { config })?;
-    deserializer.end()?;
-    Ok(fields)
-}
-
-fn into_owned(fields: Fields<'_>) -> Fields<'static> {
-    fields
-        .into_iter()
-        .map(|(name, field)| (name, field.into_owned()))
-        .collect()
-}
-
-/// The value of a field, or at the end of a path through objects.
-fn find<'v, 't>(fields: &'v mut Fields<'t>, path: &str) -> Option<&'v mut Field<'t>> {
-    fn named<'v, 't>(fields: &'v mut Fields<'t>, name: &str) -> Option<&'v mut Field<'t>> {
-        let named = fields.iter_mut().find(|(known, _)| known == name);
-        named.map(|(_, field)| field)
-    }
-    if fields.iter().any(|(known, _)| known == path) {
-        return named(fields, path);
-    }
-    let mut names = path.split('.');
-    let mut field = named(fields, names.next()?)?;
-    for name in names {
-        let Field::Object(fields) = field else {
-            return None;
         };
-        field = named(fields, name)?;
-    }
-    Some(field)
-}
-
-/// A value as a docno or URL.
-fn name_in(field: &mut Field<'_>) -> Option<String> {
-    match field {
-        Field::Text(text) => {
-            let text = text.trim();
-            (!text.is_empty()).then(|| text.to_string())
-        }
-        Field::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// Takes a value out as text; a list of strings becomes its lines.
-fn take_text<'t>(field: &mut Field<'t>) -> Option<Cow<'t, str>> {
-    match field {
-        Field::Text(text) => Some(std::mem::take(text)),
-        Field::Lines(lines) => Some(std::mem::take(lines).into()),
-        _ => None,
-    }
-}
-
-/// Replaces unpaired surrogates (`\ud83d` without its second half) by U+FFFD. The parser would
-/// reject the whole object for one of them, and truncated texts can end in one.
-pub(super) fn repair_surrogates(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let unit = |at: usize| -> Option<u16> {
-        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits.iter().all(u8::is_ascii_hexdigit).then_some(())?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut repaired = String::new();
-    let (mut from, mut at) = (0, 0);
-    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-        at += found;
-        let lone = match unit(at) {
-            Some(0xd800..=0xdbff) => match unit(at + 6) {
-                Some(0xdc00..=0xdfff) => {
-                    at += 12;
-                    continue;
+        // What is wrong with a value is no reason to reject the text.
+        match self {
+            Names::Given(path) => {
+                let _ = reach(text, members, path, &mut take);
+            }
+            Names::Usual(names) => {
+                for value in names.iter().filter_map(|name| named(members, name)) {
+                    let _ = leaves(text, value, &mut take);
                 }
-                _ => true,
-            },
-            Some(0xdc00..=0xdfff) => true,
+            }
+        }
+        found
+    }
+}
+
+/// The configuration refuses such a path before anything is read.
+const NO_PATH: Malformed = Malformed {
+    at: 0,
+    what: "no field is named",
+};
+
+/// The fields of the text.
+pub(super) struct TextFields<'c> {
+    given: Option<&'c str>,
+    /// The given ones.
+    paths: Vec<FieldPath<'c>>,
+}
+
+/// The text of an object, if it has one.
+pub(super) struct Found {
+    /// Whether the name of its field says that it is HTML.
+    pub html: bool,
+}
+
+impl<'c> TextFields<'c> {
+    pub fn new(config: &'c ReadConfig) -> Result<Self, Malformed> {
+        let given = config.text_field.as_deref();
+        let paths = given.map(FieldPath::all).transpose();
+        Ok(TextFields {
+            given,
+            paths: paths.map_err(|_| NO_PATH)?.unwrap_or_default(),
+        })
+    }
+
+    pub fn want(&self, name: &str) -> bool {
+        match self.given {
+            // All together may be the name of one field.
+            Some(given) => given == name || self.paths.iter().any(|path| may_begin(path, name)),
+            None => TEXT_FIELDS.contains(&name),
+        }
+    }
+
+    /// Hands over the strings of the text in their order; `None` if there is no text.
+    pub fn strings(
+        &self,
+        text: &str,
+        members: &Members<'_>,
+        take: &mut Take<'_>,
+    ) -> Result<Option<Found>, Malformed> {
+        let Some(given) = self.given else {
+            return usual_text(text, members, take);
+        };
+        let (mut any, mut list, mut other) = (false, false, false);
+        let mut take = |value: &Value| match value.kind {
+            Kind::String { .. } => {
+                any = true;
+                take(value);
+            }
+            _ => other = true,
+        };
+        let html = match named(members, given) {
+            Some(value) if self.paths.len() > 1 => {
+                list = leaves(text, value, &mut take)?.is_list();
+                false
+            }
+            _ => {
+                for path in &self.paths {
+                    list |= reach(text, members, path, &mut take)?.is_list();
+                }
+                self.paths.iter().all(|path| path.last() == "html")
+            }
+        };
+        Ok((any || list && !other).then_some(Found { html }))
+    }
+}
+
+/// Hands over the strings of the first of the usual fields that is a string, or a list of strings
+/// and nulls.
+fn usual_text(
+    text: &str,
+    members: &Members<'_>,
+    take: &mut Take<'_>,
+) -> Result<Option<Found>, Malformed> {
+    for name in TEXT_FIELDS {
+        let Some(value) = named(members, name) else {
+            continue;
+        };
+        let found = match value.kind {
+            Kind::String { .. } => true,
+            Kind::List => {
+                let mut others = false;
+                let mut look = |value: &Value| {
+                    others |= !matches!(value.kind, Kind::String { .. });
+                };
+                leaves(text, value, &mut look)?.is_list() && !others
+            }
+            Kind::Word => return Err(Malformed::no_value(value)),
             _ => false,
         };
-        if !lone {
-            at = (at + 2).min(bytes.len());
-            continue;
+        if found {
+            leaves(text, value, take)?;
+            let html = name == "html";
+            return Ok(Some(Found { html }));
         }
-        if repaired.is_empty() {
-            repaired.reserve_exact(text.len());
+    }
+    Ok(None)
+}
+
+/// The places of the strings of an object's text, without their quotes.
+pub(super) fn text_strings(
+    text: &str,
+    config: &ReadConfig,
+) -> Result<Vec<Range<usize>>, Malformed> {
+    let texts = TextFields::new(config)?;
+    let members = members(text, |name| texts.want(name))?;
+    let mut places = Vec::new();
+    texts.strings(text, &members, &mut |value| {
+        places.push(value.place.start + 1..value.place.end - 1);
+    })?;
+    Ok(places)
+}
+
+/// The members of an object that are wanted of it.
+fn wanted<'t>(
+    text: &'t str,
+    texts: &TextFields<'_>,
+    names: &[&Names<'_>],
+) -> Result<Members<'t>, Malformed> {
+    members(text, |name| {
+        texts.want(name)
+            || names.iter().any(|names| names.want(name))
+            || TYPE_FIELDS.contains(&name)
+            || name == "title"
+    })
+}
+
+/// A string or a number as a docno or URL.
+fn name_in(text: &str, value: &Value) -> Option<String> {
+    match value.kind {
+        Kind::String { .. } | Kind::Number => {
+            let name = text_of(text, value);
+            let name = name.trim();
+            (!name.is_empty()).then(|| name.to_string())
         }
-        repaired.push_str(&text[from..at]);
-        repaired.push_str("\\ufffd");
-        at += 6;
-        from = at;
+        _ => None,
     }
-    if repaired.is_empty() {
-        return None;
-    }
-    repaired.push_str(&text[from..]);
-    Some(repaired)
 }
 
 /// Interprets an object as a document.
 pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let mut notices = Vec::new();
     // Checking alone is several times as fast as replacing, which is rarely needed.
-    let (text, parsed) = match std::str::from_utf8(bytes) {
-        Ok(text) => (Cow::Borrowed(text), parse(text, config)),
+    let refusal = match std::str::from_utf8(bytes) {
+        Ok(text) => match read(text, config) {
+            Ok(parts) => return Outcome::Document(parts),
+            Err(refused) => refused,
+        },
         Err(_) => {
-            notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
             // An invalid byte becomes three bytes.
             let length: usize = bytes
                 .utf8_chunks()
@@ -329,117 +258,195 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
                 .sum();
             if length as u64 > config.max_document.0 {
                 let detail = format!("{length} bytes as UTF-8");
-                return Outcome::Refused {
-                    docno: docno_in_head(bytes).map(Cow::Owned),
-                    refusal: Refusal::new(Reason::TooLarge, detail),
-                };
-            }
-            let text = String::from_utf8_lossy(bytes);
-            let parsed = parse(&text, config).map(into_owned);
-            (text, parsed)
-        }
-    };
-    let mut fields = match parsed {
-        Ok(fields) => fields,
-        Err(error) => {
-            let again =
-                repair_surrogates(&text).and_then(|text| parse(&text, config).map(into_owned).ok());
-            match again {
-                Some(fields) => {
-                    notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
-                    fields
-                }
-                None => {
-                    let refusal = Refusal::new(Reason::BadJson, error.to_string());
-                    return Outcome::Refused {
-                        docno: docno_in_head(bytes).map(Cow::Owned),
-                        refusal,
-                    };
+                (None, Refusal::new(Reason::TooLarge, detail))
+            } else {
+                match read(&String::from_utf8_lossy(bytes), config) {
+                    Ok(mut parts) => {
+                        let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
+                        parts.notices.insert(0, not_utf8);
+                        return Outcome::Document(Parts {
+                            body: Cow::Owned(parts.body.into_owned()),
+                            docno: Cow::Owned(parts.docno.into_owned()),
+                            url: parts.url.map(|url| Cow::Owned(url.into_owned())),
+                            title: parts.title.map(|title| Cow::Owned(title.into_owned())),
+                            charset: Some("utf-8".into()),
+                            ..parts
+                        });
+                    }
+                    Err(refused) => refused,
                 }
             }
         }
     };
-    fn named<'n>(field: &'n Option<String>, fields: &'n [&'n str]) -> Vec<&'n str> {
-        field
-            .as_deref()
-            .map_or_else(|| fields.to_vec(), |field| vec![field])
+    let (docno, refusal) = refusal;
+    Outcome::Refused {
+        docno: docno.or_else(|| docno_in_head(bytes)).map(Cow::Owned),
+        refusal,
     }
-    fn first<'t, T>(
-        fields: &mut Fields<'t>,
-        names: &[&str],
-        read: fn(&mut Field<'t>) -> Option<T>,
-    ) -> Option<(String, T)> {
-        names
-            .iter()
-            .find_map(|name| Some((name.to_string(), read(find(fields, name)?)?)))
-    }
-    let ids = named(&config.id_field, &ID_FIELDS);
-    let docno = first(&mut fields, &ids, name_in).map(|(_, docno)| docno);
+}
+
+/// Reads an object as a document. A refusal may have its docno.
+fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<String>, Refusal)> {
+    let bad = |error: Malformed| (None, Refusal::new(Reason::BadJson, error.to_string()));
+    let ids = Names::of(config.id_field.as_deref(), &ID_FIELDS).map_err(bad)?;
+    let urls = Names::of(config.url_field.as_deref(), &URL_FIELDS).map_err(bad)?;
+    let texts = TextFields::new(config).map_err(bad)?;
+    let members = wanted(text, &texts, &[&ids, &urls]).map_err(bad)?;
+    let mut notices = Vec::new();
+    let docno = ids.first(text, &members, name_in);
     if let (None, Some(field)) = (&docno, &config.id_field) {
         notices.push((Reason::MissingDocno, format!("no {field}")));
     }
     let docno = docno.unwrap_or_default();
-    let urls = named(&config.url_field, &URL_FIELDS);
-    let url = first(&mut fields, &urls, name_in).map(|(_, url)| url.into());
-    let kind = first(&mut fields, &TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
-    let title = find(&mut fields, "title").and_then(name_in).map(Cow::Owned);
-    // The text comes last: it is taken out of its field, which can also be one of the fields above.
-    let texts = named(&config.text_field, &TEXT_FIELDS);
-    let mut found = first(&mut fields, &texts, take_text).map(|(field, body)| {
-        let markup = field.rsplit('.').next() == Some("html");
-        (markup, body)
-    });
-    if let (None, Some(paths)) = (&found, &config.text_field) {
-        // Not one field, so perhaps several, or in lists.
-        let mut gathered = json_paths::gather(&text, paths);
-        if gathered.is_err()
-            && let Some(repaired) = repair_surrogates(&text)
-        {
-            gathered = json_paths::gather(&repaired, paths);
-            notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
-            notices.dedup();
-        }
-        if let Ok(Some(body)) = gathered {
-            if body.len() as u64 > config.max_document.0 {
-                let detail = format!("{} bytes in {paths}", body.len());
-                return Outcome::Refused {
-                    docno: Some(docno.into()),
-                    refusal: Refusal::new(Reason::TooLarge, detail),
-                };
-            }
-            found = Some((json_paths::all_end_in(paths, "html"), body.into()));
-        }
+    let url = urls.first(text, &members, name_in);
+    let kind = Names::Usual(&TYPE_FIELDS).first(text, &members, name_in);
+    let title = Names::Usual(&["title"]).first(text, &members, name_in);
+
+    let mut body = Body::default();
+    let found = texts.strings(text, &members, &mut |value| body.add(text, value, config));
+    let found = found.map_err(bad)?;
+    if body.length > config.max_document.0 {
+        let fields = config.text_field.as_deref().unwrap_or("its text");
+        let detail = format!("{} bytes in {fields}", body.length);
+        return Err((Some(docno), Refusal::new(Reason::TooLarge, detail)));
     }
-    let Some((markup, body)) = found else {
-        let refusal = Refusal::new(Reason::MissingText, format!("none of {}", texts.join(", ")));
-        return Outcome::Refused {
-            docno: Some(docno.into()),
-            refusal,
-        };
+    if let Some(at) = body.bad_escape {
+        let what = "an escape that JSON does not have";
+        return Err(bad(Malformed { at, what }));
+    }
+    if body.half {
+        notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
+    }
+    let Some(Found { html }) = found else {
+        let given = config.text_field.as_deref();
+        let detail = no_text(given, &TEXT_FIELDS, &known_fields(text));
+        return Err((Some(docno), Refusal::new(Reason::MissingText, detail)));
     };
-    let content = content_of(markup, kind.as_deref(), body.as_bytes());
-    Outcome::Document(Parts {
+    let kind = kind.map(|kind| kind.to_ascii_lowercase());
+    let body = match body.text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    };
+    Ok(Parts {
         docno: docno.into(),
-        url,
-        title,
-        content,
+        url: url.map(Cow::Owned),
+        title: title.map(Cow::Owned),
+        content: content_of(html, kind.as_deref(), &body),
         charset: Some("utf-8".into()),
-        body: match body {
-            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        },
+        body,
         notices,
     })
 }
 
-/// The value of a field of an object, a string or a number; `None` if it has none, or is no JSON.
-pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
-    let config = ReadConfig {
-        id_field: Some(path.into()),
-        ..ReadConfig::default()
+/// The fields of an object, for a message: of an object or a list of objects in it, those one level
+/// deeper.
+fn known_fields(text: &str) -> Vec<Known> {
+    /// Members of each object that are looked at.
+    const MOST: usize = 32;
+    let some = |object: &str| {
+        let left = Cell::new(MOST);
+        let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
+        members(object, more).map(|members| {
+            let own = |(name, value): (Cow<'_, str>, Value)| (name.into_owned(), value);
+            members.into_iter().map(own).collect::<Vec<_>>()
+        })
     };
+    let mut known = Vec::new();
+    for (name, value) in some(text).unwrap_or_default() {
+        let path = quoted(&name).into_owned();
+        let element = match value.kind {
+            Kind::List => first_element(text, &value),
+            _ => None,
+        };
+        let within = match (value.kind, &element) {
+            (Kind::Object, _) => Some(&value),
+            (Kind::List, Some(element)) if element.kind == Kind::Object => Some(element),
+            _ => None,
+        };
+        if let Some(within) = within {
+            for (name, value) in some(within.text(text)).unwrap_or_default() {
+                let is_text = matches!(value.kind, Kind::String { .. });
+                known.push(Known {
+                    path: format!("{path}.{}", quoted(&name)),
+                    kind: value.kind.text().into(),
+                    text: is_text.then_some(value.place.len()),
+                });
+            }
+            continue;
+        }
+        let (kind, is_text) = match (value.kind, element.map(|element| element.kind)) {
+            (Kind::List, Some(kind)) => (
+                format!("list of {}", kind.text()).into(),
+                matches!(kind, Kind::String { .. }),
+            ),
+            (kind, _) => (kind.text().into(), matches!(kind, Kind::String { .. })),
+        };
+        known.push(Known {
+            path,
+            kind,
+            text: is_text.then_some(value.place.len()),
+        });
+    }
+    known
+}
+
+/// The text of a document, as its strings come.
+#[derive(Default)]
+struct Body<'t> {
+    /// The one string as it is in the object if it has no escapes; most bytes of a collection are
+    /// in such strings, so each copy of them would cost time.
+    text: Cow<'t, str>,
+    any: bool,
+    /// The bytes of the text, which can be more than are kept.
+    length: u64,
+    half: bool,
+    /// Where a string begins that has an escape that JSON does not have.
+    bad_escape: Option<usize>,
+}
+
+impl<'t> Body<'t> {
+    fn add(&mut self, text: &'t str, value: &Value, config: &ReadConfig) {
+        let literal = value.literal(text);
+        let escaped = matches!(value.kind, Kind::String { escaped: true });
+        let first = !std::mem::replace(&mut self.any, true);
+        if first && !escaped {
+            self.length = literal.len() as u64;
+            self.text = Cow::Borrowed(literal);
+            return;
+        }
+        let begin = self.text.len();
+        // The same string many times would outgrow the memory that is counted for the record.
+        if self.length > config.max_document.0 {
+            self.length += literal.len() as u64 + 1;
+            return;
+        }
+        let out = self.text.to_mut();
+        if !first {
+            out.push('\n');
+        }
+        if escaped {
+            let odd = decode(literal, out);
+            self.half |= odd.half;
+            if odd.escape {
+                self.bad_escape.get_or_insert(value.place.start);
+            }
+        } else {
+            out.push_str(literal);
+        }
+        self.length += (out.len() - begin) as u64;
+    }
+}
+
+/// The value of a field of an object, a string, a number or a truth value; `None` if it has none,
+/// or is no JSON.
+pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
-    name_in(find(&mut parse(&text, &config).ok()?, path)?)
+    let names = Names::Given(FieldPath::one(path).ok()?);
+    let members = members(&text, |name| names.want(name)).ok()?;
+    names.first(&text, &members, |text, value| match value.kind {
+        Kind::Boolean | Kind::NotFinite => Some(value.text(text).into()),
+        _ => name_in(text, value),
+    })
 }
 
 /// What the text of a field is: by the field's name, by the content type in lower case that
@@ -564,6 +571,76 @@ mod tests {
         ));
     }
 
+    /// A list with a null was no text, or its nulls were; an object came first among several.
+    #[test]
+    fn nulls_in_lists_are_passed_over() {
+        let config = ReadConfig::default();
+        let text = |object| match document(object, &config) {
+            Outcome::Document(parts) => Some(String::from_utf8(parts.body.into_owned()).unwrap()),
+            _ => None,
+        };
+        for (object, expected) in [
+            (r#"{"text":["a",null,"b\n"]}"#, Some("a\nb\n")),
+            (r#"{"text":[[null],["a"],null]}"#, Some("a")),
+            (r#"{"text":[null],"body":"b"}"#, Some("")),
+            (r#"{"text":[]}"#, Some("")),
+            (r#"{"text":null,"body":"b"}"#, Some("b")),
+            (r#"{"text":["a",5],"body":"b"}"#, Some("b")),
+            (r#"{"text":[{"x":"a"}],"body":"b"}"#, Some("b")),
+            (r#"{"text":7}"#, None),
+            (r#"{"text":[7]}"#, None),
+        ] {
+            assert_eq!(text(object.as_bytes()).as_deref(), expected, "{object}");
+        }
+    }
+
+    /// A docno is what the file has: other digits would name another document.
+    #[test]
+    fn numbers_are_docnos_as_they_are_written() {
+        let config = ReadConfig::default();
+        for (written, docno) in [
+            (
+                "340282366920938463463374607431768211457",
+                "340282366920938463463374607431768211457",
+            ),
+            ("1.0", "1.0"),
+            ("-0", "-0"),
+            ("1E+400", "1E+400"),
+            ("12.340", "12.340"),
+            ("\" a\\u0041\\x41 \"", "aA\\x41"),
+            // What is no name leaves the next field.
+            ("NaN", "next"),
+            ("null", "next"),
+            ("true", "next"),
+            ("\" \"", "next"),
+            ("{}", "next"),
+            ("broken", "next"),
+        ] {
+            let object = format!("{{\"id\":{written},\"text\":\"t\",\"url\":\"next\"}}");
+            assert_eq!(parts(&object, &config).docno, docno, "{written}");
+        }
+        for (written, value) in [("true", "true"), ("NaN", "NaN"), ("[null,2.50]", "2.50")] {
+            let object = format!("{{\"a\":{{\"b\":{written}}}}}");
+            assert_eq!(field(object.as_bytes(), "a.b").as_deref(), Some(value));
+        }
+    }
+
+    #[test]
+    fn an_escape_that_json_does_not_have_counts_in_the_text_alone() {
+        let config = ReadConfig::default();
+        let object = r#"{"title":"\x","text":"t","other":"\q"}"#;
+        assert_eq!(parts(object, &config).title.as_deref(), Some("\\x"));
+        let object = br#"{"id":"7","text":"t\x"}"#;
+        assert!(matches!(
+            document(object, &config),
+            Outcome::Refused { docno: Some(docno), refusal: Refusal { reason: Reason::BadJson, .. } }
+                if docno == "7"
+        ));
+        let object = b"\xef\xbb\xbf \x1e{\"text\":\"tab \t\"}";
+        let text = std::str::from_utf8(object).unwrap();
+        assert_eq!(&*parts(text, &config).body, b"tab \t");
+    }
+
     #[test]
     fn values_within_values_are_found() {
         let config = ReadConfig {
@@ -575,7 +652,7 @@ mod tests {
             r#"{"a":{"n":-1.50,"b":{"c":["x","y"],"d":[null,true,{}]}},"title":null}"#,
             &config,
         );
-        assert_eq!((&*lines.docno, &*lines.body), ("-1.5", &b"x\ny"[..]));
+        assert_eq!((&*lines.docno, &*lines.body), ("-1.50", &b"x\ny"[..]));
         assert_eq!(lines.title, None);
         let deep = parts(r#"{"a":{"n":18446744073709551615,"b":{"c":"z"}}}"#, &config);
         assert_eq!(

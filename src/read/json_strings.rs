@@ -7,15 +7,11 @@
 //!   white space, escapes, and bytes that are not UTF-8.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
 use super::config::ReadConfig;
-use super::json::{TEXT_FIELDS, repair_surrogates};
-use super::json_paths::{Step, steps};
+use super::json::text_strings;
+use super::json_values::{Malformed, escape};
 
 /// A part of a text that is taken out, and whether a space takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,20 +31,16 @@ pub(crate) struct JsonStrings<'b> {
 
 impl<'b> JsonStrings<'b> {
     /// Finds the strings of an object that is a document.
-    pub fn find(bytes: &'b [u8], config: &ReadConfig) -> serde_json::Result<Self> {
+    pub fn find(bytes: &'b [u8], config: &ReadConfig) -> Result<Self, Malformed> {
         let text = String::from_utf8_lossy(bytes);
-        // Repairs do not move anything.
-        let places = match places(&text, config) {
-            Ok(places) => places,
-            Err(error) => match repair_surrogates(&text) {
-                Some(repaired) => places(&repaired, config)?,
-                None => return Err(error),
-            },
-        };
+        let places = text_strings(&text, config)?;
         let mut starts: Vec<usize> = places.iter().map(|place| place.start).collect();
         starts.sort_unstable();
-        if starts.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(serde_json::Error::custom("a string is in the text twice"));
+        if let Some(twice) = starts.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Malformed {
+                at: twice[0],
+                what: "a string that is in the text twice",
+            });
         }
         Ok(JsonStrings {
             bytes,
@@ -116,39 +108,14 @@ fn pieces(literal: &str) -> impl Iterator<Item = StringPiece<'_>> {
             },
             _ => {
                 let (length, decoded) = escape(rest);
-                let decoded = String::from(decoded).into();
+                // A document has no escape that JSON does not have.
+                let decoded = decoded.map(String::from).unwrap_or_default().into();
                 StringPiece { length, decoded }
             }
         };
         rest = rest.get(piece.length..).unwrap_or_default();
         Some(piece)
     })
-}
-
-/// The length of the escape at the beginning, and the character that it stands for.
-fn escape(text: &str) -> (usize, char) {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let character = match text.as_bytes().get(1) {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => {
-            let units = [unit(0), unit(6)].map(Option::unwrap_or_default);
-            let mut characters = char::decode_utf16(units);
-            return match characters.next() {
-                Some(Ok(character)) => (6 * character.len_utf16(), character),
-                _ => (6, char::REPLACEMENT_CHARACTER),
-            };
-        }
-        Some(&other) => other.into(),
-        None => return (text.len(), char::REPLACEMENT_CHARACTER),
-    };
-    (2, character)
 }
 
 /// Finds places of a decoded string in the JSON. Places rise.
@@ -222,128 +189,6 @@ impl<'b> Original<'b> {
             self.rest = self.rest.get(length..).unwrap_or_default();
         }
         self.at.0 + (text - self.at.1)
-    }
-}
-
-/// The places of the strings of an object's text, without their quotes.
-fn places(object: &str, config: &ReadConfig) -> serde_json::Result<Vec<Range<usize>>> {
-    let strings = strings(object, config)?;
-    let begin = object.as_ptr() as usize;
-    Ok(strings
-        .into_iter()
-        .map(|string| {
-            let at = string.as_ptr() as usize - begin;
-            at + 1..at + string.len() - 1
-        })
-        .collect())
-}
-
-/// The strings of an object's text, with their quotes.
-fn strings<'t>(object: &'t str, config: &ReadConfig) -> serde_json::Result<Vec<&'t str>> {
-    let object = object.trim_ascii_start();
-    let names = match &config.text_field {
-        Some(name) => &[name.as_str()][..],
-        None => &TEXT_FIELDS,
-    };
-    for name in names {
-        if let Some(value) = find(object, name)? {
-            if value.starts_with('"') {
-                return Ok(vec![value]);
-            }
-            if value.starts_with('[') {
-                let all = elements(value)?;
-                if all.iter().all(|element| element.starts_with('"')) {
-                    return Ok(all);
-                }
-            }
-        }
-    }
-    let mut found = Vec::new();
-    if let Some(paths) = &config.text_field {
-        for path in paths.split(',') {
-            gather(object, &steps(path), &mut found)?;
-        }
-    }
-    Ok(found)
-}
-
-/// The value of a field, or at the end of a path through objects.
-fn find<'t>(object: &'t str, path: &str) -> serde_json::Result<Option<&'t str>> {
-    if let Some(value) = member(object, path)? {
-        return Ok(Some(value));
-    }
-    let mut value = object;
-    for name in path.split('.') {
-        if !value.starts_with('{') {
-            return Ok(None);
-        }
-        match member(value, name)? {
-            Some(next) => value = next,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(value))
-}
-
-/// Appends the strings at the end of the steps.
-fn gather<'t>(
-    value: &'t str,
-    path: &[Step<'_>],
-    found: &mut Vec<&'t str>,
-) -> serde_json::Result<()> {
-    match (value.as_bytes().first(), path) {
-        (Some(b'"'), []) => found.push(value),
-        (Some(b'['), _) => {
-            let (rest, wanted) = match path {
-                [] => (path, None),
-                [Step::All, rest @ ..] => (rest, None),
-                [Step::Name(name), rest @ ..] => (rest, Some(name.parse().unwrap_or(usize::MAX))),
-            };
-            for (at, element) in elements(value)?.into_iter().enumerate() {
-                if wanted.is_none_or(|wanted| wanted == at) {
-                    gather(element, rest, found)?;
-                }
-            }
-        }
-        (Some(b'{'), [Step::Name(name), rest @ ..]) => {
-            if let Some(value) = member(value, name)? {
-                gather(value, rest, found)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn elements(list: &str) -> serde_json::Result<Vec<&str>> {
-    let all: Vec<&RawValue> = serde_json::from_str(list)?;
-    Ok(all.into_iter().map(RawValue::get).collect())
-}
-
-/// The value of the first member of this name.
-fn member<'t>(object: &'t str, name: &str) -> serde_json::Result<Option<&'t str>> {
-    serde_json::Deserializer::from_str(object).deserialize_map(Member(name))
-}
-
-struct Member<'n>(&'n str);
-
-impl<'de> Visitor<'de> for Member<'_> {
-    type Value = Option<&'de str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            if found.is_none() && name == self.0 {
-                found = Some(map.next_value::<&'de RawValue>()?.get());
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
     }
 }
 

@@ -87,6 +87,7 @@ mod config;
 mod date;
 mod each;
 mod elements;
+pub(crate) mod fields;
 mod frame_archive;
 mod frame_elements;
 mod frame_json;
@@ -98,8 +99,8 @@ mod http;
 mod inputs;
 mod interpret;
 mod json;
-mod json_paths;
 mod json_strings;
+mod json_values;
 mod like_records;
 pub(crate) mod lines;
 mod lzw;
@@ -133,6 +134,7 @@ pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
 pub(crate) use json_strings::{Cut, JsonStrings};
 pub use pieces::{Origin, Piece};
 pub use reader::RecordReader;
+pub(crate) use record::SaidOnce;
 pub use record::{
     Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };

@@ -471,6 +471,11 @@ mod tests {
         "\"\n",
         "{\"quoted\":\"\\\"\\n{\"}\n",
         "{\"a\":1}{\"b\":2}\n",
+        "\u{feff}{\"after\":\"a mark\"}\n",
+        "\u{1e}{\"after\":\"a separator\"}\n",
+        "{\"cut\": \u{1e}",
+        "\u{feff}",
+        "{\"cut\": é",
         "\r\n{\"long\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",
     ];
 

@@ -20,7 +20,7 @@ use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::pieces::{From, Origin, Piece};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{
-    Container, binary_file_kind, container_of, extension_of, format_of_extension,
+    Container, binary_file_kind, can_be_json, container_of, extension_of, format_of_extension,
     looks_like_markup, trim_front,
 };
 use super::source::{Fault, Helpers, Input, Source, compression_of};
@@ -59,6 +59,8 @@ pub struct RecordReader {
     odd_path: bool,
     /// Bytes before the first row of a table.
     header: u64,
+    /// Whether a text begins like JSON.
+    like_json: bool,
     /// Whether JSON lines are records of their own ([`RecordReader::open_by_line`]).
     by_line: bool,
     file: u32,
@@ -473,6 +475,7 @@ impl RecordReader {
             until: None,
             odd_path: input.odd_path,
             header: 0,
+            like_json: false,
             by_line: false,
             file,
             state: State::Start,
@@ -877,6 +880,10 @@ impl RecordReader {
             Some(Format::Text | Format::Html | Format::Parquet) => Container::Plain,
             None => match container_of(head) {
                 Container::Plain => self.by_extension(),
+                Container::Json if !can_be_json(head) && self.is_text_by_name() => {
+                    self.like_json = true;
+                    Container::Plain
+                }
                 container => container,
             },
         };
@@ -986,6 +993,10 @@ impl RecordReader {
         }
     }
 
+    fn is_text_by_name(&self) -> bool {
+        format_of_extension(&extension_of(self.origin.name())) == Some(Format::Text)
+    }
+
     /// The container of a file whose first bytes are inconclusive because it begins with stray
     /// bytes.
     fn by_extension(&self) -> Container {
@@ -1022,6 +1033,11 @@ impl RecordReader {
                 "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
             )
         });
+        let like_json = || {
+            let what = "it begins like JSON, but is not; with --format jsonl, each line is one";
+            (Reason::PerhapsSeveral, what.to_string())
+        };
+        let notice = notice.or_else(|| self.like_json.then(like_json));
         let docno = self.origin.name().to_string();
         let kind = if mail {
             RecordKind::Mail { docno, mbox: false }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::elements::Prolog;
+use super::fields::LIST;
 use super::pieces::Origin;
 use super::table::Table;
 
@@ -293,6 +294,27 @@ impl Reason {
             Reason::DoubtfulText => "text looks wrongly decoded",
             Reason::NotComparable => "text not comparable",
         }
+    }
+}
+
+/// Remembers the file for which a detail was given at length, so that it is not repeated for each
+/// record.
+#[derive(Default)]
+pub(crate) struct SaidOnce {
+    file: Option<u32>,
+}
+
+impl SaidOnce {
+    /// The detail of the next reject: the fields that a record has are listed once for a file.
+    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> &'r str {
+        let file = Some(reject.source.file);
+        if reject.reason == Reason::MissingText
+            && let Some((short, _)) = reject.detail.split_once(LIST)
+            && std::mem::replace(&mut self.file, file) == file
+        {
+            return short;
+        }
+        &reject.detail
     }
 }
 

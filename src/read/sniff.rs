@@ -226,7 +226,8 @@ pub(super) fn container_of(head: &[u8]) -> Container {
     if begins_message(&lines[first.unwrap_or_default()..], true) {
         return Container::Mbox;
     }
-    match at {
+    // The separator of JSON text sequences.
+    match at.strip_prefix(b"\x1e").unwrap_or(at) {
         [b'{', rest @ ..] if matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]) => {
             return Container::Json;
         }
@@ -244,6 +245,36 @@ pub(super) fn container_of(head: &[u8]) -> Container {
         None if mail::begins_parts(head.strip_prefix(MARK).unwrap_or(head)) => Container::Mail,
         None => Container::Plain,
     }
+}
+
+/// Whether an object of JSON begins at the beginning of one of these lines, as far as they go: with
+/// a name and a colon, or without a member.
+pub(super) fn can_be_json(head: &[u8]) -> bool {
+    let begins = |line: &[u8]| {
+        let line = line.trim_ascii_start();
+        let line = line.strip_prefix(b"\x1e").unwrap_or(line);
+        let line = line.strip_prefix(b"[").unwrap_or(line);
+        let [b'{', rest @ ..] = line.trim_ascii_start() else {
+            return false;
+        };
+        match rest.trim_ascii_start() {
+            [] | [b'}', ..] => true,
+            [b'"', rest @ ..] => {
+                let mut at = 0;
+                while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[at.min(rest.len())..]) {
+                    at += found;
+                    if rest[at] == b'"' {
+                        return matches!(rest[at + 1..].trim_ascii_start(), [] | [b':', ..]);
+                    }
+                    at += 2;
+                }
+                true
+            }
+            _ => false,
+        }
+    };
+    let head = trim_front(head);
+    begins(head) || memchr::memchr_iter(b'\n', head).any(|at| begins(&head[at + 1..]))
 }
 
 /// The last extension of a file name, in lower case, ignoring the extension of its compression.

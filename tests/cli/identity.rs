@@ -45,7 +45,9 @@ fn reading_nothing_fails_and_leaves_nothing() {
     fs::write(place.join("a.jsonl"), (0..3).map(line).collect::<String>()).unwrap();
     fs::write(place.join("b.bin"), [0, 1, 2, 255].repeat(100)).unwrap();
     let no_field = [
-        "no document was found in 1 input: no text field 3; the first: {\"file\":\"a.jsonl\"",
+        "no document was found in 1 input: no text field 3; the first: a.jsonl, document 0: no text field: none of \
+         text, contents, content, body, html, raw_content, article; it has id (number), txt (string); the longest text \
+         is in txt",
         "--text-field",
         "--allow-empty",
     ];
@@ -68,10 +70,35 @@ fn reading_nothing_fails_and_leaves_nothing() {
     fs::create_dir(place.join("out")).unwrap();
     fails(place, "run a.jsonl -o out", &no_field);
     assert_eq!(fs::read_dir(place.join("out")).unwrap().count(), 0);
+    fails(
+        place,
+        "run a.jsonl -o out --text-field text",
+        &[
+            "no field text; it has id (number), txt (string); did you mean txt?",
+            "has strings",
+        ],
+    );
+    fails(
+        place,
+        "run a.jsonl -o out --text-field id",
+        &["id is of type number, not string"],
+    );
+    fails(
+        place,
+        "run a.jsonl -o out --text-field messages[role",
+        &["text-field", "expected `=` and a value"],
+    );
     // So the right parameters can be tried at once.
     done(place, "run a.jsonl -o out --text-field txt");
     assert_eq!(rows_of(&place.join("out"), "documents.tsv").len(), 3);
     let ledger = done(place, "run a.jsonl -o empty --allow-empty");
+    // The fields are listed once.
+    let rejects = fs::read_to_string(place.join("empty/rejects.jsonl")).unwrap();
+    let listed: Vec<bool> = rejects
+        .lines()
+        .map(|line| line.contains("it has id"))
+        .collect();
+    assert_eq!(listed, [true, false, false], "{rejects}");
     assert!(ledger.contains("no text field"), "{ledger}");
     let rejects = fs::read_to_string(place.join("empty/rejects.jsonl")).unwrap();
     assert_eq!(rejects.lines().count(), 3);

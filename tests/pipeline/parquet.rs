@@ -517,3 +517,341 @@ fn a_deep_schema_is_rejected() {
         "footer: columns that are nested too deep"
     );
 }
+
+/// A file of one row group, whose columns `fill` writes.
+fn written(
+    path: &Path,
+    schema: &str,
+    fill: impl FnOnce(&mut SerializedRowGroupWriter<'_, fs::File>),
+) {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = fs::File::create(path).unwrap();
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    fill(&mut group);
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// Two decimals or floats became one docno, or none.
+#[test]
+fn docnos_are_the_digits_that_are_in_the_file() {
+    use ::parquet::data_type::{DoubleType, FloatType, Int32Type};
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    type Group<'g, 'f> = &'g mut SerializedRowGroupWriter<'f, fs::File>;
+    fn put<D: DataType>(group: Group<'_, '_>, values: &[D::T]) {
+        column::<D>(group, values, (&[], &[]));
+    }
+    let big = 340_282_366_920_938_463_463_374_607_431_768_211_45i128;
+    let fixed =
+        |value: i128| FixedLenByteArray::from(ByteArray::from(value.to_be_bytes().to_vec()));
+    let bytes = |bytes: &[u8]| ByteArray::from(bytes.to_vec());
+    type Case<'c> = (&'c str, Box<dyn Fn(Group<'_, '_>) + 'c>, [&'c str; 2]);
+    let cases: Vec<Case<'_>> = vec![
+        (
+            "fixed_len_byte_array(16) id (DECIMAL(38,0))",
+            Box::new(|group| put::<FixedLenByteArrayType>(group, &[fixed(big), fixed(big + 1)])),
+            [
+                "34028236692093846346337460743176821145",
+                "34028236692093846346337460743176821146",
+            ],
+        ),
+        (
+            "fixed_len_byte_array(16) id (DECIMAL(38,4))",
+            Box::new(|group| put::<FixedLenByteArrayType>(group, &[fixed(-5), fixed(123_450_000)])),
+            ["-0.0005", "12345.0000"],
+        ),
+        (
+            "binary id (DECIMAL(9,2))",
+            Box::new(|group| put::<ByteArrayType>(group, &[bytes(&[0xff, 0x38]), bytes(&[1, 0])])),
+            ["-2.00", "2.56"],
+        ),
+        (
+            "int32 id (DECIMAL(9,1))",
+            Box::new(|group| put::<Int32Type>(group, &[-7, 120])),
+            ["-0.7", "12.0"],
+        ),
+        (
+            "int64 id (DECIMAL(18,18))",
+            Box::new(|group| put::<Int64Type>(group, &[1, i64::MIN])),
+            ["0.000000000000000001", "-9.223372036854775808"],
+        ),
+        (
+            "double id",
+            Box::new(|group| put::<DoubleType>(group, &[1.0, 0.1 + 0.2])),
+            ["1.0", "0.30000000000000004"],
+        ),
+        (
+            "float id",
+            Box::new(|group| put::<FloatType>(group, &[16_777_216.0, 1e-7])),
+            ["16777216.0", "1e-07"],
+        ),
+        (
+            "int64 id (INTEGER(64,false))",
+            Box::new(|group| put::<Int64Type>(group, &[-1, 7])),
+            ["18446744073709551615", "7"],
+        ),
+        (
+            "int32 id (DATE)",
+            Box::new(|group| put::<Int32Type>(group, &[0, 19_782])),
+            ["1970-01-01", "2024-02-29"],
+        ),
+        (
+            "int64 id (TIMESTAMP(MICROS,true))",
+            Box::new(|group| put::<Int64Type>(group, &[1, 1_709_208_000_000_000])),
+            ["1970-01-01T00:00:00.000001Z", "2024-02-29T12:00:00Z"],
+        ),
+    ];
+    for (declared, fill, docnos) in &cases {
+        let schema =
+            format!("message rows {{ required {declared}; required binary text (STRING); }}");
+        written(&path, &schema, |group| {
+            fill(group);
+            put::<ByteArrayType>(group, &[bytes(b"one"), bytes(b"two")]);
+        });
+        let (documents, rejects) = read(&path, &by_fields(None, None));
+        let found: Vec<&str> = documents.iter().map(|(docno, ..)| &**docno).collect();
+        assert_eq!(found, docnos, "{declared}");
+        assert!(rejects.is_empty());
+        // The bytes of a number are no text.
+        let (documents, rejects) = read(&path, &by_fields(Some("id"), None));
+        assert_eq!((documents.len(), rejects.len()), (0, 2), "{declared}");
+    }
+}
+
+/// Every path gives the text of a row that it gives of the same object in JSON.
+#[test]
+fn paths_into_lists_are_those_of_json() {
+    let schema = "message rows {
+        optional group messages (LIST) { repeated group list { optional group element {
+            optional binary role (STRING); optional binary content (STRING); optional int32 n;
+            optional group parts (LIST) { repeated group list {
+                optional binary element (STRING); } }
+        } } }
+        optional group grid (LIST) { repeated group list { optional group element (LIST) {
+            repeated group list { optional binary element (STRING); } } } }
+        repeated binary tags (STRING);
+        optional binary a.b (STRING);
+    }";
+    // The rows as JSON; the columns are made of them below.
+    let mut state = 7u64;
+    let mut below = |n: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    use serde_json::{Value, json};
+    const ROLES: [&str; 3] = ["user", "assistant", "system"];
+    let mut rows: Vec<Value> = Vec::new();
+    let mut word = 0;
+    for _ in 0..300 {
+        let mut text = |below: &mut dyn FnMut(u64) -> u64| match below(4) {
+            0 => Value::Null,
+            _ => {
+                word += 1;
+                format!("w{word}").into()
+            }
+        };
+        let mut texts = |below: &mut dyn FnMut(u64) -> u64| match below(5) {
+            0 => Value::Null,
+            _ => (0..below(4)).map(|_| text(below)).collect(),
+        };
+        let messages: Value = match below(6) {
+            0 => Value::Null,
+            _ => (0..below(5))
+                .map(|_| match below(7) {
+                    0 => Value::Null,
+                    _ => json!({
+                        "role": ROLES.get(below(4) as usize),
+                        "content": (below(3) > 0).then(|| format!("c{}", below(1000))),
+                        "n": (below(3) > 0).then(|| below(3)),
+                        "parts": texts(&mut below),
+                    }),
+                })
+                .collect(),
+        };
+        let grid: Value = match below(6) {
+            0 => Value::Null,
+            _ => (0..below(4)).map(|_| texts(&mut below)).collect(),
+        };
+        let tags: Vec<String> = (0..below(3)).map(|tag| format!("t{tag}")).collect();
+        let dotted = (below(2) > 0).then(|| format!("d{}", below(9)));
+        rows.push(json!({"messages": messages, "grid": grid, "tags": tags, "a.b": dotted}));
+    }
+    /// Appends the levels and values of a column: of each object or list on its way, a name, or
+    /// nothing for the elements of a list.
+    fn levels(
+        value: &Value,
+        way: &[&str],
+        (definition, list): (i16, i16),
+        repetition: i16,
+        out: &mut (Vec<i16>, Vec<i16>, Vec<Value>),
+    ) {
+        let at = |out: &mut (Vec<i16>, Vec<i16>, Vec<Value>), level| {
+            out.0.push(level);
+            out.1.push(repetition);
+        };
+        match (value, way) {
+            (Value::Null, _) => at(out, definition),
+            (Value::Array(values), [_, rest @ ..]) => {
+                if values.is_empty() {
+                    return at(out, definition + 1);
+                }
+                for (number, value) in values.iter().enumerate() {
+                    let repetition = if number > 0 { list + 1 } else { repetition };
+                    levels(value, rest, (definition + 2, list + 1), repetition, out);
+                }
+            }
+            (Value::Object(fields), [name, rest @ ..]) => {
+                levels(
+                    &fields[*name],
+                    rest,
+                    (definition + 1, list),
+                    repetition,
+                    out,
+                );
+            }
+            (value, _) => {
+                at(out, definition + 1);
+                out.2.push(value.clone());
+            }
+        }
+    }
+    let dir = TempDir::new().unwrap();
+    let (parquet, jsonl) = (
+        dir.path().join("rows.parquet"),
+        dir.path().join("rows.jsonl"),
+    );
+    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    fs::write(&jsonl, lines).unwrap();
+    written(&parquet, schema, |group| {
+        let strings = |values: &[Value]| -> Vec<ByteArray> {
+            values
+                .iter()
+                .map(|value| ByteArray::from(value.as_str().unwrap()))
+                .collect()
+        };
+        let leaves: [(&str, &[&str]); 5] = [
+            ("messages", &["", "role"]),
+            ("messages", &["", "content"]),
+            ("messages", &["", "n"]),
+            ("messages", &["", "parts", ""]),
+            ("grid", &["", ""]),
+        ];
+        for (name, way) in leaves {
+            let mut out = Default::default();
+            for row in &rows {
+                levels(&row[name], way, (0, 0), 0, &mut out);
+            }
+            let (definitions, repetitions, values) = out;
+            if way.ends_with(&["n"]) {
+                let numbers: Vec<i32> = values.iter().map(|n| n.as_u64().unwrap() as i32).collect();
+                column::<::parquet::data_type::Int32Type>(
+                    group,
+                    &numbers,
+                    (&definitions, &repetitions),
+                );
+            } else {
+                column::<ByteArrayType>(group, &strings(&values), (&definitions, &repetitions));
+            }
+        }
+        let (mut definitions, mut repetitions, mut values) = (vec![], vec![], vec![]);
+        for row in &rows {
+            let tags = row["tags"].as_array().unwrap();
+            if tags.is_empty() {
+                definitions.push(0);
+                repetitions.push(0);
+            }
+            for (at, tag) in tags.iter().enumerate() {
+                definitions.push(1);
+                repetitions.push(i16::from(at > 0));
+                values.push(tag.clone());
+            }
+        }
+        column::<ByteArrayType>(group, &strings(&values), (&definitions, &repetitions));
+        let dotted: Vec<Value> = rows.iter().map(|row| row["a.b"].clone()).collect();
+        let there: Vec<i16> = dotted
+            .iter()
+            .map(|value| i16::from(!value.is_null()))
+            .collect();
+        let values: Vec<Value> = dotted
+            .into_iter()
+            .filter(|value| !value.is_null())
+            .collect();
+        column::<ByteArrayType>(group, &strings(&values), (&there, &[]));
+    });
+    let mut documents = 0;
+    for path in [
+        "messages.content",
+        "messages[].content",
+        "messages[0].content",
+        "messages.2.content",
+        "messages[role=user].content",
+        "messages[role=assistant][0].content",
+        "messages[role=user].1.content",
+        "messages[n=2].content",
+        "messages[role=nobody].content",
+        "messages.parts",
+        "messages[].parts[]",
+        "messages[1].parts",
+        "messages[role=system].parts[0]",
+        "messages[role=user][1].parts[1]",
+        "messages.parts[2]",
+        "grid",
+        "grid[1]",
+        "grid[][0]",
+        "grid[0][1]",
+        "tags",
+        "tags[1]",
+        "a.b",
+        "\"a.b\"",
+        r"a\.b",
+        "messages[role=user].content,tags,a.b",
+    ] {
+        let config = by_fields(Some(path), None);
+        let places = |(documents, rejects): Found| {
+            let texts = documents.into_iter().map(|(docno, _, text)| {
+                (
+                    docno.split_once(':').unwrap().1.parse::<u64>().unwrap(),
+                    Some(text),
+                )
+            });
+            // The offset of a row is its number.
+            assert!(
+                rejects
+                    .iter()
+                    .all(|reject| reject.reason == Reason::MissingText)
+            );
+            texts.collect::<Vec<_>>()
+        };
+        let [rows, objects] = [&parquet, &jsonl].map(|path| places(read(path, &config)));
+        assert_eq!(rows, objects, "{path}");
+        documents += rows.len();
+    }
+    assert!(documents > 2000, "{documents}");
+}
+
+/// A damaged file was named, with the advice to delete it.
+#[test]
+fn encrypted_columns_are_named() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/inputs");
+    let (documents, rejects) = read(
+        &fixtures.join("encrypted-text.parquet"),
+        &by_fields(None, None),
+    );
+    assert_eq!((documents.len(), rejects.len()), (0, 1));
+    assert_eq!(rejects[0].reason, Reason::UnsupportedFormat);
+    assert_eq!(
+        rejects[0].detail,
+        "its column text is encrypted; decrypt the file first"
+    );
+    // Another column does not matter to a reader.
+    let (documents, rejects) = read(
+        &fixtures.join("encrypted-other.parquet"),
+        &by_fields(None, None),
+    );
+    assert!(!documents.is_empty() && rejects.is_empty(), "{rejects:?}");
+}

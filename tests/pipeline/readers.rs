@@ -1610,6 +1610,55 @@ fn json_lines_that_are_broken_cost_one_record() {
     assert_eq!(outcome.reasons(), [Reason::Truncated]);
 }
 
+/// `NaN` and a number of any size in another field cost the record. So did the byte order mark of the
+/// second of two files in one, and record separators.
+#[test]
+fn json_as_programs_write_it() {
+    let lines = [
+        "{\"id\": 1, \"text\": \"one\", \"score\": NaN, \"x\": [-Infinity, 1e999, \"\\ud800\"]}",
+        "\u{feff}{\"id\": 2, \"text\": \"old\", \"text\": \"two\"}",
+        "\u{1e}{\"id\": 3, \"text\": \"three\"}",
+        "\u{1e}\u{feff} {\"id\": 4, \"x\": \"\\q\", \"text\": [\"fo\", null, \"ur\"]}",
+    ];
+    let ends = ["\n", "\r\n", "\n\n", ""];
+    for end in ends {
+        let outcome = read("x", lines.map(|line| format!("{line}{end}")).concat());
+        assert_eq!(outcome.docnos(), ["1", "2", "3", "4"], "{end:?}");
+        let texts: Vec<String> = outcome.documents.iter().map(|d| d.text()).collect();
+        assert_eq!(texts, ["one", "two", "three", "fo\nur"]);
+        assert_eq!(
+            (outcome.order.as_str(), outcome.notices()),
+            ("dddd", vec![])
+        );
+    }
+    // A sequence of texts, from its first byte on, of which one is cut off.
+    let sequence = "\u{1e}{\"id\": 1, \"text\": \"a\"}\n\u{1e}{\"id\": 2, \"te\n\u{1e}{\"id\": 3, \"x\":\n\
+                    \u{1e}{\"id\": 4, \"text\": \"d\"}\n";
+    let outcome = read("sequence", sequence);
+    assert_eq!(outcome.docnos(), ["1", "4"]);
+    assert_eq!(outcome.order, "drrd");
+    let arrays = "\u{feff}[{\"id\": 1, \"text\": \"a\"}]\n\u{feff}[{\"id\": 2, \"text\": \"b\"}]";
+    assert_eq!(read("x", arrays).docnos(), ["1", "2"]);
+}
+
+/// A text that begins with a brace and a quote was rejected as JSON.
+#[test]
+fn a_text_that_begins_like_json_is_a_text() {
+    let text = "{\"quoted\" braces begin this text} and it goes on\nsecond line\n";
+    let outcome = read("a.txt", text);
+    assert_eq!(outcome.docnos(), ["a.txt"]);
+    assert_eq!(outcome.documents[0].text(), text);
+    assert_eq!(outcome.documents[0].notices, [Reason::PerhapsSeveral]);
+    // Its name, a later line and the options may say that it is JSON.
+    let reasons = read("a.jsonl", text).reasons();
+    assert_eq!(reasons, [Reason::BadJson; 3]);
+    let later = format!("{text}{{\"id\": 1, \"text\": \"t\"}}\n");
+    assert_eq!(read("a.txt", later).docnos(), ["1"]);
+    let one = "{ \"id\" : 1, \"te\\\"xt\": 2, \"text\": \"t\"}";
+    assert_eq!(read("a.txt", one).docnos(), ["1"]);
+    assert_eq!(read("a.txt", "{\"te\\\"xt").reasons(), [Reason::Truncated]);
+}
+
 #[test]
 fn json_fields() {
     let one = |text: &str| read("x.jsonl", text);

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::collection::{self, CatalogueEntry, RejectReader};
-use crate::read::Reject;
+use crate::read::{Reject, SaidOnce};
 use crate::store::disk::AtomicFile;
 use crate::workspace::{InputList, ResultFile, Workspace};
 use std::fmt::Write;
@@ -23,14 +23,17 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
         .get::<CatalogueEntry>()
         .into_iter()
         .map(|c| ("catalogue", &c.rejects));
+    let mut said = SaidOnce::default();
     for (place, info) in segments.chain(catalogue) {
         let path = workspace.part(place, &info.name);
         let parameters = Some(workspace.collection_parameters());
         let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
-        while let Some((reject, kept)) = rejects.next()? {
+        while let Some((mut reject, kept)) = rejects.next()? {
             if reject.source.file < first {
                 continue;
             }
+            // A file may be in several segments.
+            reject.detail = said.detail(&reject).into();
             let file = inputs.path_of(reject.source.file)?;
             out.put(reject_line(file, &reject, kept).as_bytes())?;
             stats.rejects += 1;

@@ -24,11 +24,14 @@
 pub(crate) mod columns;
 pub(crate) mod pages;
 mod thrift;
+mod written;
 
 use std::any::Any;
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -39,6 +42,7 @@ use self::columns::{Chosen, Column, Role};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
 use super::config::ReadConfig;
+use super::fields::no_text;
 use super::interpret::HEAD;
 use super::json::TEXT_FIELDS;
 use super::pieces::Origin;
@@ -74,12 +78,29 @@ impl ReadAt for SharedFile {
     }
 }
 
-/// Runs code of the `parquet` crate, and turns a panic into an error.
+thread_local! {
+    /// Whether a panic of this thread is one that [`guarded`] expects.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of the `parquet` crate, and turns a panic into an error. Nothing is printed.
 ///
 /// Its decoders check some lengths by assertions and slices of pages, so a few damaged bytes make
 /// them panic. A record that cannot be read must not end the process.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(act));
+    GUARDED.set(outer);
+    done.unwrap_or_else(|panic| {
         Err(ParquetError::General(format!(
             "values cannot be decoded: {}",
             message(&*panic)
@@ -119,6 +140,48 @@ pub(crate) fn footer(
     file: &dyn ReadAt,
     options: Option<&ParquetMetaDataOptions>,
 ) -> Result<ParquetMetaData, ParquetError> {
+    Ok(footer_and_encrypted(file, options)?.0)
+}
+
+/// The path of an encrypted column of a file whose footer can be read, if it has one. Such a file
+/// cannot be written again.
+pub(crate) fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
+    let (metadata, encrypted) = footer_and_encrypted(file, None).ok()?;
+    path_of(&metadata, *encrypted.first()?)
+}
+
+/// The number of rows of a file of `length` bytes.
+///
+/// # Errors
+/// `Bomb` if it is too large for the file.
+pub(crate) fn rows_of(
+    metadata: &ParquetMetaData,
+    length: u64,
+    max_ratio: u64,
+) -> Result<u64, Trouble> {
+    let groups = metadata.row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+    let rows = rows.fold(0, u64::saturating_add);
+    if rows > FREE_ROWS && rows > length.saturating_mul(max_ratio) {
+        let what = format!("{rows} rows in {length} bytes, at most {max_ratio} in one");
+        return Err(Trouble::Bomb(what));
+    }
+    Ok(rows)
+}
+
+fn path_of(metadata: &ParquetMetaData, leaf: u64) -> Option<String> {
+    let schema = metadata.file_metadata().schema_descr();
+    let leaf = usize::try_from(leaf)
+        .ok()
+        .filter(|&leaf| leaf < schema.num_columns())?;
+    Some(schema.column(leaf).path().string())
+}
+
+/// The footer, and the numbers of the columns that are encrypted.
+fn footer_and_encrypted(
+    file: &dyn ReadAt,
+    options: Option<&ParquetMetaDataOptions>,
+) -> Result<(ParquetMetaData, BTreeSet<u64>), ParquetError> {
     let damaged = |what: String| Err(ParquetError::General(what));
     let length = file.length().map_err(Trouble::Io)?;
     let tail = exactly(file, length.saturating_sub(8), 8)?;
@@ -143,7 +206,10 @@ pub(crate) fn footer(
     }
     let bytes = exactly(file, length - 8 - size as u64, size)?;
     check_schema(&bytes)?;
-    guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&bytes, options))
+    let encrypted = Fields::new(&bytes).encrypted_columns();
+    let encrypted = encrypted.map_err(|what| ParquetError::General(format!("footer: {what}")))?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&bytes, options));
+    Ok((metadata?, encrypted))
 }
 
 /// Checks that the schema in a footer is not nested too deep and has as many nodes as it says.
@@ -187,6 +253,8 @@ pub(super) struct ParquetFramer {
     chosen: Vec<Chosen>,
     /// Whether the text has several columns.
     several: bool,
+    /// Why a row has no text.
+    missing: String,
     state: State,
     /// The row groups to read; all of them if there are fewer.
     groups: Range<u64>,
@@ -233,6 +301,7 @@ impl ParquetFramer {
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
             several: false,
+            missing: String::new(),
             state: State::Start,
             groups: 0..u64::MAX,
             first: 0,
@@ -370,23 +439,32 @@ impl ParquetFramer {
             .with_column_stats_policy(skip.clone())
             .with_size_stats_policy(skip.clone())
             .with_encoding_stats_policy(skip);
-        let metadata = footer(&*self.file, Some(&options)).map_err(fault_of)?;
-        let groups = metadata.row_groups().iter();
-        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
-        self.rows = rows.fold(0, u64::saturating_add);
-        if self.rows > FREE_ROWS && self.rows > self.length.saturating_mul(self.config.max_ratio) {
-            let what = format!(
-                "{} rows in {} bytes, at most {} in one",
-                self.rows, self.length, self.config.max_ratio
-            );
-            return Err(Fault::new(Reason::DecompressionBomb, what));
-        }
+        let opened = footer_and_encrypted(&*self.file, Some(&options));
+        let (metadata, encrypted) = opened.map_err(fault_of)?;
+        let rows = rows_of(&metadata, self.length, self.config.max_ratio);
+        self.rows = rows.map_err(|trouble| fault_of(trouble.into()))?;
         self.chosen = columns::choose(metadata.file_metadata().schema_descr(), &self.config);
+        let secret = |chosen: &&Chosen| encrypted.contains(&(chosen.leaf as u64));
+        if let Some(chosen) = self.chosen.iter().find(secret) {
+            let path = path_of(&metadata, chosen.leaf as u64).unwrap_or_default();
+            let what = format!("its column {path} is encrypted; decrypt the file first");
+            return Err(Fault::new(Reason::UnsupportedFormat, what));
+        }
         let texts = self
             .chosen
             .iter()
             .filter(|chosen| chosen.role == Role::Text);
-        self.several = texts.count() > 1;
+        let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
+        self.several = paths.len() > 1;
+        self.missing = match &paths[..] {
+            [] => no_text(
+                self.config.text_field.as_deref(),
+                &TEXT_FIELDS,
+                &columns::known_columns(metadata.file_metadata().schema_descr()),
+            ),
+            [path] => format!("{path} is null"),
+            paths => format!("none of {}", paths.join(", ")),
+        };
         Ok(metadata)
     }
 
@@ -425,23 +503,26 @@ impl ParquetFramer {
                 }
                 Err(error) => return Err((chosen.path.clone(), error)),
             }
-            let name = || column.name(HEAD);
+        }
+        for (at, chosen) in self.chosen.iter().enumerate() {
+            let name = || chosen.name(at, columns, HEAD);
             match chosen.role {
                 Role::Id => docno = name(),
                 Role::Url => url = name(),
                 Role::Title => title = name(),
                 Role::Kind => kind = name(),
+                Role::Condition => {}
                 Role::Text => {
                     let limit = self.config.max_document.0;
                     let before = text;
                     let begin = out.len() - start + usize::from(before.is_some());
-                    text = take_text(column, text, out, start, limit);
+                    text = take_text((chosen, at, columns), text, out, start, limit);
                     if self.several {
                         // A null value does not even add a separator.
                         parts.push((text != before).then(|| begin..out.len() - start));
                     }
-                    utf8 &= column.is_text();
-                    html &= chosen.path.rsplit('.').next() == Some("html");
+                    utf8 &= columns.get(at).is_some_and(Column::is_text);
+                    html &= chosen.html;
                 }
             }
         }
@@ -485,10 +566,7 @@ impl ParquetFramer {
                 (docno, Fault::new(Reason::TooLarge, detail))
             }
             Row::MissingText(docno) => {
-                let detail = match &self.config.text_field {
-                    Some(field) => format!("none of {field}"),
-                    None => format!("none of {}", TEXT_FIELDS.join(", ")),
-                };
+                let detail = self.missing.clone();
                 (docno, Fault::new(Reason::MissingText, detail))
             }
         };
@@ -562,7 +640,7 @@ impl ParquetFramer {
 /// Appends the values of a row as lines to those of other columns, which have the length `length`,
 /// at most `limit` bytes of them. Returns the length of all; `None` if there is no value.
 fn take_text(
-    column: &Column,
+    (chosen, at, columns): (&Chosen, usize, &[Column]),
     mut length: Option<u64>,
     out: &mut Vec<u8>,
     start: usize,
@@ -574,7 +652,7 @@ fn take_text(
         reserve(out, n);
         out.extend_from_slice(&bytes[..n]);
     };
-    column.bytes(|bytes| {
+    let is_list = chosen.bytes(at, columns, |bytes| {
         if length.is_some() {
             add(b"\n", out);
         }
@@ -582,5 +660,6 @@ fn take_text(
         length = Some(before + bytes.len() as u64);
         add(bytes, out);
     });
-    length
+    // An empty list is an empty text, as in JSON.
+    length.or(is_list.then_some(0))
 }

@@ -32,6 +32,10 @@ const LARGE_PAGE: usize = 128 << 20;
 /// What a page may have beyond the largest document, which one page can contain.
 const BESIDE_DOCUMENT: usize = 8 << 20;
 
+/// Largest page of a column that is copied. It may have large values that no document has, such as
+/// images.
+const LARGEST_COPIED: usize = 512 << 20;
+
 /// Largest number of values in the pages of one row of a list. A value takes up to 36 bytes.
 const VALUES_IN_ROW: u64 = 4 << 20;
 
@@ -128,13 +132,12 @@ impl Limits {
         }
     }
 
-    /// No limits but those of the format: for a file that has been read, all of whose columns are
-    /// copied.
-    pub(crate) fn of_trusted() -> Limits {
+    /// Limits for columns that are copied, whatever is in them.
+    pub(crate) fn of_copy() -> Limits {
         Limits {
-            page: i32::MAX as usize,
-            max_ratio: u64::MAX,
-            row_values: u64::MAX,
+            page: LARGEST_COPIED,
+            max_ratio: crate::read::DEFAULT_MAX_RATIO,
+            row_values: VALUES_WITH_LENGTH,
         }
     }
 }

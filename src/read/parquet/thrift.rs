@@ -1,5 +1,7 @@
 //! As much of Thrift's compact protocol as page headers and a check of the schema need.
 
+use std::collections::BTreeSet;
+
 /// The fields of one struct.
 pub(super) struct Fields<'b> {
     bytes: &'b [u8],
@@ -45,9 +47,61 @@ impl<'b> Fields<'b> {
         }
     }
 
+    /// In the struct of a footer, the numbers of the columns that are encrypted in a row group.
+    pub fn encrypted_columns(&mut self) -> Result<BTreeSet<u64>, &'static str> {
+        const ROW_GROUPS: i64 = 4;
+        const COLUMNS: i64 = 1;
+        const CRYPTO_METADATA: i64 = 8;
+        const ENCRYPTED_METADATA: i64 = 9;
+        let mut found = BTreeSet::new();
+        let all = self.fields(&mut |footer, field, kind| match field {
+            ROW_GROUPS => footer.structs(kind, &mut |groups, _| {
+                groups.fields(&mut |group, field, kind| match field {
+                    COLUMNS => group.structs(kind, &mut |columns, number| {
+                        columns.fields(&mut |column, field, kind| {
+                            if matches!(field, CRYPTO_METADATA | ENCRYPTED_METADATA) {
+                                found.insert(number);
+                            }
+                            column.value(kind, 0)
+                        })
+                    }),
+                    _ => group.value(kind, 0),
+                })
+            }),
+            _ => footer.value(kind, 0),
+        });
+        match all {
+            Ok(()) => Ok(found),
+            Err(Stop::CutOff) => Err("it is cut off"),
+            Err(Stop::Wrong(what)) => Err(what),
+        }
+    }
+
     fn schema(&mut self, children: &mut Vec<u64>) -> Result<(), Stop> {
         const SCHEMA: i64 = 2;
         const NUM_CHILDREN: i64 = 5;
+        self.fields(&mut |footer, field, kind| match field {
+            SCHEMA => footer.structs(kind, &mut |nodes, _| {
+                let mut found = 0;
+                nodes.structure(None, 0, &mut |field, value, within| {
+                    if (field, within) == (NUM_CHILDREN, None) {
+                        found = value.unwrap_or_default();
+                    }
+                })?;
+                let found = u64::try_from(found);
+                children.push(found.map_err(|_| Stop::Wrong("a negative number of children"))?);
+                Ok(())
+            }),
+            _ => footer.value(kind, 0),
+        })
+    }
+
+    /// Calls `act` with the number and the type of each field of a struct, whose value it passes
+    /// over.
+    fn fields(
+        &mut self,
+        act: &mut dyn FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let mut field = 0i64;
         loop {
             let head = self.byte()?;
@@ -58,25 +112,24 @@ impl<'b> Fields<'b> {
                 0 => self.zigzag()?,
                 step => field.saturating_add(step),
             };
-            if field != SCHEMA || head & 15 != 9 {
-                self.value(head & 15, 0)?;
-                continue;
-            }
-            let (kind, count) = self.list()?;
-            if kind != 12 {
-                return Err(Stop::Wrong("a schema that is not a list of structs"));
-            }
-            for _ in 0..count {
-                let mut found = 0;
-                self.structure(None, 0, &mut |field, value, within| {
-                    if (field, within) == (NUM_CHILDREN, None) {
-                        found = value.unwrap_or_default();
-                    }
-                })?;
-                let found = u64::try_from(found);
-                children.push(found.map_err(|_| Stop::Wrong("a negative number of children"))?);
-            }
+            act(self, field, head & 15)?;
         }
+    }
+
+    /// Calls `act` for each element of a list of structs, with its number.
+    fn structs(
+        &mut self,
+        kind: u8,
+        act: &mut dyn FnMut(&mut Self, u64) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if kind != 9 {
+            return Err(Stop::Wrong("a field that is not a list"));
+        }
+        let (kind, count) = self.list()?;
+        if kind != 12 && count > 0 {
+            return Err(Stop::Wrong("a list that is not of structs"));
+        }
+        (0..count).try_for_each(|number| act(self, number))
     }
 
     /// The type of the elements of a list, and their number.

@@ -1,0 +1,793 @@
+//! The values of a JSON object by their places in its text, and the paths that lead to them.
+//!
+//! A value that no path leads to is passed over and not checked: only its quotes and brackets
+//! count. So `NaN`, a number of any size, an escape that JSON does not have, or any nesting in a
+//! field that nobody wants does not cost the record.
+//!
+//! # Cost
+//! One pass over the object, which skips strings by memchr, and one more over each value that a
+//! path leads into.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
+
+use super::fields::{FieldPath, Step};
+
+/// Depth to which brackets are told apart and values of lists are looked for.
+const DEEPEST: u32 = 128;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Whether the string has a backslash.
+    String {
+        escaped: bool,
+    },
+    Object,
+    List,
+    Null,
+    Boolean,
+    Number,
+    /// `NaN`, `Infinity` or `-Infinity`, as Python writes them.
+    NotFinite,
+    /// Letters that are no value of JSON.
+    Word,
+}
+
+impl Kind {
+    /// The name of the type, for messages.
+    pub fn text(self) -> &'static str {
+        match self {
+            Kind::String { .. } => "string",
+            Kind::Object => "object",
+            Kind::List => "list",
+            Kind::Null => "null",
+            Kind::Boolean => "boolean",
+            Kind::Number | Kind::NotFinite => "number",
+            Kind::Word => "no JSON value",
+        }
+    }
+}
+
+/// A value: its place in the text, and what it is.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub place: Range<usize>,
+    pub kind: Kind,
+}
+
+impl Value {
+    /// The value as it is written.
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.place.clone()).unwrap_or_default()
+    }
+
+    /// What is between the quotes of a string.
+    pub fn literal<'t>(&self, text: &'t str) -> &'t str {
+        let whole = self.text(text);
+        whole.get(1..whole.len() - 1).unwrap_or_default()
+    }
+}
+
+/// Why a text is no JSON object.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    pub at: usize,
+    pub what: &'static str,
+}
+
+impl Malformed {
+    /// A word that is no value of JSON.
+    pub(super) fn no_value(value: &Value) -> Self {
+        Malformed {
+            at: value.place.start,
+            what: "expected a value",
+        }
+    }
+}
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at byte {} of the record", self.what, self.at)
+    }
+}
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+fn malformed<T>(at: usize, what: &'static str) -> Result<T> {
+    Err(Malformed { at, what })
+}
+
+/// What may be before and after an object: white space, and the marks that separate texts.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Walks over a text.
+struct Walk<'t> {
+    bytes: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Walk<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
+        Walk {
+            bytes: text.as_bytes(),
+            at,
+        }
+    }
+
+    /// The next byte that is not white space.
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            if !is_space(byte) {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Passes over a string. Returns whether it has a backslash.
+    fn string(&mut self) -> Result<bool> {
+        let mut escaped = false;
+        self.at += 1;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let Some(found) = memchr2(b'"', b'\\', rest) else {
+                return malformed(self.bytes.len(), "a string is not closed");
+            };
+            self.at += found + 1;
+            if rest[found] == b'"' {
+                return Ok(escaped);
+            }
+            escaped = true;
+            self.at += 1;
+        }
+    }
+
+    /// Passes over an object or a list.
+    fn nested(&mut self) -> Result<()> {
+        let (mut depth, mut lists) = (0u32, 0u128);
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'{' | b'[' => {
+                    if depth < DEEPEST {
+                        lists = lists & !(1 << depth) | u128::from(byte == b'[') << depth;
+                    }
+                    depth += 1;
+                }
+                b'}' | b']' => {
+                    depth -= 1;
+                    if depth < DEEPEST && (lists >> depth & 1 == 1) != (byte == b']') {
+                        return malformed(self.at, "a bracket that does not match");
+                    }
+                    if depth == 0 {
+                        self.at += 1;
+                        return Ok(());
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        malformed(self.at, "a bracket is not closed")
+    }
+
+    /// Passes over a value.
+    fn value(&mut self) -> Result<Value> {
+        let first = self.next();
+        let begin = self.at;
+        let kind = match first {
+            Some(b'"') => Kind::String {
+                escaped: self.string()?,
+            },
+            Some(b'{') => {
+                self.nested()?;
+                Kind::Object
+            }
+            Some(b'[') => {
+                self.nested()?;
+                Kind::List
+            }
+            _ => {
+                let rest = self.bytes.get(begin..).unwrap_or_default();
+                let word = |byte: &&u8| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_')
+                };
+                let length = rest.iter().take_while(word).count();
+                self.at += length;
+                match &rest[..length] {
+                    [] => return malformed(begin, "expected a value"),
+                    b"null" => Kind::Null,
+                    b"true" | b"false" => Kind::Boolean,
+                    b"NaN" | b"Infinity" | b"-Infinity" => Kind::NotFinite,
+                    word if is_number(word) => Kind::Number,
+                    _ => Kind::Word,
+                }
+            }
+        };
+        Ok(Value {
+            place: begin..self.at,
+            kind,
+        })
+    }
+}
+
+/// Whether a word is a number of JSON.
+fn is_number(word: &[u8]) -> bool {
+    fn digits(word: &[u8]) -> Option<&[u8]> {
+        let length = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (length > 0).then(|| &word[length..])
+    }
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    let whole = match word {
+        [b'0', rest @ ..] => Some(rest),
+        _ => digits(word),
+    };
+    let fraction = whole.and_then(|rest| match rest {
+        [b'.', rest @ ..] => digits(rest),
+        _ => Some(rest),
+    });
+    let exponent = fraction.and_then(|rest| match rest {
+        [b'e' | b'E', b'+' | b'-', rest @ ..] | [b'e' | b'E', rest @ ..] => digits(rest),
+        _ => Some(rest),
+    });
+    exponent == Some(b"")
+}
+
+/// Calls `act` with the name, with its quotes, and the value of each member of the object at
+/// `begin`. Returns where the object ends.
+fn each_member(text: &str, begin: usize, mut act: impl FnMut(&Value, Value)) -> Result<usize> {
+    let mut walk = Walk::new(text, begin);
+    if walk.next() != Some(b'{') {
+        return malformed(walk.at, "expected `{`");
+    }
+    walk.at += 1;
+    if walk.next() == Some(b'}') {
+        return Ok(walk.at + 1);
+    }
+    loop {
+        if walk.next() != Some(b'"') {
+            return malformed(walk.at, "expected a name in quotes");
+        }
+        let begin = walk.at;
+        let escaped = walk.string()?;
+        let name = Value {
+            place: begin..walk.at,
+            kind: Kind::String { escaped },
+        };
+        if walk.next() != Some(b':') {
+            return malformed(walk.at, "expected `:`");
+        }
+        walk.at += 1;
+        act(&name, walk.value()?);
+        match walk.next() {
+            Some(b',') => walk.at += 1,
+            Some(b'}') => return Ok(walk.at + 1),
+            _ => return malformed(walk.at, "expected `,` or `}`"),
+        }
+    }
+}
+
+/// Calls `act` with each element of a list.
+fn each_element(text: &str, list: &Value, mut act: impl FnMut(Value) -> Result<()>) -> Result<()> {
+    let mut walk = Walk::new(text, list.place.start + 1);
+    if walk.next() == Some(b']') {
+        return Ok(());
+    }
+    loop {
+        act(walk.value()?)?;
+        match walk.next() {
+            Some(b',') => walk.at += 1,
+            Some(b']') => return Ok(()),
+            _ => return malformed(walk.at, "expected `,` or `]`"),
+        }
+    }
+}
+
+/// The first element of a list.
+pub(super) fn first_element(text: &str, list: &Value) -> Option<Value> {
+    let mut walk = Walk::new(text, list.place.start + 1);
+    match walk.next() {
+        Some(b']') => None,
+        _ => walk.value().ok(),
+    }
+}
+
+/// The value of the last member of this name.
+fn member(text: &str, object: &Value, wanted: &str) -> Result<Option<Value>> {
+    let mut found = None;
+    each_member(text, object.place.start, |name, value| {
+        if text_of(text, name) == wanted {
+            found = Some(value);
+        }
+    })?;
+    Ok(found)
+}
+
+/// A string without its quotes and escapes, any other value as it is written.
+pub(super) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
+    match value.kind {
+        Kind::String { escaped: true } => {
+            let mut out = String::new();
+            decode(value.literal(text), &mut out);
+            Cow::Owned(out)
+        }
+        Kind::String { escaped: false } => Cow::Borrowed(value.literal(text)),
+        _ => Cow::Borrowed(value.text(text)),
+    }
+}
+
+/// Members of an object: those that were wanted, by their names.
+pub(super) type Members<'t> = Vec<(Cow<'t, str>, Value)>;
+
+/// The members of an object whose names are wanted. Of a repeated name, the last counts.
+///
+/// A byte order mark or a record separator (RFC 7464) may precede the object.
+pub(super) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Result<Members<'t>> {
+    let object = text.trim_start_matches(['\u{feff}', '\u{1e}', ' ', '\t', '\r', '\n']);
+    let mut members: Members<'t> = Vec::new();
+    let end = each_member(text, text.len() - object.len(), |name, value| {
+        let name = text_of(text, name);
+        if wanted(&name) {
+            match members.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = value,
+                None => members.push((name, value)),
+            }
+        }
+    })?;
+    let mut rest = Walk::new(text, end);
+    match rest.next() {
+        None => Ok(members),
+        Some(_) => malformed(rest.at, "expected nothing after the object"),
+    }
+}
+
+/// Whether a member of this name can be what a path leads to.
+pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
+    path.literal == name || matches!(path.steps.first(), Some(Step::Name(first)) if *first == name)
+}
+
+/// What a path led to, besides the values that are handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    /// A list at the end of the path was there, if only an empty one or one of nulls.
+    pub list: bool,
+    /// An object or something that is no value of JSON was at its end.
+    pub other: Option<Kind>,
+}
+
+impl Reached {
+    /// Whether the end of the path is a list of values that are no objects.
+    pub fn is_list(self) -> bool {
+        self.list && self.other.is_none()
+    }
+}
+
+/// Takes the strings, numbers and truth values at the end of a path, in the order of the text.
+pub(super) type Take<'a> = dyn FnMut(&Value) + 'a;
+
+/// Hands over the values at the end of a path from these members.
+pub(super) fn reach(
+    text: &str,
+    members: &Members<'_>,
+    path: &FieldPath<'_>,
+    take: &mut Take<'_>,
+) -> Result<Reached> {
+    let mut reached = Reached::default();
+    match (named(members, path.literal), path.steps.split_first()) {
+        (Some(value), _) => follow(text, value, (&[], 0), take, &mut reached)?,
+        (None, Some((Step::Name(first), rest))) => {
+            if let Some(value) = named(members, first) {
+                follow(text, value, (rest, 0), take, &mut reached)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(reached)
+}
+
+/// Hands over the strings, numbers and truth values of a value, which may be a list.
+pub(super) fn leaves(text: &str, value: &Value, take: &mut Take<'_>) -> Result<Reached> {
+    let mut reached = Reached::default();
+    follow(text, value, (&[], 0), take, &mut reached)?;
+    Ok(reached)
+}
+
+/// The member of this name.
+pub(super) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Value> {
+    let found = members.iter().find(|(name, _)| name == wanted);
+    found.map(|(_, value)| value)
+}
+
+fn follow(
+    text: &str,
+    value: &Value,
+    (steps, depth): (&[Step<'_>], u32),
+    take: &mut Take<'_>,
+    reached: &mut Reached,
+) -> Result<()> {
+    if depth > DEEPEST {
+        return malformed(value.place.start, "lists and objects are nested too deep");
+    }
+    let deeper = depth + 1;
+    match (value.kind, steps) {
+        (Kind::List, _) => {
+            reached.list |= steps.is_empty();
+            let (step, mut rest) = match steps.split_first() {
+                None => (None, steps),
+                // A name that is no number is that of a field of every element.
+                Some((step @ Step::Name(_), _)) if step.number().is_none() => (None, steps),
+                Some((step, rest)) => (Some(step), rest),
+            };
+            // A number after a condition counts the elements that meet it.
+            let nth = match (step, rest.split_first()) {
+                (Some(Step::Where { .. }), Some((step, after))) => {
+                    step.number().inspect(|_| rest = after)
+                }
+                (Some(step), _) => step.number(),
+                (None, _) => None,
+            };
+            let mut met = 0;
+            each_element(text, value, |element| {
+                if let Some(Step::Where { field, value }) = step
+                    && !meets(text, &element, field, value)?
+                {
+                    return Ok(());
+                }
+                met += 1;
+                match nth {
+                    Some(nth) if met - 1 != nth => Ok(()),
+                    _ => follow(text, &element, (rest, deeper), take, reached),
+                }
+            })
+        }
+        (Kind::Object, [Step::Name(name), rest @ ..]) => match member(text, value, name)? {
+            Some(value) => follow(text, &value, (rest, deeper), take, reached),
+            None => Ok(()),
+        },
+        (Kind::Null, _) => Ok(()),
+        (Kind::String { .. } | Kind::Number | Kind::NotFinite | Kind::Boolean, []) => {
+            take(value);
+            Ok(())
+        }
+        (Kind::Word, []) => Err(Malformed::no_value(value)),
+        (Kind::Object, []) => {
+            reached.other = Some(value.kind);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the field of an element has a value.
+fn meets(text: &str, element: &Value, field: &[Cow<'_, str>], wanted: &str) -> Result<bool> {
+    let mut value = element.clone();
+    for name in field {
+        if value.kind != Kind::Object {
+            return Ok(false);
+        }
+        match member(text, &value, name)? {
+            Some(next) => value = next,
+            None => return Ok(false),
+        }
+    }
+    Ok(match value.kind {
+        Kind::Object | Kind::List => false,
+        _ => text_of(text, &value) == wanted,
+    })
+}
+
+/// What is odd about a string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Odd {
+    /// It has half a surrogate pair, which stands as U+FFFD.
+    pub half: bool,
+    /// It has an escape that JSON does not have, which stands as it is written.
+    pub escape: bool,
+}
+
+/// Appends a string without its escapes.
+pub(super) fn decode(literal: &str, out: &mut String) -> Odd {
+    let mut odd = Odd::default();
+    let mut rest = literal;
+    while let Some(plain) = memchr(b'\\', rest.as_bytes()) {
+        let (before, after) = rest.split_at(plain);
+        out.push_str(before);
+        let (length, character) = escape(after);
+        match character {
+            Some(character) => {
+                odd.half |= character == char::REPLACEMENT_CHARACTER && is_half(after);
+                out.push(character);
+            }
+            None => {
+                odd.escape = true;
+                out.push_str(after.get(..length).unwrap_or_default());
+            }
+        }
+        rest = after.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    odd
+}
+
+/// The unit that an escape `\uXXXX` at this place stands for.
+fn unit(text: &str, at: usize) -> Option<u16> {
+    let digits = text.as_bytes().get(at..at + 6)?.strip_prefix(b"\\u")?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Whether the escape at the beginning is half a surrogate pair.
+fn is_half(text: &str) -> bool {
+    matches!(unit(text, 0), Some(0xd800..=0xdfff))
+}
+
+/// The length of the escape at the beginning, and the character that it stands for; `None` if JSON
+/// does not have it. Half a surrogate pair stands for U+FFFD.
+pub(super) fn escape(text: &str) -> (usize, Option<char>) {
+    let character = match text.as_bytes().get(1) {
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(&same @ (b'"' | b'\\' | b'/')) => same.into(),
+        Some(b'u') => {
+            let Some(first) = unit(text, 0) else {
+                return (2, None);
+            };
+            let units = [first, unit(text, 6).unwrap_or_default()];
+            return match char::decode_utf16(units).next() {
+                Some(Ok(character)) => (6 * character.len_utf16(), Some(character)),
+                _ => (6, Some(char::REPLACEMENT_CHARACTER)),
+            };
+        }
+        // The character behind the backslash may have any length.
+        _ => return (1, None),
+    };
+    (2, Some(character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The strings that a path leads to, joined by bars; numbers and truth values as written.
+    fn found(object: &str, path: &str) -> Option<String> {
+        let path = FieldPath::one(path).unwrap();
+        let members = members(object, |name| may_begin(&path, name)).unwrap();
+        let mut texts = Vec::new();
+        let mut take = |value: &Value| texts.push(text_of(object, value));
+        let reached = reach(object, &members, &path, &mut take).unwrap();
+        (!texts.is_empty() || reached.list).then(|| texts.join("|"))
+    }
+
+    #[test]
+    fn paths_lead_through_objects_and_lists() {
+        let object = r#"{"prompt":"p","n":1.50,"messages":[{"role":"u","content":"a\nb"},{"role":"s"},
+            {"content":"c","role":"u"},{"role":"x","content":null}],"parts":[["x","y"],["z"]],
+            "tags":["t",5,null,"u"],"a":{"0":"zero","t":true},"b[c]":"literal","empty":[],
+            "nulls":[null],"none":null,"a.0":"dotted","c":{"d":{"e.f":"q"}}}"#;
+        for (path, expected) in [
+            ("prompt", Some("p")),
+            ("n", Some("1.50")),
+            ("messages[].content", Some("a\nb|c")),
+            ("messages.content", Some("a\nb|c")),
+            ("messages.0.content", Some("a\nb")),
+            ("messages[2].content", Some("c")),
+            ("messages.1.content", None),
+            ("messages.9.content", None),
+            ("messages[role=u].content", Some("a\nb|c")),
+            ("messages[role=u][1].content", Some("c")),
+            ("messages[role=u].1.content", Some("c")),
+            ("messages[role=u][2].content", None),
+            ("messages[role=s].content", None),
+            ("messages[content=c].role", Some("u")),
+            ("messages[].role", Some("u|s|u|x")),
+            ("parts", Some("x|y|z")),
+            ("parts[][]", Some("x|y|z")),
+            ("parts[1]", Some("z")),
+            ("parts[][0]", Some("x|z")),
+            ("tags", Some("t|5|u")),
+            ("tags[0]", Some("t")),
+            ("a.t", Some("true")),
+            // A field that has the whole path as its name comes first.
+            ("a.0", Some("dotted")),
+            ("\"a\".0", Some("zero")),
+            ("a[]", None),
+            ("\"b[c]\"", Some("literal")),
+            ("c.d.\"e.f\"", Some("q")),
+            (r"c.d.e\.f", Some("q")),
+            ("c.d.e.f", None),
+            ("n.x", None),
+            ("empty", Some("")),
+            ("nulls", Some("")),
+            ("none", None),
+            ("empty[]", None),
+        ] {
+            assert_eq!(found(object, path).as_deref(), expected, "{path}");
+        }
+    }
+
+    /// As in Python and jq, in the object and in those within it.
+    #[test]
+    fn of_a_repeated_name_the_last_counts() {
+        let object = r#"{"t":"1","a":{"b":"x","b":"y"},"t":"2","a":{"b":"p","c":1,"b":"q"},
+            "m":[{"r":"u","r":"s","c":"k"}],"z":{"b":"old"},"z":{},"\u0074":"3"}"#;
+        for (path, expected) in [
+            ("t", Some("3")),
+            ("a.b", Some("q")),
+            ("m[r=s].c", Some("k")),
+            ("m[r=u].c", None),
+            ("z.b", None),
+        ] {
+            assert_eq!(found(object, path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_wants_costs_nothing() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        for value in [
+            "NaN",
+            "-Infinity",
+            "Infinity",
+            "1e400",
+            "-0",
+            "01",
+            "+1",
+            ".5",
+            "1.",
+            "0x1F",
+            "None",
+            "undefined",
+            "tru",
+            r#""\x41""#,
+            r#""\ud800""#,
+            "\"\t\u{1}\"",
+            r#""\u12""#,
+            "[1,]",
+            "{\"a\" 1}",
+            "[1 2]",
+            &"9".repeat(10_000),
+            &deep,
+            r#"{"}":"{","a":["]"]}"#,
+            r#""\\""#,
+        ] {
+            let object = format!("{{\"x\":{value},\"t\":\"found\",\"y\":[{value}]}}");
+            let shown = &object[..object.len().min(80)];
+            assert_eq!(found(&object, "t").as_deref(), Some("found"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_malformed() {
+        for object in [
+            "",
+            "{",
+            "[]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\":1 \"b\":2}",
+            "{\"a\":[1}",
+            "{\"a\":[1}}",
+            "{\"a\":{]}",
+            "{\"a\":\"}",
+            "{\"a\":\"\\\"}",
+            "{\"a\":1}}",
+            "{\"a\":1} x",
+            "{\"a\":'x'}",
+            "{\"a\":é}",
+            "{'a':1}",
+            "{\"a\":1;\"b\":2}",
+        ] {
+            assert!(members(object, |_| true).is_err(), "{object}");
+        }
+        let deep = format!("{{\"t\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        let path = FieldPath::one("t").unwrap();
+        let found = members(&deep, |_| true).unwrap();
+        assert!(reach(&deep, &found, &path, &mut |_| {}).is_err());
+        let word = r#"{"t":[broken]}"#;
+        let found = members(word, |_| true).unwrap();
+        assert!(reach(word, &found, &path, &mut |_| {}).is_err());
+    }
+
+    #[test]
+    fn numbers_are_those_of_json() {
+        for number in [
+            "0",
+            "-0",
+            "10",
+            "1.50",
+            "-1e9",
+            "1E+2",
+            "0.1e-7",
+            "123456789012345678901",
+        ] {
+            assert!(is_number(number.as_bytes()), "{number}");
+        }
+        for word in [
+            "", "-", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "1.2.3", "--1", "nan",
+        ] {
+            assert!(!is_number(word.as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_decoded() {
+        let strings = [
+            (r"plain", "plain", Odd::default()),
+            (
+                r#"a\n\t\b\f\r\"\\\/"#,
+                "a\n\t\u{8}\u{c}\r\"\\/",
+                Odd::default(),
+            ),
+            (r"\u00e9\ud83d\ude00\uFFFD", "é😀\u{fffd}", Odd::default()),
+            (
+                r"\ud83d\ude00\ud83d",
+                "😀\u{fffd}",
+                Odd {
+                    half: true,
+                    escape: false,
+                },
+            ),
+            (
+                r"\ude00x",
+                "\u{fffd}x",
+                Odd {
+                    half: true,
+                    escape: false,
+                },
+            ),
+            (
+                r"\ud83d\u0041",
+                "\u{fffd}A",
+                Odd {
+                    half: true,
+                    escape: false,
+                },
+            ),
+            (
+                r"\x41 \u12g4 \é",
+                r"\x41 \u12g4 \é",
+                Odd {
+                    half: false,
+                    escape: true,
+                },
+            ),
+        ];
+        for (literal, expected, odd) in strings {
+            let mut out = String::new();
+            assert_eq!(decode(literal, &mut out), odd, "{literal}");
+            assert_eq!(out, expected, "{literal}");
+        }
+        // The strings of JSON that serde_json knows.
+        for text in [
+            "",
+            "a\u{7f}\u{80}\u{2028}",
+            "\0\u{1f}\"\\/é😀",
+            "\u{ffff}\u{10ffff}",
+        ] {
+            let written = serde_json::to_string(text).unwrap();
+            let mut out = String::new();
+            assert_eq!(
+                decode(&written[1..written.len() - 1], &mut out),
+                Odd::default()
+            );
+            assert_eq!(out, text);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Values of Parquet as text: the digits that are in the file.
+
+/// Bytes of the longest decimal that is written in digits; the conversion takes quadratic time.
+/// The decimals of Arrow have at most 32.
+pub(super) const LONGEST_DECIMAL: usize = 256;
+
+/// A decimal: an integer in two's complement, big-endian, of which `scale` digits are behind the
+/// point.
+pub(super) fn decimal(bytes: &[u8], scale: i32) -> String {
+    let negative = bytes.first().is_some_and(|&first| first >= 0x80);
+    // The digits of the absolute value in base 10^9, the lowest first.
+    let mut digits: Vec<u32> = Vec::new();
+    let mut carry = negative;
+    let mut magnitude = bytes.to_vec();
+    if negative {
+        for byte in magnitude.iter_mut().rev() {
+            let (sum, over) = (!*byte).overflowing_add(u8::from(carry));
+            (*byte, carry) = (sum, over);
+        }
+    }
+    for byte in magnitude {
+        let mut rest = u64::from(byte);
+        for digit in &mut digits {
+            rest += u64::from(*digit) << 8;
+            *digit = (rest % 1_000_000_000) as u32;
+            rest /= 1_000_000_000;
+        }
+        if rest > 0 {
+            digits.push(rest as u32);
+        }
+    }
+    let mut text: String = digits
+        .iter()
+        .rev()
+        .map(|digit| format!("{digit:09}"))
+        .collect();
+    let scale = usize::try_from(scale)
+        .unwrap_or(0)
+        .min(usize::from(u16::MAX));
+    let leading = text.bytes().take_while(|&byte| byte == b'0').count();
+    text.drain(..leading);
+    if text.len() <= scale {
+        text.insert_str(0, &"0".repeat(scale + 1 - text.len()));
+    }
+    if scale > 0 {
+        text.insert(text.len() - scale, '.');
+    }
+    if negative {
+        text.insert(0, '-');
+    }
+    text
+}
+
+/// A float as Python's JSON writes it, from its shortest digits in the form `1.5e-7`; `None` if it
+/// is no number.
+pub(super) fn float(value: f64, shortest: &str) -> Option<String> {
+    if value.is_nan() {
+        return None;
+    }
+    if value.is_infinite() {
+        return Some(if value > 0.0 { "Infinity" } else { "-Infinity" }.into());
+    }
+    let (digits, exponent) = shortest.split_once('e')?;
+    let exponent: i32 = exponent.parse().ok()?;
+    if (-4..16).contains(&exponent) {
+        let (sign, digits) = match digits.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", digits),
+        };
+        let digits = digits.replace('.', "");
+        let point = usize::try_from(exponent + 1).unwrap_or(0);
+        let zeros = usize::try_from(-exponent).unwrap_or(0);
+        return Some(match digits.split_at_checked(point) {
+            Some((whole, "")) => format!("{sign}{whole}.0"),
+            _ if exponent < 0 => format!("{sign}0.{}{digits}", "0".repeat(zeros - 1)),
+            Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
+            None => format!("{sign}{digits}{}.0", "0".repeat(point - digits.len())),
+        });
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    Some(format!("{digits}e{sign}{:02}", exponent.abs()))
+}
+
+/// A day, counted from 1970, as `2004-01-31`; its number if the year has not four digits.
+pub(super) fn date(day: i64) -> String {
+    match civil(day) {
+        Some((year, month, day)) => format!("{year:04}-{month:02}-{day:02}"),
+        None => day.to_string(),
+    }
+}
+
+/// A time, counted from 1970 in `unit`s of a second, as `2004-01-31T12:00:00.5Z`; its number if the
+/// year has not four digits.
+pub(super) fn timestamp(time: i64, unit: i64, utc: bool) -> String {
+    let (second, part) = (time.div_euclid(unit), time.rem_euclid(unit));
+    let Some((year, month, day)) = civil(second.div_euclid(86_400)) else {
+        return time.to_string();
+    };
+    let clock = second.rem_euclid(86_400);
+    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    if part > 0 {
+        let digits = unit.ilog10() as usize;
+        text += format!(".{part:0digits$}").trim_end_matches('0');
+    }
+    text + if utc { "Z" } else { "" }
+}
+
+/// A time of old writers: nanoseconds of a day, and the Julian day.
+pub(super) fn int96(words: &[u32]) -> Option<String> {
+    let &[low, high, day] = words else {
+        return None;
+    };
+    const DAY: u64 = 86_400_000_000_000;
+    let nanos = u64::from(high) << 32 | u64::from(low);
+    let day = i64::from(day) - 2_440_588;
+    let (day, nanos) = (day + (nanos / DAY) as i64, (nanos % DAY) as i64);
+    let time = day
+        .checked_mul(DAY as i64)
+        .and_then(|time| time.checked_add(nanos));
+    Some(match time {
+        Some(time) => timestamp(time, 1_000_000_000, false),
+        // Nanoseconds reach from 1677 to 2262.
+        None => timestamp(day * 86_400_000 + nanos / 1_000_000, 1_000, false),
+    })
+}
+
+/// Year, month and day of a day counted from 1970, if the year has four digits.
+fn civil(day: i64) -> Option<(i64, i64, i64)> {
+    // 0000-01-01 and 9999-12-31.
+    if !(-719_528..=2_932_896).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the day of a leap year is their last.
+    let day = day + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    Some((era * 400 + year + later, month, day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_have_their_digits() {
+        for value in [
+            0i128,
+            1,
+            -1,
+            9,
+            10,
+            99_999,
+            -123_456_789_012,
+            i64::MAX.into(),
+            i128::MIN,
+            i128::MAX,
+        ] {
+            for scale in [0u32, 1, 2, 9, 20, 38, 45] {
+                let plain = value.unsigned_abs().to_string();
+                let scale = scale as usize;
+                let digits = format!("{plain:0>width$}", width = scale + 1);
+                let (whole, part) = digits.split_at(digits.len() - scale);
+                let sign = if value < 0 { "-" } else { "" };
+                let point = if scale > 0 { "." } else { "" };
+                let expected = format!("{sign}{whole}{point}{part}");
+                let bytes = value.to_be_bytes();
+                assert_eq!(decimal(&bytes, scale as i32), expected);
+                // The same number in more bytes, and in as few as it takes.
+                let sign = if value < 0 { 0xff } else { 0 };
+                let longer = [&[sign; 20][..], &bytes].concat();
+                assert_eq!(decimal(&longer, scale as i32), expected);
+                if let Ok(short) = i64::try_from(value) {
+                    assert_eq!(decimal(&short.to_be_bytes(), scale as i32), expected);
+                }
+            }
+        }
+        assert_eq!(decimal(&[], 2), "0.00");
+        assert_eq!(decimal(&[0x80], 0), "-128");
+        let large = decimal(&[0x7f; LONGEST_DECIMAL], 3);
+        assert_eq!(large.len(), 618);
+    }
+
+    #[test]
+    fn floats_are_written_as_python_writes_them() {
+        for (value, expected) in [
+            (1.0, "1.0"),
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (-1.5, "-1.5"),
+            (123.456, "123.456"),
+            (100.0, "100.0"),
+            (0.1, "0.1"),
+            (0.0001, "0.0001"),
+            (0.000_123, "0.000123"),
+            (0.000_01, "1e-05"),
+            (1.5e-7, "1.5e-07"),
+            (1e15, "1000000000000000.0"),
+            (1_234_567_890_123_456.7, "1234567890123456.8"),
+            (1e16, "1e+16"),
+            (1.5e300, "1.5e+300"),
+            (5e-324, "5e-324"),
+            (9_007_199_254_740_993.0, "9007199254740992.0"),
+        ] {
+            assert_eq!(
+                float(value, &format!("{value:e}")).as_deref(),
+                Some(expected)
+            );
+        }
+        let single = 0.1f32;
+        assert_eq!(
+            float(single.into(), &format!("{single:e}")).as_deref(),
+            Some("0.1")
+        );
+        assert_eq!(float(f64::NAN, "NaN"), None);
+        assert_eq!(
+            float(f64::NEG_INFINITY, "-inf").as_deref(),
+            Some("-Infinity")
+        );
+    }
+
+    #[test]
+    fn dates_and_times_are_those_of_the_calendar() {
+        for (day, expected) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (19_723, "2024-01-01"),
+            (-719_528, "0000-01-01"),
+            (2_932_896, "9999-12-31"),
+            (2_932_897, "2932897"),
+        ] {
+            assert_eq!(date(day), expected);
+        }
+        assert_eq!(timestamp(0, 1_000, true), "1970-01-01T00:00:00Z");
+        assert_eq!(
+            timestamp(-1, 1_000_000, false),
+            "1969-12-31T23:59:59.999999"
+        );
+        assert_eq!(timestamp(1_500, 1_000, true), "1970-01-01T00:00:01.5Z");
+        assert_eq!(timestamp(i64::MAX, 1_000, true), i64::MAX.to_string());
+        assert_eq!(
+            int96(&[1, 0, 2_440_589]).as_deref(),
+            Some("1970-01-02T00:00:00.000000001")
+        );
+        assert_eq!(
+            int96(&[0, 0, 3_000_000]).as_deref(),
+            Some("3501-08-15T00:00:00")
+        );
+        assert!(int96(&[u32::MAX, u32::MAX, u32::MAX]).is_some());
+    }
+}
