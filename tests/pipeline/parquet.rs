@@ -544,7 +544,7 @@ fn docnos_are_the_digits_that_are_in_the_file() {
     fn put<D: DataType>(group: Group<'_, '_>, values: &[D::T]) {
         column::<D>(group, values, (&[], &[]));
     }
-    let big = 340_282_366_920_938_463_463_374_607_431_768_211_45i128;
+    let big = 34_028_236_692_093_846_346_337_460_743_176_821_145_i128;
     let fixed =
         |value: i128| FixedLenByteArray::from(ByteArray::from(value.to_be_bytes().to_vec()));
     let bytes = |bytes: &[u8]| ByteArray::from(bytes.to_vec());

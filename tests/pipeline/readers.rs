@@ -459,7 +459,8 @@ fn damaged_members_and_frames_are_left_out() {
     let trec: Vec<String> = (1..5)
         .map(|n| trec_web(&n.to_string(), &words(n)))
         .collect();
-    let compressors: [&dyn Fn(&[u8]) -> Vec<u8>; 3] = [&gzip, &stored, &zstd];
+    type Compress<'c> = &'c dyn Fn(&[u8]) -> Vec<u8>;
+    let compressors: [Compress<'_>; 3] = [&gzip, &stored, &zstd];
     for (number, compress) in compressors.into_iter().enumerate() {
         for records in [&records, &lines, &trec] {
             let members: Vec<Vec<u8>> = records.iter().map(|r| compress(r.as_bytes())).collect();
