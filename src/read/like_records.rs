@@ -115,11 +115,17 @@ pub(super) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
             .filter(|named| named.bytes * 5 > total)
             .or_else(|| level.iter().max_by_key(|named| named.bytes))?;
         // A long record may be the only one in the first bytes.
-        let tag = [b"<", most.name].concat();
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
-        let begins = memmem::find_iter(bytes, &tag);
-        let all = begins.filter(|at| bytes.get(at + tag.len()).is_some_and(ends));
-        let count = most.count.max(all.count());
+        let all = |bracket: &[u8]| {
+            let tag = [bracket, most.name].concat();
+            let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+            let tags = memmem::find_iter(bytes, &tag);
+            tags.filter(|at| bytes.get(at + tag.len()).is_some_and(ends))
+                .count()
+        };
+        let count = match most.count {
+            1 if all(b"</") < 2 => 1,
+            count => count.max(all(b"<")),
+        };
         if count < 2 {
             continue;
         }
