@@ -14,6 +14,7 @@
 //! - What is outside of the records is passed over. If there is no record in a file, the file is
 //!   rejected.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
@@ -44,9 +45,9 @@ const DEPTH: usize = 32;
 pub(super) struct ElementFramer {
     name: Vec<u8>,
     prolog: Arc<Prolog>,
-    /// Up to which byte of the stream comments, CDATA sections and processing instructions are known
-    /// not to end. Without it, each of many would cost a search.
-    endless: [u64; 3],
+    /// Between which bytes of the stream comments, CDATA sections and processing instructions are
+    /// known not to end. Without it, each of many would cost a search.
+    endless: [Range<u64>; 3],
     /// Whether a document type declaration may still come: before the first record, and unless one
     /// had no end.
     doctype: bool,
@@ -194,7 +195,7 @@ impl ElementFramer {
         ElementFramer {
             name: name.as_bytes().to_vec(),
             prolog: Arc::new(prolog),
-            endless: [0; 3],
+            endless: [0..0, 0..0, 0..0],
             doctype: true,
         }
     }
@@ -398,8 +399,11 @@ impl ElementFramer {
             false => aside.most_outside_xml,
         };
         let offset = cursor.offset();
-        let endless = self.endless.get(aside.number).copied().unwrap_or_default();
-        let known = usize::try_from(endless.saturating_sub(offset)).unwrap_or(most);
+        // A look ahead may have been beyond this place.
+        let endless = self.endless.get(aside.number);
+        let endless = endless.filter(|endless| endless.contains(&offset));
+        let known = endless.map_or(0, |endless| endless.end - offset);
+        let known = usize::try_from(known).unwrap_or(most);
         let mut seen = TAG;
         loop {
             let bytes = cursor.look(seen);
@@ -428,7 +432,7 @@ impl ElementFramer {
         }
         // The last bytes of what was searched may begin an end.
         if let Some(endless) = self.endless.get_mut(aside.number) {
-            *endless = offset + (most - aside.end.len()) as u64;
+            *endless = offset..offset + (most - aside.end.len()) as u64;
         }
         Mark::Passes(aside.begin.len())
     }

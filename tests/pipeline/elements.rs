@@ -98,6 +98,15 @@ fn elements_are_records_whatever_is_around_and_inside_them() {
             "<r><p>a<!-- b</p><!-- c --><p>d</p></r>",
             vec!["<p>a<!-- b</p>", "<p>d</p>"],
         ),
+        // The end of the file was seen when the first element turned out not to be closed.
+        (
+            "p",
+            "<r><p>a<p>b</p><!-- <p>no</p> --><!-- c",
+            vec![
+                "DOC not closed: <p>: another begins after 4 bytes",
+                "<p>b</p>",
+            ],
+        ),
         // Prefixes, and letters in upper and lower case.
         (
             "p",
