@@ -113,7 +113,7 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub columns: Option<String>,
-    /// WARC record types that are documents [default: response,resource,conversion]
+    /// WARC record types to read [default: response,resource,conversion]
     ///
     /// A list of response, resource, conversion, metadata, request, revisit and warcinfo. The
     /// ledger counts the records of other types.
