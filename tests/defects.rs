@@ -308,9 +308,12 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 19] = [
+    let change: [Change; 20] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
+        }),
+        ("record", |run| {
+            run.collection.read.record = Some("x".into());
         }),
         ("text-field", |run| {
             run.collection.read.text_field = Some("x".into());
