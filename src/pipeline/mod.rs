@@ -113,7 +113,7 @@ fn with_parameters<T>(
 /// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
 ///
 /// # Errors
-/// `NoInput` if there is no file at all; the errors of [`list_selected`].
+/// `NoInput` if there is no file at all; the errors of [`crate::read::list_selected`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
     selected_inputs(arguments, &Selection::default(), out)
 }
