@@ -126,7 +126,7 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub warc_type: Option<String>,
-    /// Read only the records of web archives with URLs that match GLOB (repeatable)
+    /// Read only records of web archives whose URL matches GLOB (repeatable)
     ///
     /// GLOB is matched against the whole URL. `*` matches any text, also across `/`; `?` one
     /// character; `[ab]` and `{one,two}` alternatives. What a crawler stores beside the pages, such
