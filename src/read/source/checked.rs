@@ -264,7 +264,7 @@ impl<F: Member> Checked<F> {
         out: &mut [u8],
     ) -> Result<Stepped, Failure> {
         let head = text[..text.len().min(HEAD)].to_vec();
-        let failure = self.damaged(failure, start, 0, head);
+        let mut failure = self.damaged(failure, start, 0, head);
         let cut = matches!(&failure, Failure::Fault(fault)
             if fault.reason == Reason::TruncatedCompression);
         // What the disk failed to give may come another time.
@@ -273,6 +273,10 @@ impl<F: Member> Checked<F> {
             return Err(failure);
         }
         self.members += 1;
+        // The text is used, so the failure is not that of its first record.
+        if let Failure::Fault(fault) = &mut failure {
+            fault.head.clear();
+        }
         self.fault = Some(failure);
         let n = text.len().min(out.len());
         out[..n].copy_from_slice(&text[..n]);

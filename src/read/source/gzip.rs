@@ -186,12 +186,21 @@ impl Gzip {
                     );
                     self.state = GzipState::Header;
                     self.ended = true;
-                    // Some writers get the size wrong; only the checksum decides.
+                    let made = self.inflate.total_out();
                     if crc != self.crc.sum() {
                         self.state = GzipState::End;
                         return Err(Failure::corrupt(format!(
-                            "gzip: member of {size} bytes has checksum {:08x}, expected {crc:08x}",
+                            "gzip: member of {made} bytes has checksum {:08x}, expected {crc:08x}",
                             self.crc.sum()
+                        )));
+                    }
+                    // Some writers get the size wrong. But if no member follows either, bytes of the
+                    // trailer are missing, and the next member begins in it.
+                    let follows = self.input.fill_buf()?.first().copied();
+                    if size != made as u32 && follows.is_some_and(|byte| byte != 0x1f) {
+                        (self.state, self.ended) = (GzipState::End, false);
+                        return Err(Failure::corrupt(format!(
+                            "gzip: member of {made} bytes states {size}, and no member follows"
                         )));
                     }
                     self.any = true;

@@ -26,6 +26,8 @@ pub(super) struct Zstd {
     decoder: Decoder<'static>,
     /// Whether a frame has begun and not ended.
     inside: bool,
+    /// Whether the last bytes of a frame were delivered, but not its end.
+    ending: bool,
     /// Whether the bytes at the last boundary are the beginning of a frame.
     begun: bool,
 }
@@ -85,6 +87,7 @@ impl Zstd {
             input,
             decoder,
             inside: false,
+            ending: false,
             begun: false,
         })
     }
@@ -139,6 +142,9 @@ impl Member for Zstd {
     }
 
     fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        if std::mem::take(&mut self.ending) {
+            return Ok(Stepped::Boundary);
+        }
         let mut magic = None;
         if !self.inside {
             magic = self.begin()?;
@@ -170,6 +176,7 @@ impl Member for Zstd {
             // The frame has ended and all of it is delivered.
             self.inside = hint != 0;
             if made > 0 {
+                self.ending = !self.inside;
                 return Ok(Stepped::Bytes(made));
             }
             if !self.inside {
@@ -184,7 +191,7 @@ impl Member for Zstd {
     }
 
     fn restart(&mut self) {
-        self.inside = false;
+        (self.inside, self.ending) = (false, false);
     }
 
     fn begun(&self) -> bool {
