@@ -855,3 +855,14 @@ fn encrypted_columns_are_named() {
     );
     assert!(!documents.is_empty() && rejects.is_empty(), "{rejects:?}");
 }
+
+/// One byte of a page was changed, and the page states its checksum.
+#[test]
+fn checksums_of_pages_are_compared() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/inputs");
+    let path = fixtures.join("wrong-checksum.parquet");
+    let (documents, rejects) = read(&path, &by_fields(None, None));
+    assert_eq!((documents.len(), rejects.len()), (2, 1), "{rejects:?}");
+    assert_eq!(rejects[0].reason, Reason::BadParquet);
+    assert!(rejects[0].detail.contains("checksum"), "{rejects:?}");
+}

@@ -130,14 +130,17 @@ impl<'s> Way<'s> {
         };
         self.lists.push(List { definition, taken });
         let number = self.lists.len();
-        let (element, itself) = match group.get_fields() {
+        let (element, itself) = match group {
+            // A primitive type has no fields to ask for.
             _ if is_element || group.is_primitive() => (group, true),
-            [element] => {
-                self.enter(element);
-                here.enter(element);
-                (&**element, false)
-            }
-            _ => (group, true),
+            _ => match group.get_fields() {
+                [element] => {
+                    self.enter(element);
+                    here.enter(element);
+                    (&**element, false)
+                }
+                _ => (group, true),
+            },
         };
         if let Some(Step::Where { field, .. }) = step {
             let names: Vec<_> = field.iter().cloned().map(Step::Name).collect();

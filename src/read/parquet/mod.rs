@@ -493,6 +493,7 @@ impl ParquetFramer {
         let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
         // The length of the text, and whether all its columns are UTF-8 and HTML.
         let (mut text, mut utf8, mut html) = (None, true, true);
+        let mut is_list = false;
         let mut parts = Vec::new();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
@@ -516,7 +517,7 @@ impl ParquetFramer {
                     let limit = self.config.max_document.0;
                     let before = text;
                     let begin = out.len() - start + usize::from(before.is_some());
-                    text = take_text((chosen, at, columns), text, out, start, limit);
+                    is_list |= take_text((chosen, at, columns), &mut text, out, start, limit);
                     if self.several {
                         // A null value does not even add a separator.
                         parts.push((text != before).then(|| begin..out.len() - start));
@@ -527,7 +528,8 @@ impl ParquetFramer {
             }
         }
         let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
-        let row = match text {
+        // Lists without a string are an empty text, as in JSON.
+        let row = match text.or(is_list.then_some(0)) {
             None => Row::MissingText(docno),
             Some(length) if length > self.config.max_document.0 => Row::TooLarge(docno, length),
             Some(_) => Row::Document(RecordKind::Row(Box::new(RowFields {
@@ -641,25 +643,23 @@ impl ParquetFramer {
 /// at most `limit` bytes of them. Returns the length of all; `None` if there is no value.
 fn take_text(
     (chosen, at, columns): (&Chosen, usize, &[Column]),
-    mut length: Option<u64>,
+    length: &mut Option<u64>,
     out: &mut Vec<u8>,
     start: usize,
     limit: u64,
-) -> Option<u64> {
+) -> bool {
     let add = |bytes: &[u8], out: &mut Vec<u8>| {
         let room = limit.saturating_sub((out.len() - start) as u64);
         let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         reserve(out, n);
         out.extend_from_slice(&bytes[..n]);
     };
-    let is_list = chosen.bytes(at, columns, |bytes| {
+    chosen.bytes(at, columns, |bytes| {
         if length.is_some() {
             add(b"\n", out);
         }
         let before = length.map_or(0, |length| length + 1);
-        length = Some(before + bytes.len() as u64);
+        *length = Some(before + bytes.len() as u64);
         add(bytes, out);
-    });
-    // An empty list is an empty text, as in JSON.
-    length.or(is_list.then_some(0))
+    })
 }

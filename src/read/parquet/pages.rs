@@ -148,6 +148,8 @@ struct Header {
     kind: i32,
     uncompressed: usize,
     compressed: usize,
+    /// The CRC-32 of the page as it is stored, if the writer stated it.
+    crc: Option<u32>,
     values: u64,
     encoding: i32,
     def_encoding: i32,
@@ -186,6 +188,8 @@ impl Header {
                 (None, 1) => header.kind = i32::try_from(number).unwrap_or(-1),
                 (None, 2) => length(&mut header.uncompressed),
                 (None, 3) => length(&mut header.compressed),
+                // A signed number of 32 bits.
+                (None, 4) => header.crc = value.map(|crc| crc as u32),
                 // DataPageHeader, DictionaryPageHeader, DataPageHeaderV2.
                 (Some(5 | 7 | 8), 1) => match u64::try_from(number) {
                     Ok(n) => header.values = n,
@@ -531,6 +535,17 @@ impl PageReader for Pages {
         self.at += header.compressed as u64;
         self.check(&header)?;
         let bytes = exactly(&*self.file, at, header.compressed)?;
+        if let Some(expected) = header.crc {
+            let mut crc = flate2::Crc::new();
+            crc.update(&bytes);
+            if crc.sum() != expected {
+                return damaged(format!(
+                    "a page of {} bytes has checksum {:08x}, expected {expected:08x}",
+                    bytes.len(),
+                    crc.sum()
+                ));
+            }
+        }
         let content = self.content(&header, bytes)?;
         self.check_content(&header, &content)?;
         Ok(Some(self.page(header, content)?))
