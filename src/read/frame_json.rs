@@ -17,6 +17,10 @@ const TOLD_APART: u32 = 128;
 pub(super) struct JsonFramer {
     /// Whether the framer is inside a top-level array.
     in_array: bool,
+    /// The number of arrays of objects inside of that one in which the framer is.
+    inner: u64,
+    /// Whether a comma or a bracket ended the last bytes that were not an object.
+    separated: bool,
 }
 
 /// What may precede an object on its line: a byte order mark, in the middle of files that were put
@@ -143,13 +147,14 @@ impl Braces {
 
 impl JsonFramer {
     pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
-        let mut separated = false;
+        let mut separated = std::mem::take(&mut self.separated);
         loop {
             match stream.skip_space(1).first().copied() {
                 None => return Step::End,
                 Some(b'{') => {
                     // So that what precedes such an object does not matter ([`certain_begin`]).
                     self.in_array &= separated;
+                    self.inner *= u64::from(self.in_array);
                     return object(stream, sink);
                 }
                 Some(b',') => {
@@ -160,18 +165,20 @@ impl JsonFramer {
                 Some(0xef) if stream.ensure(MARK.len()).starts_with(MARK) => {
                     stream.consume(MARK.len());
                 }
-                Some(b'[') if !self.in_array => {
+                Some(b'[') => {
                     // An array of objects is a wrapper, which is removed; any other array is a bad
                     // line.
                     let window = stream.ensure(64);
                     if !matches!(window[1..].trim_ascii_start(), [] | [b'{' | b']', ..]) {
                         return self.bad_line(stream, sink);
                     }
+                    self.inner += u64::from(self.in_array);
                     (self.in_array, separated) = (true, true);
                     stream.consume(1);
                 }
                 Some(b']') if self.in_array => {
-                    self.in_array = false;
+                    self.in_array = self.inner > 0;
+                    self.inner = self.inner.saturating_sub(1);
                     stream.consume(1);
                 }
                 Some(_) => return self.bad_line(stream, sink),
@@ -181,7 +188,7 @@ impl JsonFramer {
 
     /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
     /// brace.
-    fn bad_line(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+    fn bad_line(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         loop {
             let window = stream.ensure(1);
             if window.is_empty() {
@@ -193,6 +200,9 @@ impl JsonFramer {
                 memchr::memchr(b'\n', window)
             };
             let n = end.unwrap_or(window.len());
+            if let Some(last) = window[..n].iter().rfind(|byte| !byte.is_ascii_whitespace()) {
+                self.separated = self.in_array && matches!(last, b',' | b'[');
+            }
             sink.pass(stream, n);
             if end.is_some() {
                 break;
