@@ -408,6 +408,11 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         return refused(docno, Reason::BadHeader, "no WARC-Type");
     };
     let kind = kind.to_ascii_lowercase();
+    if kind == b"continuation" {
+        // Those that follow their first segment were joined with it.
+        let detail = "a segment of a record whose first segment is not before it";
+        return refused(docno, Reason::Truncated, detail);
+    }
     if !config.reads_warc_type(&kind) {
         return Outcome::Skipped(match kind.as_slice() {
             b"response" => "response",
@@ -417,7 +422,6 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
             b"request" => "request",
             b"metadata" => "metadata",
             b"revisit" => "revisit",
-            b"continuation" => "continuation",
             // The standard requires that readers ignore types of later versions.
             _ => "unknown WARC-Type",
         });
