@@ -21,7 +21,7 @@ const LOOK_ZERO: usize = 64;
 const ASCII_SHARE: usize = 16;
 
 /// Text without a byte order mark needs this many characters.
-const LEAST_CHARACTERS: usize = 4;
+const LEAST_CHARACTERS: usize = 8;
 
 /// The most bytes that one unit gives: U+FFFD for each of its bytes, or for a surrogate before it.
 const MOST: usize = 12;

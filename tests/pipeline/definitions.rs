@@ -225,7 +225,10 @@ fn shingle(
 const FULL: &[(u128, u128)] = &[(0, u128::MAX)];
 
 fn outcome(body: &[u8], content: ContentKind, config: &ShingleConfig) -> Outcome {
-    shingle(&document(body, content), config, FULL).0
+    let mut document = document(body, content);
+    // A few random characters with a NUL among them may look like UTF-16.
+    document.charset = body.contains(&0).then_some(Cow::Borrowed("utf-8"));
+    shingle(&document, config, FULL).0
 }
 
 /// Keeps the canonical text.
