@@ -127,9 +127,7 @@ pub fn check_files<'n>(
         for collection in collections.iter().skip(1) {
             check_as("output", &path, (None, Some(collection)), &[])?;
         }
-        if let Ok(kind) = disk::kind_of_name(&path)
-            && kind != disk::REGULAR
-        {
+        if let Some(kind) = irregular(&path)? {
             return Err(Error::BadParameter {
                 name: "output",
                 given: directory.display().to_string(),
@@ -156,6 +154,16 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
         given: output.display().to_string(),
         limit: format!("{} {what}", parent.display()),
     })
+}
+
+/// What has this name, unless it is a regular file or nothing.
+fn irregular(path: &Path) -> Result<Option<&'static str>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match disk::kind_of_name(path) {
+        Ok(kind) => Ok((kind != disk::REGULAR).then_some(kind)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
 }
 
 /// The destination of an output, given by `parameter`.
@@ -205,8 +213,7 @@ fn check_as(
         ));
     }
     if home.as_ref().is_some_and(|home| parent.starts_with(home))
-        && let Ok(kind) = disk::kind_of_name(&parent.join(&name))
-        && kind != disk::REGULAR
+        && let Some(kind) = irregular(&parent.join(&name))?
     {
         return refuse(format!("it is {kind} in an output directory"));
     }

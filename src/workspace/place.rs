@@ -61,10 +61,11 @@ pub(crate) fn is_run(directory: &Path) -> Result<bool> {
 
 /// Whether something has this name.
 fn is_there(path: &Path) -> Result<bool> {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
+    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     match disk::metadata(path) {
         Ok(_) => Ok(true),
-        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(false),
+        // Nothing has a path that is too long.
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory | InvalidFilename) => Ok(false),
         Err(e) => Err(e).map_err(Error::io("inspect", path)),
     }
 }
