@@ -191,13 +191,14 @@ pub enum Error {
     },
     /// The documents of a directory were cut into tokens by another rule.
     #[error(
-        "{} was made under rule {found} of tokens; this version of lookalike follows rule {}",
-        path.display(),
-        crate::parse::TOKEN_RULE
+        "{} was made under rule {found} of tokens; this version of lookalike follows rule {expected}",
+        path.display()
     )]
     OtherTokenRule {
         /// The output directory.
         path: PathBuf,
+        /// The rule of this version.
+        expected: u32,
         /// The rule that it was made under.
         found: u32,
     },
@@ -727,7 +728,9 @@ impl Error {
                  which writes it again"
                     .into()
             }
-            Error::OtherTokenRule { found, .. } if *found < crate::parse::TOKEN_RULE => {
+            Error::OtherTokenRule {
+                expected, found, ..
+            } if found < expected => {
                 "an earlier version made it, which cut some texts into other words; run again into \
                  a new directory with -o (commands that only read results still take the old one)"
                     .into()

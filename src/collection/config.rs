@@ -92,6 +92,7 @@ impl CollectionConfig {
         if found != wanted.shingle.parse.token_rule {
             return Err(Error::OtherTokenRule {
                 path: directory.into(),
+                expected: wanted.shingle.parse.token_rule,
                 found,
             });
         }

@@ -205,6 +205,7 @@ impl ParseConfig {
         }
         Err(Error::OtherTokenRule {
             path: path.into(),
+            expected: TOKEN_RULE,
             found: self.token_rule,
         })
     }
