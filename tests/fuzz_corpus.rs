@@ -221,6 +221,11 @@ fn study() {
 }
 
 #[test]
+fn elements() {
+    replay("elements");
+}
+
+#[test]
 fn tables() {
     replay("tables");
 }

@@ -144,6 +144,15 @@ pub fn content(path: &Path) -> Option<Vec<u8>> {
         [0xfd, b'7', b'z', ..] => {
             liblzma::read::XzDecoder::new_multi_decoder(&bytes[..]).read_to_end(&mut out)
         }
+        // What is in UTF-16 has its places in UTF-8.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            let unit = |pair: &[u8]| match bytes[0] {
+                0xff => u16::from_le_bytes([pair[0], pair[1]]),
+                _ => u16::from_be_bytes([pair[0], pair[1]]),
+            };
+            let units: Vec<u16> = bytes.chunks_exact(2).map(unit).collect();
+            return String::from_utf16(&units).ok().map(String::into_bytes);
+        }
         _ => return Some(bytes),
     };
     read.ok().map(|_| out)

@@ -162,15 +162,15 @@ impl Doc {
     fn new(docno: String, text: String, random: &mut Random) -> Doc {
         let shift = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let escaped = escaped(&text, random);
-        let before = match random.below(4) {
+        let before = match random.below(5) {
             0 => format!("{{\"id\":\"{docno}\",\"text\":\""),
+            4 => format!("{{\"text\":\"the first does not count\",\"id\":\"{docno}\",\"text\":\""),
             1 => format!("{{ \"n\" : 1.50 ,\"id\": \"{docno}\", \"te\\u0078t\" : \""),
             2 => format!("{{\"o\":{{\"text\":\"no\"}},\"id\":\"{docno}\",\"text\":\""),
             _ => format!("{{\"z\":[1,\"]\\\"\"],\"id\":\"{docno}\",\"text\":\""),
         };
-        let after = match random.below(3) {
+        let after = match random.below(2) {
             0 => "\"}",
-            1 => "\",\"text\":\"the second does not count\"}",
             _ => "\" ,\"é\":\"\\u00e9\", \"x\": { } }",
         };
         Doc {

@@ -36,7 +36,7 @@ fn assert_texts(out: &Path) -> u64 {
                 url: None,
                 title: None,
                 content: ContentKind::Text,
-                charset: None,
+                charset: Some("utf-8".into()),
                 body: text.clone().into(),
                 notices: Vec::new(),
             };

@@ -96,7 +96,7 @@ impl Subject {
         for (name, bytes) in &mut files {
             // What was done, not what it cost; of a study, the tables without it; a comparison says
             // it of each method.
-            if name.starts_with("old/") {
+            if name.starts_with("old/") || name.starts_with("from/") {
                 // It is only read.
                 continue;
             }
@@ -1142,14 +1142,18 @@ fn methods_of_papers() -> Subject {
 
 /// Judgements of all documents against the clusters.
 fn judged() -> Subject {
-    let subject = onwards(
-        "qrels",
-        &small(),
-        Box::new(|root| {
+    let root = place(4);
+    let from = root.path().join("out/from");
+    drop(small().run(&[&root.path().join("in")], &from).unwrap());
+    keep(root.path());
+    let subject = Subject {
+        name: "qrels",
+        root,
+        act: Box::new(|root| {
             let config = QrelsConfig {
                 format: Default::default(),
                 qrels: root.join("judged.txt"),
-                clusters: root.join("out"),
+                clusters: root.join("out/from"),
                 run: None,
                 output: Some(root.join("out/thin")),
                 keep: Default::default(),
@@ -1158,8 +1162,8 @@ fn judged() -> Subject {
             let report = qrels::run(&config, &small().context(&stop, &Silent))?;
             Ok(serde_json::to_string(&report).unwrap())
         }),
-    );
-    let rows = common::rows_of(&subject.out(), "documents.tsv");
+    };
+    let rows = common::rows_of(&subject.out().join("from"), "documents.tsv");
     let lines = rows.iter().enumerate().map(|(n, row)| {
         let docno = row.split('\t').next().unwrap();
         format!("301 0 {docno} {}\n", n % 2)

@@ -452,7 +452,7 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
         ("index", 8, &base, &[&index]),
         ("passages", 8, &read, &[&passages]),
         ("passages, sorts on disk", 8, &read, &[&passages]),
-        ("contamination", 8, &read, &[&found]),
+        ("contamination", 8, &work, &[&found]),
         ("add", 14, &base, &[&add]),
         ("add, with an index", 14, &base, &[&index, &add]),
         ("run against", 14, &old, &[&against]),
