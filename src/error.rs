@@ -164,7 +164,7 @@ pub enum Error {
         found: String,
     },
     /// An input that does not exist.
-    #[error("cannot read {}: there is no such file or directory", path.display())]
+    #[error("cannot read {}: it does not exist", path.display())]
     Missing {
         /// The path given.
         path: PathBuf,

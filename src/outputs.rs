@@ -8,9 +8,9 @@
 //!   command works, it must not be a file that the program creates there, and must not lie in a
 //!   subdirectory that the program creates. The one exception is the file that the command is made
 //!   to write: `report` replaces `report.html` of its directory.
-//! - Nothing but a regular file is replaced. A symbolic link stays, and the file that it leads to is
+//! - Nothing but a regular file is replaced. A symbolic link is kept, and the file that it leads to is
 //!   written. What is written to a FIFO or a character device goes through it. A socket, a block
-//!   device and a directory are refused, and in an output directory links, FIFOs and devices, too.
+//!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
 //!
 //! # Cost
 //! If the output exists, one look at every input of the collection, because files are compared by
@@ -139,7 +139,8 @@ pub fn check_files<'n>(
 }
 
 /// Refuses an output, given by `parameter`, that could not be created: its directory does not exist
-/// or cannot be written to, or something that is no file has the name. A command calls this before a long computation.
+/// or cannot be written to, or something
+/// other than a file has the name. A command calls this before a long computation.
 pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
     let parent = output.parent().filter(|parent| *parent != Path::new(""));
     let parent = parent.unwrap_or(Path::new("."));

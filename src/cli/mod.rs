@@ -188,7 +188,7 @@ fn usage(told: &clap::Error) -> ExitCode {
     }
 }
 
-/// Prints a result. Elsewhere than on a terminal it is data, in which deceptive characters stay.
+/// Prints a result. Output that is not on a terminal is data and keeps deceptive characters.
 fn say(text: &str) -> Result<(), Error> {
     print(visible_lines(text, std::io::stdout().is_terminal()).as_bytes())
 }

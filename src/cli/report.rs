@@ -97,7 +97,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     }
     options.audit.refuse(|| {
         let directory = options.directory.display();
-        format!("{directory} is no output directory of `lookalike dedup`; leave the flag out")
+        format!("{directory} is not an output directory of `lookalike dedup`; leave the flag out")
     })?;
     let quiet = options.quiet.quiet;
     let config = PageConfig {

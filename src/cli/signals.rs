@@ -1,6 +1,6 @@
 //! Handles the signals that end a command. The first stops it at the next safe point, the second at
 //! once. A command that waits for another process (for the other end of a FIFO, or the reader of its
-//! results) does not reach a safe point: the first signal ends it, too.
+//! results) does not reach a safe point: the first signal also ends it.
 //!
 //! All of this is safe, because a file is synced before the manifest names it. A signal that the caller
 //! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.

@@ -93,7 +93,7 @@ impl TryFrom<String> for TokenKind {
 #[serde(into = "String", try_from = "String")]
 pub struct Fold {
     /// Characters and their compatibility forms (NFKC): ligatures, full width and half width,
-    /// circled and superscript digits. A character whose form is more than one token stays.
+    /// circled and superscript digits. A character whose form is more than one token is not folded.
     pub compat: bool,
 }
 

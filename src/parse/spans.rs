@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Spans are those of the text as it was read, whatever tokens leave out.
+    /// Spans refer to the text as it was read, whatever tokens leave out.
     #[test]
     fn spans_are_those_of_the_text() {
         for (text, tokens) in [

@@ -1069,7 +1069,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// The tokens are those of the text in NFC, without what is dropped; likewise with folding.
+        /// A text has the tokens of its NFC without the dropped characters, with folding or without.
         #[test]
         fn equivalent_texts_have_the_same_tokens(
             text in prop_oneof![

@@ -182,7 +182,7 @@ pub(super) struct ArcLine<'a> {
     pub mime: &'a [u8],
     /// Length of the block in bytes, if the field is a number.
     pub length: Option<u64>,
-    /// Whether the line is certainly that of a record, and not a line of a page.
+    /// Whether the line certainly begins a record, and is not a line of a page.
     certain: bool,
 }
 

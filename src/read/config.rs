@@ -174,8 +174,8 @@ pub struct ReadConfig {
     pub record: Option<String>,
     /// JSON and Parquet: the path of the field of the text; with `None`, one of
     /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
-    /// `list.field` takes the field of every element, `list[0].field` that of the first, and
-    /// `list[name=value].field` those of the elements with this value.
+    /// `list.field` takes the field of every element, `list[0].field` the field of the
+    /// first, and `list[name=value].field` the field of every element with this value.
     pub text_field: Option<String>,
     /// JSON and Parquet: the path of the field of the docno; with `None`, one of
     /// [`super::ID_FIELDS`].

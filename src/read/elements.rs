@@ -11,10 +11,11 @@
 //! Without `--text-field`, the text is the first of [`TEXTS`] with a value that is not blank, in
 //! any case: an attribute or children of the record, and an element `text` also anywhere in it,
 //! unless the record has a picture (`svg`), whose labels have this name. It is all text of the
-//! record if it has none of them. A value is markup, so its own tags and entities are resolved. A value without tags of its own may be
-//! markup that is escaped once more, in entities or a CDATA section: an element or attribute called
-//! `body`, `html` or `encoded` always is; one called `text`, if it begins like a page; any other, if
-//! it begins with a tag, a declaration or a comment.
+//! record if it has none of them. A value is markup, so its own tags and entities are resolved. A
+//! value without tags of its own may be markup that is escaped once more, in entities or a CDATA
+//! section: an element or attribute called `body`, `html` or `encoded` always is; one called
+//! `text`, if it begins like a page; any other, if it begins with a tag, a declaration or a
+//! comment.
 //!
 //! # How
 //! The parser of markup resolves charsets and entities, so it gets the bytes of the values as they
@@ -127,7 +128,7 @@ impl Prolog {
     }
 }
 
-/// Whether a name is that of a usual field.
+/// Whether a field usually has this name.
 fn is_usual(found: &[u8], name: &str) -> bool {
     local(found).eq_ignore_ascii_case(name.as_bytes())
 }

@@ -118,7 +118,7 @@ pub(crate) struct Known {
     pub path: String,
     /// The type of its values.
     pub kind: Cow<'static, str>,
-    /// Bytes of its text; nothing if it is no text.
+    /// Bytes of its text; `None` if it is not text.
     pub text: Option<usize>,
 }
 
@@ -129,7 +129,7 @@ const LONGEST: usize = 48;
 /// What precedes the list of fields in the detail of a reject.
 pub(super) const LIST: &str = "; it has ";
 
-/// Why a record or a file has no text: which field is not there, or is no text, and which fields
+/// Why a record or a file has no text: which field is missing or not text, and which fields
 /// are there.
 pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     let has = |path: &str| known.iter().find(|known| known.path == path);

@@ -4,8 +4,8 @@
 //! It ends where the next message begins. In mbox files, a `>` escapes the lines of a text that
 //! begin with `From `. `Content-Length` is ignored: it is wrong in every mailbox that was edited.
 //!
-//! Programs write different separators (RFC 4155, appendix A), and texts have lines that begin with
-//! `From `, too. A line with a time of day and a year is a separator wherever it is. Another one is
+//! Programs write different separators (RFC 4155, appendix A), and texts also have lines that begin
+//! with `From `. A line with a time of day and a year is a separator wherever it is. Another one is
 //! a separator only at the beginning of the file or after an empty line, and only in these forms:
 //!
 //! - nothing after `From ` (Thunderbird), or `-` and whatever follows (Netscape);

@@ -1,4 +1,4 @@
-//! Frames the rows of CSV and TSV. A row has its line end, and the header is no record.
+//! Frames the rows of CSV and TSV. A row includes its line end, and the header is not a record.
 //!
 //! RFC 4180 lets a cell in quotes have line ends, so one quote too many could take the rest of a
 //! file into one cell. A quote ends such a cell if a delimiter or a line end follows. If anything
@@ -12,7 +12,7 @@ use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use super::table::{Dialect, Table};
 
-/// Bytes of a row up to which a broken row costs one line. Of a longer one, all bytes up to the
+/// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
 /// place where it breaks have left the window.
 const AHEAD: usize = 1 << 20;
 
@@ -127,7 +127,7 @@ impl Scan {
                         return (at, Some(RowEnd::Broken));
                     }
                     self.place = Place::Plain;
-                    // What is not a delimiter goes on with the cell.
+                    // Any other byte continues the cell.
                     self.last = b'"';
                 }
             }

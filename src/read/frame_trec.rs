@@ -376,7 +376,7 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     // The bytes `</` before a name make it a closing tag, so the window keeps room for them and the
     // name.
     let keep = tag.name.len() + 2;
-    // Of several closing tags in another spelling, none ends the record. They are looked for once.
+    // If there are several closing tags in another spelling, none ends the record. One search suffices.
     let mut looked = false;
     loop {
         let window = stream.ensure(TAG);

@@ -222,8 +222,8 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
 /// it is rejected in its place and not silently skipped.
 ///
 /// # Errors
-/// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the machine fails;
-/// `BadParameter` if an argument is an output directory of a run.
+/// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the
+/// machine fails; `BadParameter` if an argument is an output directory of a run.
 pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
     list_outside(arguments, selection, None)
 }

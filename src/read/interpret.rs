@@ -458,7 +458,7 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     finish(docno, url, body, notices)
 }
 
-/// Why a record of an archive is no document by its URL, if it is none: the kind under which the
+/// Why the URL of a record of an archive excludes it, if it does: the kind under which the
 /// ledger counts it.
 fn left_out(url: Option<&str>, config: &ReadConfig) -> Option<&'static str> {
     let url = url.unwrap_or_default();
@@ -476,7 +476,7 @@ fn left_out(url: Option<&str>, config: &ReadConfig) -> Option<&'static str> {
 }
 
 /// What a crawler stores beside the pages: its log and its settings, and what it made of a page,
-/// whose URL then contains that of the page: `urn:text:https://e.org/`.
+/// whose URL then contains the page's: `urn:text:https://e.org/`.
 fn written_by_crawler(url: &str) -> Option<&'static str> {
     if url.starts_with("http") {
         return None;

@@ -84,7 +84,7 @@ impl<'c> Names<'c> {
                 found = read(text, value);
             }
         };
-        // What is wrong with a value is no reason to reject the text.
+        // A bad value elsewhere does not reject the text.
         match self {
             Names::Given(path) => {
                 let _ = reach(text, members, path, &mut take);
@@ -438,7 +438,7 @@ impl<'t> Body<'t> {
 }
 
 /// The value of a field of an object, a string, a number or a truth value; `None` if it has none,
-/// or is no JSON.
+/// or is not JSON.
 pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let names = Names::Given(FieldPath::one(path).ok()?);
@@ -608,7 +608,7 @@ mod tests {
             ("1E+400", "1E+400"),
             ("12.340", "12.340"),
             ("\" a\\u0041\\x41 \"", "aA\\x41"),
-            // What is no name leaves the next field.
+            // A value that cannot be a name leaves the next field.
             ("NaN", "next"),
             ("null", "next"),
             ("true", "next"),

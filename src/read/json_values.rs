@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Number,
     /// `NaN`, `Infinity` or `-Infinity`, as Python writes them.
     NotFinite,
-    /// Letters that are no value of JSON.
+    /// Letters that are not a JSON value.
     Word,
 }
 
@@ -71,7 +71,7 @@ impl Value {
     }
 }
 
-/// Why a text is no JSON object.
+/// Why a text is not a JSON object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub at: usize,
@@ -79,7 +79,7 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// A word that is no value of JSON.
+    /// A word that is not a JSON value.
     pub(super) fn no_value(value: &Value) -> Self {
         Malformed {
             at: value.place.start,
@@ -328,7 +328,7 @@ pub(super) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
 /// Members of an object: those that were wanted, by their names.
 pub(super) type Members<'t> = Vec<(Cow<'t, str>, Value)>;
 
-/// The members of an object whose names are wanted. Of a repeated name, the last counts.
+/// The members of an object whose names are wanted. The last of a repeated name counts.
 ///
 /// A byte order mark or a record separator (RFC 7464) may precede the object.
 pub(super) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Result<Members<'t>> {
@@ -360,12 +360,12 @@ pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
 pub(super) struct Reached {
     /// A list at the end of the path was there, if only an empty one or one of nulls.
     pub list: bool,
-    /// An object or something that is no value of JSON was at its end.
+    /// An object, or a word that is not a JSON value, was at its end.
     pub other: Option<Kind>,
 }
 
 impl Reached {
-    /// Whether the end of the path is a list of values that are no objects.
+    /// Whether the path ends at a list of values other than objects.
     pub fn is_list(self) -> bool {
         self.list && self.other.is_none()
     }
@@ -423,7 +423,7 @@ fn follow(
             reached.list |= steps.is_empty();
             let (step, mut rest) = match steps.split_first() {
                 None => (None, steps),
-                // A name that is no number is that of a field of every element.
+                // A name that is not a number names a field of every element.
                 Some((step @ Step::Name(_), _)) if step.number().is_none() => (None, steps),
                 Some((step, rest)) => (Some(step), rest),
             };

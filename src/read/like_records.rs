@@ -16,7 +16,7 @@ const LOOK: usize = 64 << 10;
 /// one record: the names of a thing in many languages have about 60.
 const LEAST_SIMPLE: usize = 80;
 
-/// What begins a whole document, in which elements of one name are no records.
+/// What begins a whole document, whose elements of one name are not records.
 const DOCUMENTS: [&str; 14] = [
     "html",
     "svg",
@@ -150,7 +150,7 @@ struct Named<'a> {
     simple: bool,
 }
 
-/// The elements at the three outermost depths; `None` if they are those of a document.
+/// The elements at the three outermost depths; `None` if they form one document.
 fn levels(head: &[u8]) -> Option<[Vec<Named<'_>>; 3]> {
     let mut levels: [Vec<Named<'_>>; 3] = Default::default();
     let mut count = |depth: usize, name, bytes, simple| {

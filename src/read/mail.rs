@@ -11,7 +11,7 @@
 //! multipart/alternative, one is taken: the first of type text/plain that has text, else the first
 //! of type text/html, else the first other one. But a text/plain that has less than half the
 //! letters and digits of the text/html beside it is a stub, and the text/html is taken. Of a
-//! multipart/related, all parts but the root are resources, which are no text, except text/html.
+//! multipart/related, all parts but the root are resources, which are not text, except text/html.
 //!
 //! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4). A part without a type is
 //! text/plain. Multiparts and nested messages, encoded or not, are walked. All other parts, parts
@@ -90,7 +90,7 @@ struct Header<'a> {
     attachment: bool,
     subject: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
-    /// The Content-ID, and that of the root of a multipart/related.
+    /// The Content-ID, and the Content-ID of the root of a multipart/related.
     part_id: Option<&'a [u8]>,
     root: Option<Vec<u8>>,
     /// A browser saved the page as a message.
@@ -177,7 +177,7 @@ impl<'a> Header<'a> {
 }
 
 impl Header<'_> {
-    /// Of several types, the one whose boundary is in the body counts, or else the first.
+    /// If there are several types, the one whose boundary is in the body counts, or else the first.
     fn set_type(&mut self, mut types: Vec<Typed>, body: &[u8]) {
         let occurs = |(kind, parameters): &Typed| {
             let boundary = parameters.iter().find(|(name, _)| name == "boundary");

@@ -57,7 +57,8 @@
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
 //! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths or a table with long
 //! rows), the decoder (at most 128 MiB; common settings need 8 MiB) or pages of Parquet
-//! (`parquet`), and one record of at most [`ReadConfig::max_document`]. What others decompress ahead takes as much as they are given.
+//! (`parquet`), and one record of at most [`ReadConfig::max_document`]. What others decompress
+//! ahead takes as much as they are given.
 //!
 //! # What is not guaranteed
 //! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.

@@ -3,7 +3,8 @@
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
 //! of the whole file reaches between two records, whatever came before. So the records of the
 //! pieces, one after the other, are those of the file. Such places are found in JSON, in bundles of
-//! TREC and Reuters, and in tables without quotes; files in which there are none are not cut. A Parquet file is cut between
+//! TREC and Reuters, and in tables without quotes; other files are not cut. A Parquet
+//! file is cut between
 //! row groups.
 //!
 //! In markup that is split at elements, no place is certain: it may be in a comment, or in a larger

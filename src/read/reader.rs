@@ -373,7 +373,7 @@ impl RecordReader {
         let mut reader = Self::beginning(input, LOOK as u64, config)?;
         let state = reader.detect();
         Ok(match state {
-            // Its places are those of the decoded text.
+            // Its places refer to the decoded text.
             _ if reader.stream.wide().is_some() => Framing::Other,
             Ok(State::Json(_)) => Framing::Json,
             Ok(State::Trec(tag)) => Framing::Tag(tag),
@@ -700,7 +700,7 @@ impl RecordReader {
                 }
                 Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
                     self.framed += 1;
-                    let detail = "its checksum, or that of the rest, is wrong";
+                    let detail = "its checksum, or the checksum of the rest, is wrong";
                     let docno = docno_of(&kind, sink.held());
                     let reason = Reason::CorruptCompression;
                     let rejected = reject(docno, reason, detail.into());
@@ -772,7 +772,7 @@ impl RecordReader {
         }
     }
 
-    /// The notice that bytes of the record were no text in the wide encoding of the file.
+    /// The notice that bytes of the record were not text in the wide encoding of the file.
     fn malformed(&self, sink: &Sink<'_>) -> Option<(Reason, String)> {
         let wide = self.stream.wide()?;
         let first = wide.malformed()?;

@@ -230,7 +230,7 @@ impl Table {
                 escape: false,
             };
             let row = dialect.first_row(body, ended).or_else(|| {
-                // A quote may be no quote.
+                // A quote may be a plain character.
                 let quotes = false;
                 Dialect { quotes, ..dialect }.first_row(body, ended)
             })?;

@@ -254,11 +254,11 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     })
 }
 
-/// Why a directory without a manifest is no output directory of a run.
+/// Why a directory without a manifest is not an output directory of a run.
 fn not_output(directory: &Path) -> Result<Error> {
     let exists = !disk::is_gone(directory)?;
     let what = if !exists {
-        "there is no such directory"
+        "it does not exist"
     } else if !disk::is_directory(directory)? {
         "it is a file"
     } else if output_kind(directory)?.is_some() {

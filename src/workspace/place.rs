@@ -2,7 +2,7 @@
 //!
 //! There are two kinds. The directory of a run has a manifest. A directory of records, which
 //! `dedup` and `passages --remove` write, has a state in its private directory. Other programs
-//! write files called `manifest.json`, too, so the content decides.
+//! also write files called `manifest.json`, so the content decides.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub enum OutputKind {
     Records,
 }
 
-/// The kind of an output directory; `None` for any other directory, and for what is no directory.
+/// The kind of an output directory; `None` for any other path.
 ///
 /// # Errors
 /// `Io`.

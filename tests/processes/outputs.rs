@@ -523,13 +523,13 @@ fn messages_say_what_to_do() {
     for (command, expected) in [
         (
             "report base --samples 5",
-            "--samples 5 is not possible: base is no output directory of `lookalike dedup`",
+            "--samples 5 is not possible: base is not an output directory of `lookalike dedup`",
         ),
         ("report base --by host", "--by host is not"),
         ("report base --review x", "--review x is not"),
         (
             "report nodir",
-            "nodir is not an output directory of lookalike: there is no such directory",
+            "nodir is not an output directory of lookalike: it does not exist",
         ),
         (
             "status in",
@@ -548,7 +548,7 @@ fn messages_say_what_to_do() {
         ),
         (
             "run mistyped -o o",
-            "cannot read mistyped: there is no such file or directory\n  help: check the path\n",
+            "cannot read mistyped: it does not exist\n  help: check the path\n",
         ),
         ("run in -o o --memory 10M", "or a lower --max-document"),
         ("find in", "'run'"),

@@ -311,7 +311,7 @@ pub struct CollectionFlags {
     ///
     /// compat takes characters and their compatibility forms (Unicode NFKC) as the same: ligatures
     /// and their letters, full width and half width, circled and superscript digits. A character
-    /// whose form is more than one token stays as it is. Composed and decomposed characters are
+    /// whose form is more than one token is not folded. Composed and decomposed characters are
     /// always the same, and characters that nobody sees never count.
     ///
     /// Example: --fold compat

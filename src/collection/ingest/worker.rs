@@ -181,7 +181,7 @@ impl<K: Key> Worker<K> {
 /// A body that exceeds the limit here but not the limit of the collection.
 pub(super) struct Grown;
 
-/// What the framer noticed about a record that is no document: it may have taken in bytes that are
+/// What the framer noticed about a record that is not a document: it may have taken in bytes that are
 /// not its own.
 fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
     let notice = record.notice.clone()?;

@@ -61,7 +61,7 @@ struct Way<'s> {
 /// The way to the column of a condition.
 #[derive(Clone)]
 struct Condition<'s> {
-    /// The list among those of the way, from 0.
+    /// The number of the list on the way, from 0.
     list: usize,
     names: Vec<&'s str>,
 }
@@ -227,7 +227,7 @@ fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
     }
 }
 
-/// Adds the column that a path leads to, after those of its conditions; `false` if there is none.
+/// Adds the columns of a path's conditions and the column that it leads to; `false` if none.
 fn add(
     chosen: &mut Vec<Chosen>,
     schema: &SchemaDescriptor,

@@ -51,8 +51,8 @@ pub(super) fn decimal(bytes: &[u8], scale: i32) -> String {
     text
 }
 
-/// A float as Python's JSON writes it, from its shortest digits in the form `1.5e-7`; `None` if it
-/// is no number.
+/// A float as Python's JSON writes it, from its shortest digits in the form `1.5e-7`; `None` for
+/// NaN.
 pub(super) fn float(value: f64, shortest: &str) -> Option<String> {
     if value.is_nan() {
         return None;

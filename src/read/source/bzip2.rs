@@ -14,7 +14,7 @@ use crate::store::disk::SharedFile;
 
 /// bzip2, with any number of streams.
 ///
-/// A block is read as a whole before anything comes out of it, and its checksum is compared when
+/// The whole block is read before anything comes out of it, and its checksum is compared when
 /// all of it has. So input and output are given in turn: once nothing more comes out without input,
 /// the block is sound.
 pub(super) struct Bzip2 {

@@ -9,10 +9,10 @@
 //! ([`super::Fault::delivered`]), so that nobody uses what came from them.
 //!
 //! A damaged member is one fault, with the beginning of its text, for its name. Reading goes on at
-//! the next place where a member begins (in bzip2 and xz, the next stream): after the member, if it has an end, and otherwise at the
-//! first place behind its first byte where a decoder gets to the end of a member, with another
-//! member or the end of the file after it. So a file within a member is not taken for one, except
-//! if it is at the end of the damaged one.
+//! the next place where a member begins (in bzip2 and xz, the next stream): after the member, if it
+//! has an end, and otherwise at the first place behind its first byte where a decoder gets to the
+//! end of a member, with another member or the end of the file after it. So a file within a member
+//! is not taken for one, except if it is at the end of the damaged one.
 //!
 //! A last member that is cut off has no checksum. Its text up to the cut is delivered.
 //!
@@ -273,7 +273,7 @@ impl<F: Member> Checked<F> {
             return Err(failure);
         }
         self.members += 1;
-        // The text is used, so the failure is not that of its first record.
+        // The text is used, so the failure does not name its first record.
         if let Failure::Fault(fault) = &mut failure {
             fault.head.clear();
         }
@@ -426,7 +426,7 @@ impl<F: Member> Checked<F> {
                     }
                 }
                 Ok(_) => break self.begins_or_ends(),
-                // Damaged, too: it is a fault of its own.
+                // Also damaged: it is a fault of its own.
                 Err(_) => {
                     let next = self.decoder.input_mut().fill_buf().unwrap_or_default();
                     let follows = next.first().is_none_or(|&byte| byte == F::MAGIC[0]);

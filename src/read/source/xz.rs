@@ -155,7 +155,7 @@ enum Walking {
     Chunk,
     /// Before the end of a block.
     End,
-    /// In the index, or in what is none.
+    /// In the index, or in bytes that are not an index.
     Rest,
 }
 

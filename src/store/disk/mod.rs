@@ -333,7 +333,7 @@ pub fn temporary(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// As [`temporary`], where other programs write, too: a name that none of them uses.
+/// As [`temporary`], where other programs also write: a name that none of them uses.
 fn unlike_others(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -870,7 +870,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
 /// Where the bytes of an output go that has a given path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To a file that gets this path when it is complete. The path is that of the file itself, not
+    /// To a file that gets this path when it is complete. The path is the file's own, not
     /// of a link to it; there may be a regular file or nothing.
     File(PathBuf),
     /// To this device or FIFO, as they are written.
