@@ -910,11 +910,11 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
     );
     refused(
         "report kept.work --by host",
-        &["no output directory of `lookalike dedup`"],
+        &["not an output directory of `lookalike dedup`"],
     );
     refused(
         "report kept.work --review r",
-        &["no output directory of `lookalike dedup`"],
+        &["not an output directory of `lookalike dedup`"],
     );
     refused("report kept --output kept/page.html", &["it lies in kept"]);
     refused("report kept --review kept/r.jsonl", &["it lies in kept"]);
