@@ -4,8 +4,8 @@
 mod made;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use lookalike::cluster::{self, ResultsEntry};
-use lookalike::progress::Stop;
+use lookalike::base::progress::Stop;
+use lookalike::engine::cluster::{self, ResultsEntry};
 use made::{FAMILIES, MEMBERS, PAIRS};
 
 fn clusters(c: &mut Criterion) {

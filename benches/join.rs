@@ -3,9 +3,9 @@
 mod made;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use lookalike::join::{self, Join, JoinConfig, PairsEntry};
-use lookalike::merge::PostingsEntry;
-use lookalike::progress::Stop;
+use lookalike::base::progress::Stop;
+use lookalike::engine::join::{self, Join, JoinConfig, PairsEntry};
+use lookalike::engine::merge::PostingsEntry;
 
 fn joins(c: &mut Criterion) {
     let place = tempfile::tempdir().unwrap();

@@ -6,8 +6,10 @@ mod made;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use lookalike::merge::{Batches, LongLists, LoserTree, Merged, PostingsReader, PostingsWriter};
-use lookalike::sort::{Compression, Record, RunFile};
+use lookalike::engine::merge::{
+    Batches, LongLists, LoserTree, Merged, PostingsReader, PostingsWriter,
+};
+use lookalike::engine::sort::{Compression, Record, RunFile};
 use made::{RECORDS, random, records, write_run};
 
 /// Merges records one by one, as the generations before the last do.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lookalike::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
-use lookalike::read::{ContentKind, RawDocument};
+use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::text::read::{ContentKind, RawDocument};
 
 /// Words in a page.
 const WORDS: usize = 2000;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use lookalike::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret};
+use lookalike::text::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret};
 
 const DOCUMENTS: usize = 1000;
 

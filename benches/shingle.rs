@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::num::NonZeroU32;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lookalike::ids::{FingerprintKind, Key};
-use lookalike::parse::{ParseConfig, TokenKind};
-use lookalike::read::{ContentKind, RawDocument};
-use lookalike::shingle::{Fingerprinter, Md5Fingerprinter, ShingleConfig, Shingler};
+use lookalike::base::ids::{FingerprintKind, Key};
+use lookalike::engine::shingle::{Fingerprinter, Md5Fingerprinter, ShingleConfig, Shingler};
+use lookalike::text::parse::{ParseConfig, TokenKind};
+use lookalike::text::read::{ContentKind, RawDocument};
 
 /// Text of so many words, no two shingles of which are equal.
 fn text(words: usize) -> String {

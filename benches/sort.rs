@@ -15,9 +15,9 @@ use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use extsort::{ExternalSorter, Sortable};
-use lookalike::ids::Key;
-use lookalike::merge::{Batches, LongLists, Merged};
-use lookalike::sort::{Buffer, Compression, Record, RunFile, RunWriter};
+use lookalike::base::ids::Key;
+use lookalike::engine::merge::{Batches, LongLists, Merged};
+use lookalike::engine::sort::{Buffer, Compression, Record, RunFile, RunWriter};
 use made::{RECORDS, random, write_run};
 
 /// Records that are sorted.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that every command stays within --memory plus the constant BEYOND_BUDGET of src/budget.rs.
+# Checks that every command stays within --memory plus the constant BEYOND_BUDGET of src/base/budget.rs.
 #
 #   scripts/bench-memory.sh [INPUT...]
 #
@@ -18,8 +18,8 @@ if [ -z "$bin" ]; then
 fi
 [ $# -gt 0 ] || set -- sample-corpora/trec-web sample-corpora/warc sample-corpora/files
 mkdir -p "$work"
-beyond=$(sed -n 's/^pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/budget.rs)
-[ -n "$beyond" ] || { echo "src/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
+beyond=$(sed -n 's/^pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/base/budget.rs)
+[ -n "$beyond" ] || { echo "src/base/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
 echo "each peak is to be at most --memory and $beyond MiB; load $(cut -d' ' -f1 /proc/loadavg)"
 echo
 echo "| input | command | threads | --memory MiB | peak MiB | anonymous | mapped | |"

@@ -11,9 +11,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lookalike::parse::{Parser, TokenConsumer, TokenKind, Tokens};
-use lookalike::progress::Stop;
-use lookalike::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
+use lookalike::base::progress::Stop;
+use lookalike::text::parse::{Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::text::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
 use serde::Serialize;
 
 /// A batch is emptied after so many bytes.

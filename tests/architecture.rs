@@ -1,13 +1,15 @@
-//! One direction of dependencies: a module uses only what stands before it in this list.
+//! One direction of dependencies: a room uses only rooms that stand before it in [`ROOMS`], and in
+//! a room no module uses, over however many others, a module that uses it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of the library from the ground up. ARCHITECTURE.md says what each is for.
-const LAYERS: &[(&str, &[&str])] = &[
+/// The rooms of the library from the ground up, and the modules of a room whose order has a
+/// meaning, in this order. The modules of the other rooms only have to be free of circles.
+const ROOMS: &[(&str, &[&str])] = &[
     (
-        "ground",
+        "base",
         &[
             "ids",
             "bits",
@@ -32,14 +34,11 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ratio",
         ],
     ),
-    ("store", &["store"]),
-    ("workspace", &["workspace", "checkpoint"]),
+    ("store", &[]),
+    ("text", &["read", "parse", "align"]),
     (
-        "stages",
+        "engine",
         &[
-            "read",
-            "parse",
-            "align",
             "shingle",
             "collection",
             "sample",
@@ -48,95 +47,195 @@ const LAYERS: &[(&str, &[&str])] = &[
             "merge",
             "join",
             "cluster",
+            "outputs",
+            "pipeline",
+            "document",
+            "methods",
+            "trial",
         ],
     ),
-    ("outputs", &["outputs"]),
-    ("pipeline", &["pipeline"]),
-    ("documents by name", &["document"]),
-    ("methods", &["methods"]),
     (
-        "experiments, evaluation, look-ups, deduplication",
-        &["experiments", "evaluate", "query", "dedup"],
+        "tasks",
+        &[
+            "query",
+            "evaluate",
+            "dedup",
+            "transfer",
+            "passages",
+            "contamination",
+            "distributed",
+            "audit",
+            "inspect",
+        ],
     ),
-    ("transfer of labels", &["transfer"]),
-    ("shared passages", &["passages"]),
-    ("contamination by test sets", &["contamination"]),
-    ("tasks for an engine", &["distributed"]),
-    ("audit of a deduplication", &["audit"]),
-    ("presentation", &["report", "inspect"]),
-    ("command line", &["cli"]),
+    ("lab", &[]),
+    ("report", &[]),
+    ("cli", &[]),
 ];
 
-/// Layers whose modules do not use each other, either way.
-const INDEPENDENT: &[&str] = &[
-    "experiments, evaluation, look-ups, deduplication",
-    "presentation",
-];
+/// Modules that do not use each other, either way.
+const APART: &[&[&str]] = &[&["tasks::query", "tasks::evaluate", "tasks::dedup"]];
 
-/// Imports that go up the list and are known: each is to go away, none may come.
-const KNOWN: &[(&str, &str)] = &[];
+/// Circles between modules of one parent that are known: each is to go away, none may come.
+const KNOWN: &[&[&str]] = &[
+    &[
+        "cli::add",
+        "cli::commands",
+        "cli::compare",
+        "cli::contamination",
+        "cli::context",
+        "cli::dedup",
+        "cli::diff",
+        "cli::evaluate",
+        "cli::flags",
+        "cli::graph",
+        "cli::index",
+        "cli::method",
+        "cli::passages",
+        "cli::perturb",
+        "cli::plan",
+        "cli::qrels",
+        "cli::query",
+        "cli::report",
+        "cli::run",
+        "cli::screen",
+        "cli::shell",
+        "cli::show",
+        "cli::status",
+        "cli::study",
+        "cli::transfer",
+        "cli::verify",
+    ],
+    &[
+        "engine::collection::ingest::feeder",
+        "engine::collection::ingest::shares",
+    ],
+    &["engine::methods::extract", "engine::methods::texts"],
+    &["engine::sample::plan", "engine::sample::plan_file"],
+    &["lab::study::comparison", "lab::study::run"],
+    &["report::page::choose", "report::page::texts"],
+    &[
+        "store::workspace::directory",
+        "store::workspace::manifest",
+        "store::workspace::others",
+        "store::workspace::place",
+    ],
+    &["tasks::contamination::grams", "tasks::contamination::items"],
+    &[
+        "tasks::contamination::output",
+        "tasks::contamination::search",
+    ],
+    &["tasks::dedup::values", "tasks::dedup::write"],
+    &["tasks::evaluate::documents", "tasks::evaluate::samples"],
+    &["tasks::passages::grams", "tasks::passages::repeats"],
+    &["tasks::query::batch", "tasks::query::indexed"],
+    &[
+        "text::read::config",
+        "text::read::elements",
+        "text::read::fields",
+        "text::read::frame_archive",
+        "text::read::frame_elements",
+        "text::read::frame_json",
+        "text::read::frame_lines",
+        "text::read::frame_mbox",
+        "text::read::frame_table",
+        "text::read::frame_trec",
+        "text::read::http",
+        "text::read::inputs",
+        "text::read::interpret",
+        "text::read::json",
+        "text::read::json_values",
+        "text::read::like_records",
+        "text::read::mail",
+        "text::read::parquet",
+        "text::read::pieces",
+        "text::read::reader",
+        "text::read::record",
+        "text::read::several",
+        "text::read::sgml",
+        "text::read::sniff",
+        "text::read::source",
+        "text::read::stream",
+        "text::read::table",
+    ],
+    &[
+        "text::read::source::ahead",
+        "text::read::source::bzip2",
+        "text::read::source::members",
+    ],
+];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The code of a file: without comments, strings, and the tests at its end.
+/// The code of a file: without comments, and without the tests at its end.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
-    let mut out = String::new();
-    for line in text.lines() {
-        let code = line.split("//").next().unwrap_or(line);
-        out.push_str(code);
-        out.push('\n');
-    }
-    out
+    let code = |line: &str| line.split("//").next().unwrap_or(line).to_string() + "\n";
+    text.lines().map(code).collect()
 }
 
-/// Every module that a file names after `crate::`, with its line. A list in braces counts once for
-/// each.
-fn imports(code: &str) -> Vec<(usize, String)> {
+/// A path in the code, or a module: the names between the colons.
+type Names = Vec<String>;
+
+fn names(path: &str) -> Names {
+    path.split("::").map(String::from).collect()
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Every path of the code that begins with `crate`, `self` or `super`, with its line. A list in
+/// braces is as many paths as it has elements.
+fn paths(code: &str) -> Vec<(usize, Names)> {
     let mut found = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
-            continue;
+    for first in ["crate", "self", "super"] {
+        for (at, _) in code.match_indices(&format!("{first}::")) {
+            // `super::super::a` is found at its first name.
+            if !code[..at].ends_with(|c: char| is_name(c) || c == ':') {
+                let line = code[..at].matches('\n').count() + 1;
+                let mut all = Vec::new();
+                expand(&code[at..], &mut Names::new(), &mut all);
+                found.extend(all.into_iter().map(|path| (line, path)));
+            }
         }
-        let line = code[..at].lines().count().max(1);
-        let rest = &code[at + "crate::".len()..];
-        let names = match rest.strip_prefix('{') {
-            Some(list) => top_level(list),
-            None => vec![name(rest)],
-        };
-        found.extend(names.into_iter().map(|name| (line, name)));
     }
     found
 }
 
-fn name(text: &str) -> String {
-    text.chars()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect()
-}
-
-/// The first names of the elements of a list in braces, up to its end.
-fn top_level(list: &str) -> Vec<String> {
-    let (mut names, mut depth, mut start) = (Vec::new(), 1, true);
-    for (at, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => start = true,
-            c if c.is_whitespace() => {}
-            _ if start && depth == 1 => {
-                names.push(name(&list[at..]));
-                start = false;
+/// Adds the paths at the start of `text`, each behind the names of `before`, to `out`. Returns the
+/// text behind them.
+fn expand<'t>(text: &'t str, before: &mut Names, out: &mut Vec<Names>) -> &'t str {
+    let mut text = text.trim_start();
+    let depth = before.len();
+    if let Some(mut list) = text.strip_prefix('{') {
+        loop {
+            list = expand(list, before, out).trim_start();
+            match list.strip_prefix(',') {
+                Some(rest) if !rest.trim_start().starts_with('}') => list = rest,
+                Some(rest) => return rest.trim_start().strip_prefix('}').unwrap_or(rest),
+                None => return list.strip_prefix('}').unwrap_or(list),
             }
-            _ => {}
-        }
-        if depth == 0 {
-            break;
         }
     }
-    names
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    before.push(text[..end].to_string());
+    text = &text[end..];
+    match text.strip_prefix("::") {
+        Some(rest) if rest.trim_start().starts_with(|c| is_name(c) || c == '{') => {
+            text = expand(rest, before, out);
+        }
+        _ => out.push(before.clone()),
+    }
+    before.truncate(depth);
+    // A list may give an element another name.
+    if let Some(renamed) = text.trim_start().strip_prefix("as ") {
+        let end = renamed.find(|c| !is_name(c)).unwrap_or(renamed.len());
+        text = &renamed[end..];
+    }
+    text.strip_prefix("::*").unwrap_or(text)
 }
 
 /// Every file of the library below a directory.
@@ -151,79 +250,193 @@ fn files(directory: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The module of a file below `src`.
-fn module(path: &Path) -> String {
-    let inside = path.strip_prefix(source()).unwrap();
-    let first = inside.components().next().unwrap().as_os_str();
-    first.to_string_lossy().trim_end_matches(".rs").to_string()
+/// The module of a file below `src`; of `lib.rs`, no names.
+fn module(path: &Path) -> Names {
+    let inside = path.strip_prefix(source()).unwrap().with_extension("");
+    let parts = inside.iter().map(|part| part.to_str().unwrap().to_string());
+    let mut names: Names = parts.collect();
+    if ["mod", "lib", "main"].contains(&names.last().unwrap().as_str()) {
+        names.pop();
+    }
+    names
 }
 
-/// What goes up in a file of `module`, by the table of ranks.
-fn upward(
-    module: &str,
-    text: &str,
-    ranks: &BTreeMap<&str, (usize, usize)>,
-) -> Vec<(usize, String)> {
-    let Some(&(layer, rank)) = ranks.get(module) else {
-        panic!("{module} stands in no layer: give it a place in tests/architecture.rs");
-    };
-    let apart = INDEPENDENT.contains(&LAYERS[layer].0);
-    let mut found = imports(&code(text));
-    found.retain(|(_, name)| {
-        let Some(&(their_layer, their_rank)) = ranks.get(name.as_str()) else {
-            return false;
-        };
-        name != module && (their_rank > rank || apart && their_layer == layer)
+/// The module that a path in `from` leads to: as much of it as is the name of a module.
+fn resolve(from: &Names, path: &Names, modules: &BTreeSet<Names>) -> Names {
+    let mut at = from.clone();
+    for name in path {
+        match name.as_str() {
+            "crate" => at.clear(),
+            "self" => {}
+            "super" => {
+                at.pop();
+            }
+            _ => {
+                at.push(name.clone());
+                if !modules.contains(&at) {
+                    at.pop();
+                    break;
+                }
+            }
+        }
+    }
+    at
+}
+
+/// One module that uses another, with the place where it does so.
+#[derive(Clone, Debug)]
+struct Use {
+    from: Names,
+    to: Names,
+    place: String,
+}
+
+impl Use {
+    fn text(&self) -> String {
+        format!("{} uses {}", self.place, self.to.join("::"))
+    }
+}
+
+/// What a file uses, of the modules of the library.
+fn uses(from: &Names, name: &str, text: &str, modules: &BTreeSet<Names>) -> Vec<Use> {
+    let found = paths(&code(text)).into_iter();
+    let found = found.map(|(line, path)| Use {
+        from: from.clone(),
+        to: resolve(from, &path, modules),
+        place: format!("src/{name}:{line}"),
     });
+    let mut found: Vec<Use> = found.filter(|used| !used.to.is_empty()).collect();
+    found.sort_by(|a, b| (&a.place, &a.to).cmp(&(&b.place, &b.to)));
+    found.dedup_by(|a, b| (&a.place, &a.to) == (&b.place, &b.to));
     found
 }
 
-fn ranks() -> BTreeMap<&'static str, (usize, usize)> {
-    let mut ranks = BTreeMap::new();
-    for (layer, (_, modules)) in LAYERS.iter().enumerate() {
-        for module in *modules {
-            let rank = ranks.len();
-            assert!(
-                ranks.insert(*module, (layer, rank)).is_none(),
-                "{module} twice"
-            );
-        }
+/// The modules of the library, and what each uses.
+fn library() -> (BTreeSet<Names>, Vec<Use>) {
+    let mut all = Vec::new();
+    files(&source(), &mut all);
+    all.sort();
+    assert!(all.len() > 150, "{} files", all.len());
+    let modules: BTreeSet<Names> = all.iter().map(|path| module(path)).collect();
+    let mut used = Vec::new();
+    // `lib.rs` names the rooms, and the program is not part of the library.
+    for path in all.iter().filter(|path| !module(path).is_empty()) {
+        let name = path.strip_prefix(source()).unwrap().display().to_string();
+        let text = fs::read_to_string(path).unwrap();
+        used.extend(uses(&module(path), &name, &text, &modules));
     }
-    ranks
+    assert!(used.len() > 1500, "{} imports were found", used.len());
+    (modules, used)
+}
+
+/// The place of a module in [`ROOMS`]: of its room, and in it if that has an order.
+fn rank(module: &Names) -> (usize, Option<usize>) {
+    let room = ROOMS.iter().position(|(room, _)| *room == module[0]);
+    let room = room.unwrap_or_else(|| panic!("{} is no room: see ROOMS", module[0]));
+    let place = |name: &String| ROOMS[room].1.iter().position(|known| known == name);
+    (room, module.get(1).and_then(place))
+}
+
+/// Whether it goes up, or between modules that are apart.
+fn is_wrong(used: &Use) -> bool {
+    let ((from_room, from), (to_room, to)) = (rank(&used.from), rank(&used.to));
+    let start = |names: &Names| names.iter().take(2).cloned().collect::<Vec<_>>().join("::");
+    let (one, other) = (start(&used.from), start(&used.to));
+    let apart = |names: &&[&str]| names.contains(&&*one) && names.contains(&&*other);
+    let up = from_room == to_room && from.is_some() && to.is_some() && to > from;
+    to_room > from_room || up || one != other && APART.iter().any(apart)
 }
 
 #[test]
 fn no_module_uses_what_stands_above_it() {
-    let ranks = ranks();
-    let mut all = Vec::new();
-    files(&source(), &mut all);
-    assert!(all.len() > 150, "{} files", all.len());
-    let (mut wrong, mut met, mut seen) = (Vec::new(), Vec::new(), 0);
-    for path in all {
-        let module = module(&path);
-        // The command line is a program of its own; `lib` names the modules.
-        if ["cli", "main", "lib"].contains(&module.as_str()) {
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        seen += imports(&code(&text)).len();
-        for (line, name) in upward(&module, &text, &ranks) {
-            let inside = path.strip_prefix(source()).unwrap().display().to_string();
-            match KNOWN.iter().position(|known| *known == (&inside, &name)) {
-                Some(known) => met.push(known),
-                None => wrong.push(format!("src/{inside}:{line} uses {name}")),
-            }
-        }
-    }
-    assert!(seen > 500, "{seen} imports were found");
+    let (_, used) = library();
+    let wrong = used.iter().filter(|used| is_wrong(used)).map(Use::text);
+    let wrong: Vec<String> = wrong.collect();
     assert!(
         wrong.is_empty(),
         "imports that go up:\n{}\nMove what both need down, or hand it over as a parameter.",
         wrong.join("\n")
     );
-    for (number, known) in KNOWN.iter().enumerate() {
+}
+
+/// The circles between the children of each module, where a child has all that is below it. A
+/// module and its parent may use each other.
+fn circles(used: &[Use]) -> Vec<Vec<Names>> {
+    // For each parent: which of its children use which.
+    let mut parents: BTreeMap<Names, BTreeMap<Names, BTreeSet<Names>>> = BTreeMap::new();
+    for Use { from, to, .. } in used {
+        let shared = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+        if shared < from.len() && shared < to.len() {
+            let children = parents.entry(from[..shared].to_vec()).or_default();
+            let child = children.entry(from[..=shared].to_vec()).or_default();
+            child.insert(to[..=shared].to_vec());
+        }
+    }
+    let mut circles = Vec::new();
+    for children in parents.values() {
+        let reached = |start: &Names| {
+            let (mut reached, mut open) = (BTreeSet::new(), vec![start]);
+            while let Some(next) = open.pop() {
+                let more = children.get(next).into_iter().flatten();
+                open.extend(more.filter(|child| reached.insert((*child).clone())));
+            }
+            reached
+        };
+        let mut known = BTreeSet::new();
+        for child in children.keys() {
+            let of_child = reached(child);
+            if of_child.contains(child) && !known.contains(child) {
+                let back = |other: &&Names| reached(other).contains(child);
+                let circle: Vec<Names> = of_child.iter().filter(back).cloned().collect();
+                known.extend(circle.clone());
+                circles.push(circle);
+            }
+        }
+    }
+    circles
+}
+
+/// A circle, and a place of each arrow in it.
+fn tie(circle: &[String], used: &[Use]) -> String {
+    let child = |names: &Names| {
+        let name = names.join("::") + "::";
+        circle
+            .iter()
+            .position(|one| name.starts_with(&format!("{one}::")))
+    };
+    let mut arrows = BTreeMap::new();
+    for used in used {
+        if let (Some(from), Some(to)) = (child(&used.from), child(&used.to))
+            && from != to
+        {
+            arrows.entry((from, to)).or_insert(used);
+        }
+    }
+    let places: Vec<String> = arrows.values().map(|used| used.text()).collect();
+    format!("a circle of {}:\n{}", circle.join(", "), places.join("\n"))
+}
+
+#[test]
+fn no_modules_use_each_other_in_a_circle() {
+    let (_, used) = library();
+    let circles: Vec<Vec<String>> = circles(&used)
+        .iter()
+        .map(|circle| circle.iter().map(|names| names.join("::")).collect())
+        .collect();
+    let unknown = |circle: &&Vec<String>| !KNOWN.iter().any(|known| known == circle);
+    let unknown: Vec<String> = circles
+        .iter()
+        .filter(unknown)
+        .map(|c| tie(c, &used))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "{}\nMove what the modules of a circle need into one below them.",
+        unknown.join("\n\n")
+    );
+    for known in KNOWN {
         assert!(
-            met.contains(&number),
+            circles.iter().any(|circle| known == circle),
             "{known:?} is gone: remove it from the list"
         );
     }
@@ -279,55 +492,95 @@ fn every_file_of_tests_is_compiled() {
 
 #[test]
 fn every_module_has_a_place() {
-    let ranks = ranks();
-    let text = fs::read_to_string(source().join("lib.rs")).unwrap();
-    let declared = text.lines().filter_map(|line| {
-        let rest = line.strip_prefix("pub mod ").or(line.strip_prefix("mod "));
-        let rest = rest.or(line.strip_prefix("pub(crate) mod "))?;
-        rest.strip_suffix(';')
-    });
-    let declared: Vec<&str> = declared.collect();
-    assert!(declared.len() > 20, "{declared:?}");
-    for module in &declared {
-        assert!(ranks.contains_key(module), "{module} stands in no layer");
-    }
-    for module in ranks.keys() {
-        assert!(declared.contains(module), "{module} is no module");
+    let (modules, _) = library();
+    let rooms: BTreeSet<&str> = modules
+        .iter()
+        .filter(|names| names.len() == 1)
+        .map(|names| &*names[0])
+        .collect();
+    assert_eq!(rooms, ROOMS.iter().map(|(room, _)| *room).collect());
+    for (room, ordered) in ROOMS.iter().filter(|(_, ordered)| !ordered.is_empty()) {
+        let inside = modules
+            .iter()
+            .filter(|names| names.len() == 2 && names[0] == *room);
+        let inside: BTreeSet<&str> = inside.map(|names| &*names[1]).collect();
+        assert_eq!(inside, ordered.iter().copied().collect(), "{room}");
     }
 }
 
 #[test]
 fn what_goes_up_is_found_however_it_is_written() {
-    let ranks = ranks();
+    let (modules, _) = library();
+    let wrong = |module: &str, text: &str| -> Vec<Names> {
+        let used = uses(&names(module), "made.rs", text, &modules);
+        let wrong = used.into_iter().filter(is_wrong);
+        wrong.map(|used| used.to).collect()
+    };
     for text in [
-        "use crate::cluster::run;",
-        "use crate::cluster;",
-        "use crate::{Error, cluster::{self, run}};",
-        "use crate::{\n    Error,\n    cluster,\n};",
-        "fn f() { crate::cluster::run() }",
-        "pub(in crate::cluster) fn f() {}",
-        "pub use crate::cluster as c;",
+        "use crate::engine::cluster::run;",
+        "use crate::engine::cluster;",
+        "use crate::{Error, engine::{sample, cluster::{self, run}}};",
+        "use crate::{\n    Error,\n    engine::cluster,\n};",
+        "use crate::engine::{cluster as c, sample};",
+        "use super::{super::cluster::run, Form};",
+        "fn f() { crate::engine::cluster::run() }",
+        "macro_rules! m { () => { $crate::engine::cluster::run() } }",
+        "pub(in crate::engine::cluster) fn f() {}",
+        "pub use crate::engine::cluster as c;",
     ] {
-        let found = upward("sort", text, &ranks);
-        assert_eq!(found.len(), 1, "{text}");
-        assert_eq!(found[0].1, "cluster", "{text}");
-        assert!(upward("report", text, &ranks).is_empty(), "{text}");
+        assert_eq!(
+            wrong("engine::sort::form", text),
+            [names("engine::cluster")],
+            "{text}"
+        );
+        assert!(wrong("report::page", text).is_empty(), "{text}");
     }
     for text in [
-        "// crate::cluster::run",
-        "/// [`crate::cluster`]",
+        "// crate::engine::cluster::run",
+        "/// [`crate::engine::cluster`]",
         "use crate::store;",
-        "use mycrate::cluster;",
+        "use mycrate::engine::cluster;",
         "use crate::{Error, merge_cluster};",
-        "#[cfg(test)]\nmod tests { use crate::cluster; }",
+        "#[cfg(test)]\nmod tests { use crate::engine::cluster; }",
     ] {
-        assert!(upward("sort", text, &ranks).is_empty(), "{text}");
+        assert!(wrong("engine::sort", text).is_empty(), "{text}");
     }
-    // Siblings are apart, either way.
+    // Apart, either way.
     for (module, text) in [
-        ("query", "use crate::evaluate::x;"),
-        ("evaluate", "use crate::query::x;"),
+        ("tasks::query", "use crate::tasks::evaluate::list;"),
+        ("tasks::evaluate::list", "use crate::tasks::query::batch;"),
     ] {
-        assert_eq!(upward(module, text, &ranks).len(), 1, "{module}");
+        assert_eq!(wrong(module, text).len(), 1, "{module}");
     }
+}
+
+#[test]
+fn circles_are_found_over_other_modules() {
+    let found = |arrows: &[(&str, &str)]| -> Vec<String> {
+        let used = arrows.iter().map(|(from, to)| Use {
+            from: names(from),
+            to: names(to),
+            place: String::new(),
+        });
+        let circles = circles(&used.collect::<Vec<_>>());
+        let text = |circle: &Vec<Names>| {
+            let names: Vec<String> = circle.iter().map(|names| names.join("::")).collect();
+            names.join(" ")
+        };
+        circles.iter().map(text).collect()
+    };
+    assert_eq!(
+        found(&[("a::b", "a::c"), ("a::c", "a::d"), ("a::d", "a::b")]),
+        ["a::b a::c a::d"]
+    );
+    assert_eq!(
+        found(&[("a::b::c", "a::d"), ("a::d", "a::b::e")]),
+        ["a::b a::d"]
+    );
+    // Parents and children, and what only uses a circle.
+    assert!(found(&[("a::b", "a"), ("a", "a::b"), ("a::b", "a::c")]).is_empty());
+    assert_eq!(
+        found(&[("a::b", "a::c"), ("a::c", "a::b"), ("a::d", "a::b")]),
+        ["a::b a::c"]
+    );
 }

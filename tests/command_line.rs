@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use lookalike::experiments::perturb::{Cherkasova, Chowdhury};
-use lookalike::pipeline::Summary;
+use lookalike::engine::pipeline::Summary;
+use lookalike::lab::perturb::{Cherkasova, Chowdhury};
 use lookalike::report::ledger;
 use tempfile::TempDir;
 

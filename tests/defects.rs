@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Run, sample_corpora};
-use lookalike::budget::ByteSize;
-use lookalike::experiments::plan;
-use lookalike::ids::Threshold;
-use lookalike::progress::{Silent, Stop};
-use lookalike::sample::SampleEntry;
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::budget::ByteSize;
+use lookalike::base::ids::Threshold;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline;
+use lookalike::engine::sample::SampleEntry;
+use lookalike::lab::plan;
 
 /// What is changed, and how.
 type Change = (&'static str, fn(&mut Run));
@@ -110,7 +111,7 @@ fn a_query_is_not_read_with_impossible_parameters() {
     let mut read = run.collection.read.clone();
     read.max_ratio = 0;
     let inputs = pipeline::inputs(&[input], &out).unwrap();
-    let config = lookalike::query::QueryConfig {
+    let config = lookalike::tasks::query::QueryConfig {
         criterion: run.question.join.criterion(),
         containing: None,
         top: None,
@@ -118,14 +119,15 @@ fn a_query_is_not_read_with_impossible_parameters() {
     };
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
-    let asked = lookalike::query::run(&base, None, &inputs, &read, &config, &context, |_| Ok(()));
+    let asked =
+        lookalike::tasks::query::run(&base, None, &inputs, &read, &config, &context, |_| Ok(()));
     assert_eq!(refused("max-ratio", asked), "max-ratio");
 }
 
 /// A reader of its own, which no stage checks for, does not divide by it either.
 #[test]
 fn a_ratio_of_nothing_allows_nothing() {
-    use lookalike::read::{Batch, ReadConfig, Reason, RecordReader};
+    use lookalike::text::read::{Batch, ReadConfig, Reason, RecordReader};
     use std::io::Write;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&vec![b'a'; 20 << 20]).unwrap();
@@ -204,7 +206,7 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
         fs::write(&path, text).unwrap();
         path
     };
-    let list = |path: PathBuf| lookalike::evaluate::ListFile {
+    let list = |path: PathBuf| lookalike::tasks::evaluate::ListFile {
         path,
         columns: None,
     };
@@ -212,7 +214,7 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
     let documents = "# size-groups: 5,3\ndocno\tsize_group\tcluster\na\t0\t\nb\t1\t\n";
     let scratch = directory.path().join("scratch");
     fs::create_dir(&scratch).unwrap();
-    let config = lookalike::evaluate::EvaluateConfig {
+    let config = lookalike::tasks::evaluate::EvaluateConfig {
         truth: Some(list(file("truth.tsv", pairs))),
         run: list(file("run.tsv", pairs)),
         documents: Some(file("documents.tsv", documents)),
@@ -223,7 +225,7 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
     };
     let stop = Stop::default();
     let context = Run::default().context(&stop, &Silent);
-    let error = lookalike::evaluate::evaluate(&config, &context).unwrap_err();
+    let error = lookalike::tasks::evaluate::evaluate(&config, &context).unwrap_err();
     let path = directory.path().join("documents.tsv");
     let start = format!("{}: the comment `# size-groups`: `5,3` ", path.display());
     assert!(error.to_string().starts_with(&start), "{error}");
@@ -238,7 +240,9 @@ fn joined_with_sizes(change: impl Fn(u32) -> u32) -> (PathBuf, String) {
     let run = Run::default();
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
     let mut workspace = pipeline::open(&out).unwrap();
-    workspace.manifest.remove::<lookalike::join::PairsEntry>();
+    workspace
+        .manifest
+        .remove::<lookalike::engine::join::PairsEntry>();
     let sample = workspace.path("sample");
     let part = workspace.manifest.get::<SampleEntry>().unwrap().sizes[0].clone();
     let bytes = fs::read(sample.join(&part.name)).unwrap();
@@ -295,7 +299,7 @@ fn lookalike(arguments: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
-fn urls(glob: &str) -> lookalike::read::UrlGlobs {
+fn urls(glob: &str) -> lookalike::text::read::UrlGlobs {
     let glob = globset::Glob::new(glob).unwrap();
     vec![glob].try_into().unwrap()
 }
@@ -310,7 +314,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let help = String::from_utf8(help).unwrap();
     let change: [Change; 20] = [
         ("format", |run| {
-            run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
+            run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
         ("record", |run| {
             run.collection.read.record = Some("x".into());
@@ -452,7 +456,7 @@ fn a_directory_where_nothing_ran_has_cost_nothing() {
     );
     let mut manifest = pipeline::look(&out).unwrap();
     manifest.costs.clear();
-    let summary = lookalike::pipeline::Summary::of(&manifest);
+    let summary = lookalike::engine::pipeline::Summary::of(&manifest);
     let ledger = lookalike::report::ledger(&summary);
     let all = ledger.lines().last().unwrap();
     let cells: Vec<&str> = all.split_whitespace().collect();
@@ -468,7 +472,7 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
     let least_for = |clusters, pairs| {
         let (least, stats) = common::least_memory_in_steps(128 << 10, |memory| {
-            let mut workspace = lookalike::pipeline::open(&out)?;
+            let mut workspace = lookalike::engine::pipeline::open(&out)?;
             let config = lookalike::report::page::PageConfig {
                 clusters,
                 pairs,
@@ -497,13 +501,13 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
     assert!(all < few + (20 << 20), "{few} {all}");
 }
 
-fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
+fn evaluated(truth: &Path, run: &Path) -> lookalike::tasks::evaluate::Evaluation {
     let scratch = crate::common::temporary();
-    let list = |path: &Path| lookalike::evaluate::ListFile {
+    let list = |path: &Path| lookalike::tasks::evaluate::ListFile {
         path: path.into(),
         columns: None,
     };
-    let config = lookalike::evaluate::EvaluateConfig {
+    let config = lookalike::tasks::evaluate::EvaluateConfig {
         truth: Some(list(truth)),
         run: list(run),
         documents: None,
@@ -514,7 +518,7 @@ fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
     };
     let stop = Stop::default();
     let context = Run::default().context(&stop, &Silent);
-    lookalike::evaluate::evaluate(&config, &context).unwrap()
+    lookalike::tasks::evaluate::evaluate(&config, &context).unwrap()
 }
 
 /// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its
@@ -541,7 +545,7 @@ fn a_truth_without_exact_duplicates_is_one_of_representatives() {
     // The pairs of a directory and the list of them are the same truth.
     for run in [&out, &sampled] {
         let (whole, found) = (evaluated(&out, run), evaluated(&list, run));
-        let all = |e: &lookalike::evaluate::Evaluation| e.pairs[0].documents.all;
+        let all = |e: &lookalike::tasks::evaluate::Evaluation| e.pairs[0].documents.all;
         assert_eq!(all(&found), all(&whole));
         let representatives = found.pairs[0].representatives.as_ref().unwrap();
         assert!(all(&found).found > representatives.all.found);

@@ -434,8 +434,10 @@ fn documents_are_added_while_others_look_documents_up() {
         }
     };
     let levels = || {
-        let manifest = lookalike::pipeline::look(&place.join("out")).unwrap();
-        let index = manifest.get::<lookalike::index::IndexEntry>().unwrap();
+        let manifest = lookalike::engine::pipeline::look(&place.join("out")).unwrap();
+        let index = manifest
+            .get::<lookalike::engine::index::IndexEntry>()
+            .unwrap();
         index
             .levels
             .iter()

@@ -623,7 +623,7 @@ fn names_that_lead_out_of_the_directory_are_refused() {
             let mut changed = manifest.clone();
             *changed.pointer_mut(at).unwrap() = name.into();
             put_manifest(place.path(), &changed);
-            let error = lookalike::pipeline::look(&place.path().join("d")).unwrap_err();
+            let error = lookalike::engine::pipeline::look(&place.path().join("d")).unwrap_err();
             let named = place.path().join("d/manifest.json");
             assert!(
                 matches!(&error, lookalike::Error::Corrupt { path, .. } if *path == named),

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::Criterion;
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::{CollectionConfig, SizeGroups};
-use lookalike::ids::Key;
-use lookalike::join::{Join, JoinConfig, Pairs};
-use lookalike::pipeline::{self, JoinParameters, Spill};
-use lookalike::progress::{Context, Silent, Stop};
-use lookalike::read::ReadConfig;
-use lookalike::sample::Sampling;
-use lookalike::shingle::ShingleConfig;
-use lookalike::sort::{Compression, Record, RunWriter};
-use lookalike::workspace::Workspace;
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::base::ids::Key;
+use lookalike::base::progress::{Context, Silent, Stop};
+use lookalike::engine::collection::{CollectionConfig, SizeGroups};
+use lookalike::engine::join::{Join, JoinConfig, Pairs};
+use lookalike::engine::pipeline::{self, JoinParameters, Spill};
+use lookalike::engine::sample::Sampling;
+use lookalike::engine::shingle::ShingleConfig;
+use lookalike::engine::sort::{Compression, Record, RunWriter};
+use lookalike::store::workspace::Workspace;
+use lookalike::text::read::ReadConfig;
 
 /// Ten samples of a second: the disk varies by more than finer statistics would show.
 pub fn criterion() -> Criterion {

@@ -1,6 +1,6 @@
 //! WARC and ARC, with the HTTP responses in them: header, chunks, content codings.
 
-use lookalike::read::Format;
+use lookalike::text::read::Format;
 
 /// Reads the input as such, or as what it seems to be.
 pub fn run(data: &[u8]) {

@@ -7,8 +7,8 @@ use std::io::{Cursor, Write};
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
-use lookalike::budget::ByteSize;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::text::read::{
     Batch, Format, Interpreted, ReadConfig, Reason, RecordKind, RecordReader, interpret,
 };
 

@@ -14,17 +14,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use lookalike::Result;
-use lookalike::budget::ByteSize;
-use lookalike::collection;
-use lookalike::experiments::plan::{self, PlanConfig, Target};
-use lookalike::experiments::study::StudyConfig;
-use lookalike::ids::Threshold;
-use lookalike::inspect::verify;
-use lookalike::join::JoinConfig;
-use lookalike::pipeline::{self, JoinParameters, Spill};
-use lookalike::progress::Context;
+use lookalike::base::budget::ByteSize;
+use lookalike::base::ids::Threshold;
+use lookalike::base::progress::Context;
+use lookalike::engine::collection;
+use lookalike::engine::join::JoinConfig;
+use lookalike::engine::pipeline::{self, JoinParameters, Spill};
+use lookalike::lab::plan::{self, PlanConfig, Target};
+use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::{PAGE_FILE, PageConfig};
 use lookalike::report::{self, GraphFormat, write_graph};
+use lookalike::tasks::inspect::verify;
 
 use super::controls::Controls;
 use super::lists::put_manifest;

@@ -1,6 +1,6 @@
 //! Markup that is split at elements.
 
-use lookalike::read::Format;
+use lookalike::text::read::Format;
 
 /// Splits the input at its elements `p`.
 pub fn run(data: &[u8]) {

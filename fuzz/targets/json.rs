@@ -1,6 +1,6 @@
 //! JSON objects, one a line or one after the other.
 
-use lookalike::read::Format;
+use lookalike::text::read::Format;
 
 /// Reads the input as such, or as what it seems to be.
 pub fn run(data: &[u8]) {

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lookalike::Error;
-use lookalike::budget::ByteSize;
-use lookalike::evaluate::{EvaluateConfig, Evaluation, ListFile, evaluate};
-use lookalike::ids::Threshold;
+use lookalike::base::budget::ByteSize;
+use lookalike::base::ids::Threshold;
 use lookalike::store::checksum;
+use lookalike::tasks::evaluate::{EvaluateConfig, Evaluation, ListFile, evaluate};
 use serde_json::Value;
 
 use super::place;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::{Catalogue, MappedSets};
-use lookalike::inspect::{stages, verify};
-use lookalike::join::each_pair;
-use lookalike::pipeline::{self, Summary};
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::engine::collection::{Catalogue, MappedSets};
+use lookalike::engine::join::each_pair;
+use lookalike::engine::pipeline::{self, Summary};
 use lookalike::report::{cost_rows, ledger};
-use lookalike::workspace::{InputList, Manifest};
+use lookalike::store::workspace::{InputList, Manifest};
+use lookalike::tasks::inspect::{stages, verify};
 
 use super::controls::Controls;
 use super::lists::put_manifest;
@@ -126,7 +126,8 @@ fn use_directory(base: &Base) {
 /// What is committed again says the same.
 fn round_trip(manifest: &Manifest) {
     let json = serde_json::to_value(manifest).expect("a manifest is written");
-    let again = Manifest::from_json(json.clone(), lookalike::pipeline::RECORDS).expect("and read");
+    let again =
+        Manifest::from_json(json.clone(), lookalike::engine::pipeline::RECORDS).expect("and read");
     assert_eq!(serde_json::to_value(again).expect("and written"), json);
 }
 

@@ -1,9 +1,9 @@
 //! Names, addresses, titles, dates and texts of documents on the report pages: they stay text, and the
 //! data for the script says what they are.
 
-use lookalike::budget::ByteSize;
-use lookalike::collection::CollectionConfig;
-use lookalike::pipeline::{self, JoinParameters};
+use lookalike::base::budget::ByteSize;
+use lookalike::engine::collection::CollectionConfig;
+use lookalike::engine::pipeline::{self, JoinParameters};
 use lookalike::report::page::{self, PAGE_FILE, PageConfig, SPLIT_DIRECTORY};
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ pub fn run(data: &[u8]) {
     let question = JoinParameters {
         sampling: Default::default(),
         plan: None,
-        join: lookalike::join::JoinConfig {
+        join: lookalike::engine::join::JoinConfig {
             threshold: "0.3".parse().expect("a threshold"),
             ..Default::default()
         },

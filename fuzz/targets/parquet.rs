@@ -1,8 +1,8 @@
 //! Parquet files: footers, page headers, levels and values.
 
-use lookalike::budget::ByteSize;
-use lookalike::dedup::parquet_with_rows;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::tasks::dedup::parquet_with_rows;
+use lookalike::text::read::{
     Batch, Interpreted, ReadConfig, Reason, RecordKind, RecordReader, interpret,
 };
 

@@ -4,20 +4,20 @@
 //! what is found of blocks) are put right; or it is the content of blocks, around which a part is
 //! made.
 
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::{
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::base::ids::Key;
+use lookalike::engine::collection::{
     self, Catalogue, CatalogueEntry, Column, DocumentReader, DocumentWriter, MappedSets,
     RejectReader, RejectWriter, SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
 };
-use lookalike::ids::Key;
-use lookalike::inspect::inspect;
-use lookalike::merge::{PackedBlock, PostingsDecoder, PostingsReader};
-use lookalike::pipeline;
-use lookalike::sort::{Record, RunFile};
+use lookalike::engine::merge::{PackedBlock, PostingsDecoder, PostingsReader};
+use lookalike::engine::pipeline;
+use lookalike::engine::sort::{Record, RunFile};
+use lookalike::store::workspace::Workspace;
 use lookalike::store::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Kind, PartFile, PartInfo, checksum, verify_part,
 };
-use lookalike::workspace::Workspace;
+use lookalike::tasks::inspect::inspect;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

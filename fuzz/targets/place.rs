@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::CollectionConfig;
-use lookalike::pipeline::{self, JoinParameters};
-use lookalike::progress::{Context, Silent, Stop};
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::base::progress::{Context, Silent, Stop};
+use lookalike::engine::collection::CollectionConfig;
+use lookalike::engine::pipeline::{self, JoinParameters};
 
 /// The directory: `lookalike-fuzz-PROCESS` in `TMPDIR`, or in memory. Whoever starts the process
 /// removes it.
@@ -75,7 +75,7 @@ pub fn finished_run(name: &str) -> PathBuf {
     let out = home.join("out");
     let _ = fs::remove_dir_all(&out);
     let collection = CollectionConfig {
-        shingle: lookalike::shingle::ShingleConfig {
+        shingle: lookalike::engine::shingle::ShingleConfig {
             shingle_size: 2,
             ..Default::default()
         },
@@ -87,7 +87,7 @@ pub fn finished_run(name: &str) -> PathBuf {
     let question = JoinParameters {
         sampling: "full".parse().expect("a sampling"),
         plan: None,
-        join: lookalike::join::JoinConfig {
+        join: lookalike::engine::join::JoinConfig {
             join: "prefix".parse().expect("a join"),
             threshold: "0.5".parse().expect("a threshold"),
             measure: Default::default(),

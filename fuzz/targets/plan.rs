@@ -1,7 +1,7 @@
 //! Plan files, written by hand or by the program.
 
-use lookalike::experiments::plan;
-use lookalike::sample::Sampling;
+use lookalike::engine::sample::Sampling;
+use lookalike::lab::plan;
 
 use super::place;
 

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::io::Read;
 
-use lookalike::budget::ByteSize;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::engine::shingle::{ShingleConfig, Shingler};
+use lookalike::text::read::{
     Batch, Format, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, interpret,
 };
-use lookalike::shingle::{ShingleConfig, Shingler};
 
 use super::controls::Controls;
 

@@ -1,10 +1,10 @@
 //! What a study leaves: the counts of trials and the costs, and the figures and the page of them.
 
-use lookalike::budget::ByteSize;
-use lookalike::experiments::study::{Study, StudyConfig, StudyCost, comparison};
-use lookalike::pipeline;
+use lookalike::base::budget::ByteSize;
+use lookalike::engine::pipeline;
+use lookalike::lab::study::{Study, StudyConfig, StudyCost, comparison};
 use lookalike::report::{self, figures};
-use lookalike::workspace::Workspace;
+use lookalike::store::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use lookalike::ids::{FingerprintKind, Key};
-use lookalike::parse::{Fold, ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind, Tokens};
-use lookalike::read::{ContentKind, RawDocument};
-use lookalike::shingle::{ShingleConfig, Shingler, Short};
+use lookalike::base::ids::{FingerprintKind, Key};
+use lookalike::engine::shingle::{ShingleConfig, Shingler, Short};
+use lookalike::text::parse::{
+    Fold, ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind, Tokens,
+};
+use lookalike::text::read::{ContentKind, RawDocument};
 
 use super::controls::Controls;
 

@@ -1,6 +1,6 @@
 //! TREC web and SGML bundles, Reuters-21578.
 
-use lookalike::read::Format;
+use lookalike::text::read::Format;
 
 /// Reads the input as such, or as what it seems to be.
 pub fn run(data: &[u8]) {

@@ -1,4 +1,4 @@
-//! The tasks of `lookalike::distributed`, over Arrow batches.
+//! The tasks of `lookalike::tasks::distributed`, over Arrow batches.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -11,18 +11,18 @@ use arrow_array::{
     RecordBatchIterator, StringArray,
 };
 use arrow_schema::{DataType, Field, Schema};
-use lookalike::byte_size::ByteSize;
-use lookalike::collection::SizeGroups;
-use lookalike::dedup::{Policy, Rule};
-use lookalike::distributed::{
+use lookalike::base::byte_size::ByteSize;
+use lookalike::engine::collection::SizeGroups;
+use lookalike::tasks::dedup::{Policy, Rule};
+use lookalike::tasks::distributed::{
     Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, PartResults,
     Prefixes, Row, Side, Verify,
 };
-use lookalike::ids::FingerprintKind;
-use lookalike::measure::{Criterion, Measure};
-use lookalike::parse::{Fold, ParseConfig};
-use lookalike::read::content_of;
-use lookalike::shingle::ShingleConfig;
+use lookalike::base::ids::FingerprintKind;
+use lookalike::base::measure::{Criterion, Measure};
+use lookalike::text::parse::{Fold, ParseConfig};
+use lookalike::text::read::content_of;
+use lookalike::engine::shingle::ShingleConfig;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -85,7 +85,7 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
     };
     config.check().map_err(|error| raise(py, &error))?;
     if let Some((bands, rows)) = config.bands {
-        let made = lookalike::methods::MinHashes::new(bands, rows, 0);
+        let made = lookalike::engine::methods::MinHashes::new(bands, rows, 0);
         made.map_err(|error| raise(py, &error))?;
     }
     Ok(config)
@@ -331,7 +331,7 @@ impl IntakeTask {
 
 /// A task of another stage.
 #[pyclass(frozen, module = "lookalike._native")]
-pub struct StageTask(Mutex<Box<dyn lookalike::distributed::Stage>>);
+pub struct StageTask(Mutex<Box<dyn lookalike::tasks::distributed::Stage>>);
 
 #[pymethods]
 impl StageTask {

@@ -1,10 +1,10 @@
 //! What the stages of a run compute, for single texts.
 
-use lookalike::ids::{FingerprintKind, Key};
-use lookalike::measure::Measure;
-use lookalike::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
-use lookalike::read::{ContentKind, RawDocument};
-use lookalike::shingle::{ShingleConfig, Shingler, Short};
+use lookalike::base::ids::{FingerprintKind, Key};
+use lookalike::base::measure::Measure;
+use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::text::read::{ContentKind, RawDocument};
+use lookalike::engine::shingle::{ShingleConfig, Shingler, Short};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

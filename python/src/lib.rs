@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clap::ArgAction;
 use lookalike::cli::{self, Failure, Host};
-use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::base::progress::{Progress, Stop, Unit};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;

@@ -21,7 +21,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
-use lookalike::byte_size::ByteSize;
+use lookalike::base::byte_size::ByteSize;
 use lookalike::{Error, Result};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -12,9 +12,10 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use lookalike::cluster::ResultsEntry;
+use lookalike::engine::cluster::ResultsEntry;
 use lookalike::store::disk;
-use lookalike::{Error, Result, pipeline};
+use lookalike::engine::pipeline;
+use lookalike::{Error, Result};
 use serde::Deserialize;
 
 use crate::arrow::{Rows, Table};

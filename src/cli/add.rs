@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::{Result, pipeline};
+use crate::Result;
+use crate::engine::pipeline;
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use crate::experiments::compare::{COST, CompareConfig};
-use crate::methods::{METHODS, Spec};
-use crate::progress::Context;
-use crate::{Error, Result, pipeline, report};
+use crate::base::progress::Context;
+use crate::engine::methods::{METHODS, Spec};
+use crate::engine::pipeline;
+use crate::lab::compare::{COST, CompareConfig};
+use crate::{Error, Result, report};
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::contamination::{
+use crate::base::ids::Threshold;
+use crate::base::numbers::count;
+use crate::engine::pipeline;
+use crate::tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
-use crate::ids::Threshold;
-use crate::numbers::count;
-use crate::parse::ParseConfig;
-use crate::pipeline;
-use crate::read::{Inputs, ReadConfig};
+use crate::text::parse::ParseConfig;
+use crate::text::read::{Inputs, ReadConfig};
 use clap::Args;
 
 use super::context::{Host, with_context};
@@ -207,7 +207,7 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
 
 fn table_of(set: &SetReport) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "test set {}", crate::cluster::cell(&set.name));
+    let _ = writeln!(out, "test set {}", crate::engine::cluster::cell(&set.name));
     let mut row = |what: &str, number: u64| {
         let _ = writeln!(out, "{what:<42}{:>14}", count(number));
     };

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::budget::{Budget, ByteSize, Disk};
-use crate::collection::CatalogueEntry;
-use crate::progress::{Context, Progress, Stop};
+use crate::base::budget::{Budget, ByteSize, Disk};
+use crate::base::limits;
+use crate::base::progress::{Context, Progress, Stop};
+use crate::engine::collection;
+use crate::engine::collection::CatalogueEntry;
+use crate::engine::pipeline;
 use crate::store::disk;
-use crate::workspace::Workspace;
-use crate::{Error, Result, collection, limits, pipeline};
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;

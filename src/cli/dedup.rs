@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::audit::AuditConfig;
-use crate::dedup::{self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule};
-use crate::join::{JoinConfig, PairsEntry};
-use crate::measure::Measure;
-use crate::pipeline::{JoinParameters, Spill};
+use crate::base::measure::Measure;
+use crate::engine::join::{JoinConfig, PairsEntry};
+use crate::engine::pipeline;
+use crate::engine::pipeline::{JoinParameters, Spill};
+use crate::engine::sample::Sampling;
 use crate::report::page::AuditLook;
 use crate::report::{dedup_ledger, rejected_files};
-use crate::sample::Sampling;
-use crate::workspace::{Cost, Workspace};
-use crate::{Error, Result, pipeline, report};
+use crate::store::workspace::{Cost, Workspace};
+use crate::tasks::audit::AuditConfig;
+use crate::tasks::dedup::{
+    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
+};
+use crate::{Error, Result, report};
 use clap::Args;
 
 use super::context::{Host, with_context};

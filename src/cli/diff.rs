@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::document::{self, CompareConfig, Compared};
+use crate::engine::collection;
+use crate::engine::document::{self, CompareConfig, Compared};
+use crate::engine::outputs;
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use crate::store::json;
-use crate::{Error, Result, collection, outputs};
+use crate::{Error, Result};
 use clap::{Args, ValueEnum};
 
 use super::context::{Host, open_catalogued, open_for, with_context};

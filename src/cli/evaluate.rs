@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::evaluate::{
+use crate::base::ids::Threshold;
+use crate::base::numbers::{self, counted};
+use crate::store::disk;
+use crate::tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
-use crate::ids::Threshold;
-use crate::numbers::{self, counted};
-use crate::store::disk;
 use clap::Args;
 
 use super::context::{Host, with_context};

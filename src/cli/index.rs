@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::methods::{self, Spec};
-use crate::numbers::count;
-use crate::{Result, pipeline};
+use crate::Result;
+use crate::base::numbers::count;
+use crate::engine::methods::{self, Spec};
+use crate::engine::pipeline;
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -4,8 +4,8 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::inspect::inspect;
-use crate::utf8::visible_lines;
+use crate::base::utf8::visible_lines;
+use crate::tasks::inspect::inspect;
 use crate::{Error, Result};
 use clap::Args;
 

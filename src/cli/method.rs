@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::methods::{self, Entry, METHODS, Spec};
+use crate::Result;
+use crate::engine::methods::{self, Entry, METHODS, Spec};
+use crate::engine::pipeline;
 use crate::report::{GraphFormat, write_graph};
-use crate::{Result, pipeline};
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -46,10 +46,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::Error;
-use crate::process::{self, return_freed_memory};
+use crate::base::process::{self, return_freed_memory};
+use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
-use crate::utf8::{is_deceptive, visible_lines};
 
 use commands::{Arguments, Command};
 use context::Process;

@@ -4,15 +4,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cluster::ResultFormat;
-use crate::numbers::{count, percent};
-use crate::passages::{
+use crate::base::numbers::{count, percent};
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
+use crate::engine::pipeline;
+use crate::store::workspace::{OutputKind, Workspace, output_kind};
+use crate::tasks::dedup;
+use crate::tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
     Stats, TextUnit, Then, UnitsConfig,
 };
-use crate::progress::Context;
-use crate::workspace::{OutputKind, Workspace, output_kind};
-use crate::{Error, Result, dedup, pipeline};
+use crate::{Error, Result};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 

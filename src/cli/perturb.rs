@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::experiments::perturb::{
+use crate::lab::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
-use crate::read::ReadConfig;
+use crate::text::read::ReadConfig;
 use crate::{Error, Result};
 use clap::Args;
 

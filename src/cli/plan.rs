@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::experiments::plan::{self, PlanConfig};
-use crate::ids::Threshold;
-use crate::{Result, outputs, pipeline, report};
+use crate::base::ids::Threshold;
+use crate::engine::outputs;
+use crate::engine::pipeline;
+use crate::lab::plan::{self, PlanConfig};
+use crate::{Result, report};
 use clap::Args;
 
 use super::context::{Host, with_context};

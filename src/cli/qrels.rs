@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::evaluate::qrels::{
+use crate::base::numbers::{count, counted};
+use crate::tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
-use crate::numbers::{count, counted};
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use crate::ids::Threshold;
-use crate::methods::Spec;
-use crate::numbers::counted;
-use crate::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
-use crate::read::{ReadConfig, UrlGlobs};
+use crate::Result;
+use crate::base::ids::Threshold;
+use crate::base::numbers::counted;
+use crate::engine::collection;
+use crate::engine::methods::Spec;
+use crate::engine::pipeline;
 use crate::store::json;
-use crate::{Result, collection, pipeline};
+use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
+use crate::text::read::{ReadConfig, UrlGlobs};
 use clap::Args;
 
 use super::context::{Host, open_catalogued, with_context};
@@ -172,9 +174,9 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
 /// An answer as rows of tab-separated values.
 fn rows(answer: &Answer) -> String {
     let mut text = String::new();
-    let query = crate::cluster::cell(&answer.query);
+    let query = crate::engine::cluster::cell(&answer.query);
     for found in &answer.matches {
-        let docno = crate::cluster::cell(&found.docno);
+        let docno = crate::engine::cluster::cell(&found.docno);
         let why = found.why;
         let (contains, inside) = (found.contains_query, found.in_query);
         let _ = writeln!(

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::engine::pipeline;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use crate::{Error, Result, audit, dedup, pipeline, report};
+use crate::tasks::audit;
+use crate::tasks::dedup;
+use crate::{Error, Result, report};
 use clap::Args;
 
 use super::context::{Host, open_for, with_context};

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::collection::{self, CollectionConfig};
-use crate::experiments::plan;
-use crate::methods::{self, Spec};
-use crate::pipeline::Summary;
-use crate::progress::Context;
+use crate::base::progress::Context;
+use crate::engine::collection::{self, CollectionConfig};
+use crate::engine::methods::{self, Spec};
+use crate::engine::pipeline;
+use crate::engine::pipeline::Summary;
+use crate::lab::plan;
 use crate::report::{ledger, rejected_files};
-use crate::workspace::Workspace;
-use crate::{Error, Result, pipeline};
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
 use clap::Args;
 
 use super::context::{Host, open_to_read, with_context};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::engine::outputs;
 use crate::store::disk;
-use crate::{Error, Result, outputs};
+use crate::{Error, Result};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::budget::Held;
-use crate::document::{self, Facts, Source, Text};
+use crate::base::budget::Held;
+use crate::engine::cluster;
+use crate::engine::document::{self, Facts, Source, Text};
 use crate::report::terminal::{self, visible_lines};
 use crate::store::json;
-use crate::{Error, Result, cluster};
+use crate::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 

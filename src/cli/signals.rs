@@ -5,8 +5,8 @@
 //! All of this is safe, because a file is synced before the manifest names it. A signal that the caller
 //! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
-use crate::process;
-use crate::progress::Stop;
+use crate::base::process;
+use crate::base::progress::Stop;
 use crate::store::disk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::inspect::stages;
-use crate::pipeline::{self, Summary};
+use crate::engine::pipeline::{self, Summary};
 use crate::report::ledger;
+use crate::tasks::inspect::stages;
 use clap::Args;
 
 use super::flags::Json;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::experiments::plan::Ratio;
-use crate::experiments::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
-use crate::ids::Threshold;
-use crate::{Result, pipeline, report};
+use crate::base::ids::Threshold;
+use crate::engine::pipeline;
+use crate::lab::plan::Ratio;
+use crate::lab::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
+use crate::{Result, report};
 use clap::Args;
 
 use super::context::{Host, with_context};

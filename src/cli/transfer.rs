@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::numbers::{count, counted};
-use crate::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
+use crate::base::numbers::{count, counted};
+use crate::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 use clap::Args;
 
 use super::context::{Host, with_context};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::inspect::verify;
-use crate::numbers::counted;
+use crate::base::numbers::counted;
+use crate::tasks::inspect::verify;
 use clap::Args;
 
 use super::context::Host;

@@ -1,9 +1,9 @@
 //! A comparison of methods for readers: its result in sentences, tables for a terminal, and one
 //! table with every number.
 
-use crate::budget::ByteSize;
-use crate::experiments::compare::{CLOSE, Comparison, Standing, Verdict, f1, verdicts};
-use crate::numbers::{self, count, counted, fraction};
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{self, count, counted, fraction};
+use crate::lab::compare::{CLOSE, Comparison, Standing, Verdict, f1, verdicts};
 use crate::report::terminal::{Table, wrapped};
 
 /// Limit on the ground truths side by side in a table of the terminal.

@@ -2,9 +2,9 @@
 //! of distinct documents.
 
 use super::compared::{Named, seconds};
-use crate::experiments::compare::{Comparison, Distribution, Standing, TableFile, Verdict};
-use crate::measure::Measure;
-use crate::methods::Spec;
+use crate::base::measure::Measure;
+use crate::engine::methods::Spec;
+use crate::lab::compare::{Comparison, Distribution, Standing, TableFile, Verdict};
 use crate::report::charts::{
     Axis, Chart, Drawing, Look, Mark, Panel, Plot, PlotLine, Scatter, Series, Tone,
     round_tenth_below,

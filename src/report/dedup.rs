@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::ledger::share;
-use crate::dedup::{DedupSummary, Removal, Rule};
-use crate::numbers::{count, counted};
+use crate::base::numbers::{count, counted};
+use crate::tasks::dedup::{DedupSummary, Removal, Rule};
 
 /// The table at the end of `dedup`.
 #[must_use]

@@ -22,16 +22,17 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::cluster::cell;
-use crate::collection::Catalogue;
-use crate::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::numbers::counted;
-use crate::progress::Context;
-use crate::sample::{SampleEntry, Sampled};
+use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::cluster::cell;
+use crate::engine::collection::Catalogue;
+use crate::engine::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::outputs;
+use crate::engine::sample::{SampleEntry, Sampled};
 use crate::store::disk::{self, AtomicFile};
-use crate::workspace::{ResultFile, Workspace};
-use crate::{Error, Result, outputs};
+use crate::store::workspace::{ResultFile, Workspace};
+use crate::{Error, Result};
 use std::fmt::{self, Write};
 use std::path::Path;
 use std::str::FromStr;

@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use super::wording::Wording;
 use crate::Result;
-use crate::budget::ByteSize;
-use crate::collection::{self, RejectReader};
-use crate::join::Pairs;
-use crate::numbers::{self, count, counted};
-use crate::pipeline::Summary;
-use crate::sample::plan::Target;
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{self, count, counted};
+use crate::engine::collection::{self, RejectReader};
+use crate::engine::join::Pairs;
+use crate::engine::pipeline::Summary;
+use crate::engine::sample::plan::Target;
 use crate::store::disk;
-use crate::workspace::{Cost, InputList, Workspace};
+use crate::store::workspace::{Cost, InputList, Workspace};
 
 /// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {

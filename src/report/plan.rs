@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::budget::ByteSize;
-use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::experiments::study::{
-    MeanAndRange, Study, StudyComparison, StudyCost, comparison, saving,
-};
-use crate::numbers::{self, count, counted, fraction};
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{self, count, counted, fraction};
+use crate::lab::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
+use crate::lab::study::{MeanAndRange, Study, StudyComparison, StudyCost, comparison, saving};
 use crate::report::terminal::{Table, wrapped};
-use crate::workspace::Manifest;
+use crate::store::workspace::Manifest;
 
 use super::compared::{cell, csv};
 

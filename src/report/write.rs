@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::page::{self, AuditLook, PageConfig, PageStats};
-use crate::audit::{self, AuditConfig, review};
-use crate::document::{Both, Passages};
-use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
-use crate::experiments::study::{self, Study, StudyConfig, StudyCost, StudyFile};
-use crate::progress::Context;
+use crate::base::progress::Context;
+use crate::engine::collection;
+use crate::engine::document::{Both, Passages};
+use crate::engine::outputs;
+use crate::engine::pipeline;
+use crate::lab::compare::{self, CompareConfig, Comparison, TableFile};
+use crate::lab::study::{self, Study, StudyConfig, StudyCost, StudyFile};
+use crate::store::workspace::{self, ResultFile, Workspace};
 use crate::store::{disk, json};
-use crate::workspace::{self, ResultFile, Workspace};
-use crate::{Error, Result, collection, dedup, outputs, pipeline};
+use crate::tasks::audit::{self, AuditConfig, review};
+use crate::tasks::dedup;
+use crate::{Error, Result};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -44,7 +48,7 @@ pub fn write_page(
 /// has the verdicts in it; a file that does not exist is written first, without verdicts.
 ///
 /// # Errors
-/// As [`crate::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be written in
+/// As [`crate::tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be written in
 /// `kept` or over an input.
 pub fn write_audit(
     kept: &Path,
@@ -241,11 +245,13 @@ pub fn study_page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::plan;
-    use crate::index::IndexEntry;
+    use crate::engine::cluster;
+    use crate::engine::index::IndexEntry;
+    use crate::engine::methods;
+    use crate::engine::outputs;
+    use crate::lab::plan;
     use crate::report::{GraphFormat, page::PAGE_FILE};
-    use crate::workspace::StageRecord;
-    use crate::{cluster, methods, outputs};
+    use crate::store::workspace::StageRecord;
 
     /// `outputs` and `cluster` lie below the modules that give these names.
     #[test]

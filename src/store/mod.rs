@@ -1,4 +1,6 @@
-//! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files.
+//! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files; and the
+//! output directory with its manifest ([`workspace`]), and what an interrupted search has finished
+//! ([`checkpoint`]).
 //!
 //! # In and out
 //! A *part* is one binary file: a header of [`HEADER_BYTES`], a payload, and a footer of
@@ -17,6 +19,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
+pub(crate) mod checkpoint;
 pub mod disk;
 pub mod json;
 mod map;
@@ -26,6 +29,7 @@ mod part;
 mod small;
 mod sorter;
 pub(crate) mod table;
+pub mod workspace;
 
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use extsort::{ExternalSorter, Sortable};
 
-use crate::budget::ByteSize;
+use crate::base::budget::ByteSize;
+use crate::base::limits;
 use crate::store::disk;
-use crate::{Error, Result, limits};
+use crate::{Error, Result};
 
 /// Bytes of an item in a file.
 const ITEM_BYTES: u64 = 24;

@@ -27,8 +27,9 @@ use std::path::{Path, PathBuf};
 use super::disk;
 use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use super::small::Tagged;
-use crate::budget::ByteSize;
-use crate::{Error, Result, limits};
+use crate::base::budget::ByteSize;
+use crate::base::limits;
+use crate::{Error, Result};
 
 /// Bytes of an item in memory.
 const ITEM_BYTES: usize = 24;
@@ -614,7 +615,7 @@ pub(crate) fn read_sorted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::base::random::Random;
 
     fn sorter(place: &Path, files: usize) -> TaggedSorter {
         TaggedSorter {

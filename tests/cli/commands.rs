@@ -2,9 +2,10 @@
 
 use crate::common;
 use lookalike::Error;
+use lookalike::base::progress::{Progress, Silent, Stop};
 use lookalike::cli::{Failure, Host, execute};
-use lookalike::progress::{Progress, Silent, Stop};
-use lookalike::{sample, sort};
+use lookalike::engine::sample;
+use lookalike::engine::sort;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,12 +2,13 @@
 //! must equal.
 
 use crate::common;
-use lookalike::evaluate::{
+use lookalike::Error;
+use lookalike::base::ids::Threshold;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::tasks::evaluate;
+use lookalike::tasks::evaluate::{
     Counts, EvaluateConfig, Evaluation, ListFile, PairCounts, Sample, evaluate as evaluate_library,
 };
-use lookalike::ids::Threshold;
-use lookalike::progress::{Silent, Stop};
-use lookalike::{Error, evaluate};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,12 +2,12 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::experiments::perturb::{
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::lab::perturb::{
     self, Cherkasova, Chowdhury, Edit, EditPlaces, Operation, PerturbConfig, PerturbReport, Recipe,
     apply,
 };
-use lookalike::progress::{Silent, Stop};
-use lookalike::read::{ReadConfig, Selection};
+use lookalike::text::read::{ReadConfig, Selection};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -419,7 +419,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     // Too little memory, and the least that is told will do.
     let stop = Stop::default();
     let mut context = Run::default().context(&stop, &Silent);
-    context.budget.memory = lookalike::budget::ByteSize::mib(1);
+    context.budget.memory = lookalike::base::budget::ByteSize::mib(1);
     let inputs = [input.clone()];
     match perturb::run(&inputs, &out, &other, &context) {
         Err(Error::BudgetTooSmall { least, .. }) => context.budget.memory = least,

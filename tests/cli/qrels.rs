@@ -3,11 +3,11 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::budget::ByteSize;
-use lookalike::evaluate::qrels::{
+use lookalike::base::budget::ByteSize;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::tasks::evaluate::qrels::{
     Differing, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run,
 };
-use lookalike::progress::{Silent, Stop};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

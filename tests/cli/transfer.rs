@@ -2,9 +2,10 @@
 //! definition, by hand, and what is refused.
 
 use crate::common;
-use lookalike::progress::{Silent, Stop};
-use lookalike::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline;
+use lookalike::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -23,18 +23,20 @@ use crate::common::stopped::StopAt;
 use crate::common::{
     self, Run, assert_same_files, copy_directory, manifest, one_in, results, tree,
 };
-use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::experiments::study::StudyConfig;
-use lookalike::index::IndexEntry;
-use lookalike::inspect::{inspect, stages, verify};
-use lookalike::join::{Before, JoinProgress};
-use lookalike::passages::{self, PassagesConfig, Then};
-use lookalike::pipeline::{self, Summary};
-use lookalike::progress::{Progress, Silent, Stop, Unit};
+use lookalike::Error;
+use lookalike::base::progress::{Progress, Silent, Stop, Unit};
+use lookalike::engine::index::IndexEntry;
+use lookalike::engine::join::{Before, JoinProgress};
+use lookalike::engine::pipeline::{self, Summary};
+use lookalike::engine::sample;
+use lookalike::engine::sort;
+use lookalike::lab::plan::{self, PlanConfig, Subset, Target};
+use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::PageConfig;
 use lookalike::report::{self, ledger};
-use lookalike::{Error, sample, sort};
+use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
+use lookalike::tasks::inspect::{inspect, stages, verify};
+use lookalike::tasks::passages::{self, PassagesConfig, Then};
 use tempfile::TempDir;
 
 /// Files of at most so many bytes have every byte flipped.
@@ -295,7 +297,7 @@ impl Subject {
         made(variant).kept(variant, made)
     }
 
-    fn sort<K: lookalike::ids::Key>(&self) {
+    fn sort<K: lookalike::base::ids::Key>(&self) {
         let mut workspace = pipeline::open(&self.out).unwrap();
         let stop = Stop::default();
         let sampling = self.run.question.sampling.clone();

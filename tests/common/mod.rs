@@ -11,22 +11,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lookalike::Error;
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::cluster::ResultsEntry;
-use lookalike::collection::{self, CollectionConfig, SegmentEntry, SizeGroups};
-use lookalike::experiments::plan::{self, PlanConfig};
-use lookalike::ids::Key;
-use lookalike::index::{Buffers, Index};
-use lookalike::join::{JoinConfig, JoinProgress, PairsEntry};
-use lookalike::merge::PostingsEntry;
-use lookalike::pipeline::{self, JoinParameters, Spill, Summary};
-use lookalike::progress::{Context, Progress, Silent, Stop};
-use lookalike::read::ReadConfig;
-use lookalike::sample::SampleEntry;
-use lookalike::sample::plan::Plan;
-use lookalike::shingle::ShingleConfig;
-use lookalike::sort::RunsEntry;
-use lookalike::workspace::{Manifest, Workspace};
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::base::ids::Key;
+use lookalike::base::progress::{Context, Progress, Silent, Stop};
+use lookalike::engine::cluster::ResultsEntry;
+use lookalike::engine::collection::{self, CollectionConfig, SegmentEntry, SizeGroups};
+use lookalike::engine::index::{Buffers, Index};
+use lookalike::engine::join::{JoinConfig, JoinProgress, PairsEntry};
+use lookalike::engine::merge::PostingsEntry;
+use lookalike::engine::pipeline::{self, JoinParameters, Spill, Summary};
+use lookalike::engine::sample::SampleEntry;
+use lookalike::engine::sample::plan::Plan;
+use lookalike::engine::shingle::ShingleConfig;
+use lookalike::engine::sort::RunsEntry;
+use lookalike::lab::plan::{self, PlanConfig};
+use lookalike::store::workspace::{Manifest, Workspace};
+use lookalike::text::read::ReadConfig;
 use tempfile::TempDir;
 
 /// The files that a run makes for people, which must be the same bytes however they were made.

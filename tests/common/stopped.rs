@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lookalike::Error;
-use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::base::progress::{Progress, Stop, Unit};
 
 use super::corpus::{Shape, random_corpus, write_jsonl};
 use super::{Run, lasting, paths};

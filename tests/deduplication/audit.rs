@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use html5gum::{Token, Tokenizer};
-use lookalike::audit::review::Correct;
-use lookalike::audit::{self, Audit, AuditConfig, ROWS_SHOWN, SampleKind, Source};
-use lookalike::dedup::Removal;
-use lookalike::progress::{Silent, Stop};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::tasks::audit::review::Correct;
+use lookalike::tasks::audit::{self, Audit, AuditConfig, ROWS_SHOWN, SampleKind, Source};
+use lookalike::tasks::dedup::Removal;
 use serde_json::{Value, json};
 
 use super::oracle::{Fate, Oracle, Question};

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lookalike::progress::Stop;
-use lookalike::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
-use lookalike::shingle::{ShingleConfig, Shingler};
+use lookalike::base::progress::Stop;
+use lookalike::engine::shingle::{ShingleConfig, Shingler};
+use lookalike::text::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
 use serde_json::Value;
 
 /// A call of the program that has ended.

@@ -2,11 +2,11 @@
 //! examples of Bernstein & Zobel 2006.
 
 use crate::common;
-use lookalike::collection::{self, DocumentReader, SetReader};
-use lookalike::join::PairsEntry;
-use lookalike::methods::{self, Spec};
-use lookalike::pipeline;
-use lookalike::progress::{Silent, Stop};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::collection::{self, DocumentReader, SetReader};
+use lookalike::engine::join::PairsEntry;
+use lookalike::engine::methods::{self, Spec};
+use lookalike::engine::pipeline;
 use lookalike::report::{GraphFormat, graph, write_graph};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,14 +2,15 @@
 //! found.
 
 use crate::common;
-use lookalike::collection::{self, Catalogue, DocumentReader, SetReader};
-use lookalike::ids::{Key, Threshold};
-use lookalike::index::{Buffers, Index, IndexEntry, SHORT, key_of};
-use lookalike::inspect::verify;
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, Reply, Search};
-use lookalike::workspace::Workspace;
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::ids::{Key, Threshold};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::collection::{self, Catalogue, DocumentReader, SetReader};
+use lookalike::engine::index::{Buffers, Index, IndexEntry, SHORT, key_of};
+use lookalike::engine::pipeline;
+use lookalike::store::workspace::Workspace;
+use lookalike::tasks::inspect::verify;
+use lookalike::tasks::query::{self, Answer, QueryConfig, Reply, Search};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -2,9 +2,9 @@
 //! keeps the invariants of the main job.
 
 use crate::common;
-use lookalike::experiments::compare::{self, CompareConfig};
-use lookalike::methods::{self, METHODS, Spec};
-use lookalike::progress::{Progress, Silent, Stop, Unit};
+use lookalike::base::progress::{Progress, Silent, Stop, Unit};
+use lookalike::engine::methods::{self, METHODS, Spec};
+use lookalike::lab::compare::{self, CompareConfig};
 use lookalike::{Error, report};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -252,7 +252,7 @@ fn ask(
     spec: &str,
     input: &Path,
     out: &Path,
-) -> Result<lookalike::pipeline::Summary, Error> {
+) -> Result<lookalike::engine::pipeline::Summary, Error> {
     watched(run, spec, input, out, &Stop::default(), &Silent)
 }
 
@@ -263,7 +263,7 @@ fn watched(
     out: &Path,
     stop: &Stop,
     progress: &dyn Progress,
-) -> Result<lookalike::pipeline::Summary, Error> {
+) -> Result<lookalike::engine::pipeline::Summary, Error> {
     let base = run.ingest(&[input], out)?;
     let context = run.context(stop, progress);
     let (_, summary) = methods::run(&base, &Spec::read(spec)?, &context)?;
@@ -656,7 +656,7 @@ fn a_comparison_adds_up() {
     let sentence = format!(
         "agrees best with shingles ({} pairs): precision {}",
         pairs[0].len(),
-        lookalike::numbers::fraction(best.precision, 3)
+        lookalike::base::numbers::fraction(best.precision, 3)
     );
     let flowed = table.replace('\n', " ");
     assert!(flowed.contains(&sentence), "{sentence}: {table}");

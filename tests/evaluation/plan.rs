@@ -2,13 +2,13 @@
 //! else than what it was measured on.
 
 use crate::common;
-use lookalike::experiments::plan::{
+use lookalike::base::ids::Threshold;
+use lookalike::engine::pipeline::{self, AppliedPlan};
+use lookalike::engine::sample::Sampling;
+use lookalike::lab::plan::{
     self, Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, Planned, Ratio, Subset, Target,
 };
-use lookalike::ids::Threshold;
-use lookalike::inspect::verify;
-use lookalike::pipeline::{self, AppliedPlan};
-use lookalike::sample::Sampling;
+use lookalike::tasks::inspect::verify;
 use lookalike::{Error, Result};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -548,7 +548,7 @@ fn stopped_plans_are_made_all_the_same() {
     let expected = make(&run, &out, &part).unwrap();
     let mut stops = 0;
     for micros in (0..30).step_by(one_in(2)).map(|i| i * i * 40) {
-        let stop = lookalike::progress::Stop::default();
+        let stop = lookalike::base::progress::Stop::default();
         let asked = stop.clone();
         let ended = std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -556,7 +556,7 @@ fn stopped_plans_are_made_all_the_same() {
                 asked.request();
             });
             let mut workspace = pipeline::open(&out).unwrap();
-            let context = run.context(&stop, &lookalike::progress::Silent);
+            let context = run.context(&stop, &lookalike::base::progress::Silent);
             plan::make(&mut workspace, &part, &context).map(drop)
         });
         stops += usize::from(ended.is_err());
@@ -692,7 +692,7 @@ fn a_plan_is_refused_for_other_parameters() {
         other => panic!("{named}: {other:?}"),
     };
     refused(collection, share("0.85"), "--threshold", ["0.85", "0.5"]);
-    let other = |change: fn(&mut lookalike::collection::CollectionConfig)| {
+    let other = |change: fn(&mut lookalike::engine::collection::CollectionConfig)| {
         let mut collection = collection.clone();
         change(&mut collection);
         collection

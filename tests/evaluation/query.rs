@@ -1,11 +1,12 @@
 //! A look-up gives what a run over collection and queries together gives.
 
 use crate::common;
-use lookalike::measure::Criterion;
-use lookalike::methods::{self, Spec};
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, QueryStats, Reply, Search, Why};
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::measure::Criterion;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::methods::{self, Spec};
+use lookalike::engine::pipeline;
+use lookalike::tasks::query::{self, Answer, QueryConfig, QueryStats, Reply, Search, Why};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -300,7 +301,7 @@ fn batches_threads_and_limits() {
             .map_err(|error| match error {
                 // Told of what was given, not of what was tried.
                 Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
-                    given: lookalike::budget::ByteSize(more),
+                    given: lookalike::base::budget::ByteSize(more),
                     least,
                     what,
                 },

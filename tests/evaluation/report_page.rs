@@ -1,11 +1,12 @@
 //! The report page: what it shows is what was found, and nothing of a document is ever markup.
 
 use crate::common;
-use lookalike::methods::{self, Spec};
-use lookalike::pipeline::Summary;
-use lookalike::progress::{Silent, Stop};
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::methods::{self, Spec};
+use lookalike::engine::pipeline;
+use lookalike::engine::pipeline::Summary;
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
-use lookalike::{Error, pipeline};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -192,7 +193,7 @@ impl Corpus {
         self.directory.path().join("out")
     }
 
-    fn run(&self, run: &Run) -> lookalike::pipeline::Summary {
+    fn run(&self, run: &Run) -> lookalike::engine::pipeline::Summary {
         run.run(&[&self.input()], &self.out()).unwrap()
     }
 }

@@ -2,13 +2,14 @@
 //! often it is stopped; the directory that it is about stays as it is.
 
 use crate::common;
-use lookalike::experiments::study::{
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline;
+use lookalike::lab::study::{
     COST_FILE, DIRECTORY, PAGE_FILE, PairTable, Study, StudyConfig, Trial, TrialGroup, comparison,
 };
-use lookalike::inspect::verify;
-use lookalike::progress::{Silent, Stop};
 use lookalike::report::page::{self, PageConfig};
-use lookalike::{Error, pipeline};
+use lookalike::tasks::inspect::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike::experiments::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
+use lookalike::lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
 use lookalike::report::figures::{adaptive, files};
 use lookalike::report::study_page;
 
-fn thresholds(texts: &[&str]) -> Vec<lookalike::ids::Threshold> {
+fn thresholds(texts: &[&str]) -> Vec<lookalike::base::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()
 }
 
@@ -453,7 +453,7 @@ fn plausible() -> Study {
         "0.5", "0.55", "0.6", "0.65", "0.7", "0.75", "0.8", "0.85", "0.9", "0.95", "0.97", "0.99",
     ]);
     let level = |r: f64| {
-        let reached = |t: &&lookalike::ids::Threshold| {
+        let reached = |t: &&lookalike::base::ids::Threshold| {
             r * t.denominator() as f64 >= t.numerator() as f64 - 1e-12
         };
         levels.iter().filter(reached).count()

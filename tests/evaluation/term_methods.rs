@@ -2,9 +2,10 @@
 //! papers: no hashes, no fingerprints, sets of words in memory and logarithms.
 
 use crate::common;
-use lookalike::methods::{self, Spec};
-use lookalike::progress::{Silent, Stop};
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::methods::{self, Spec};
+use lookalike::engine::pipeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -121,13 +122,13 @@ fn shares_one(shared: usize, _: usize, _: usize) -> bool {
 
 /// Words with their stems.
 fn stems() -> BTreeMap<&'static str, &'static str> {
-    let lines = include_str!("../../src/methods/stems.txt").lines();
+    let lines = include_str!("../../src/engine/methods/stems.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split_once(' ').unwrap()).collect()
 }
 
 fn stop_words() -> BTreeSet<&'static str> {
-    let lines = include_str!("../../src/methods/stop-words.txt").lines();
+    let lines = include_str!("../../src/engine/methods/stop-words.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 

@@ -4,8 +4,8 @@
 use crate::common::corpus::{Shape, random_corpus, write_jsonl};
 use crate::common::{assert_same_files, temporary, tree};
 
-use lookalike::inspect::{stages, verify};
-use lookalike::pipeline;
+use lookalike::engine::pipeline;
+use lookalike::tasks::inspect::{stages, verify};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

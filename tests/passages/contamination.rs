@@ -3,12 +3,12 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::contamination::{
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline::selected_inputs;
+use lookalike::tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, FOUND_FILE, ITEMS_FILE, MOST_RUNS,
     REJECTS_FILE, run,
 };
-use lookalike::pipeline::selected_inputs;
-use lookalike::progress::{Silent, Stop};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -928,7 +928,7 @@ fn what_cannot_be_searched_is_refused() {
         &["ingest", "sample-corpora/trec-web", "-o"],
         &at("ingested"),
     );
-    let error = lookalike::contamination::check_corpus(&[at("ingested")]).unwrap_err();
+    let error = lookalike::tasks::contamination::check_corpus(&[at("ingested")]).unwrap_err();
     assert!(
         error.to_string().contains("give the inputs of the run"),
         "{error}"
@@ -994,7 +994,7 @@ fn files_and_standard_input_are_corpora() {
     assert_eq!(name, "c.jsonl");
     assert_eq!(ran("corpus/c.jsonl"), (report.clone(), name));
     assert_eq!(ran("-"), (report, "-".into()));
-    let error = lookalike::contamination::check_corpus(&[at("nowhere")]);
+    let error = lookalike::tasks::contamination::check_corpus(&[at("nowhere")]);
     assert!(error.is_ok(), "the list of inputs says what is wrong");
 }
 
@@ -1012,18 +1012,18 @@ fn passages_of_real_documents_are_found() {
         place.path(),
     )
     .unwrap();
-    let mut parser = lookalike::parse::Parser::new(&Default::default());
+    let mut parser = lookalike::text::parse::Parser::new(&Default::default());
     let mut documents: Vec<(String, Vec<String>)> = Vec::new();
     for (n, input) in inputs.iter().enumerate() {
         let read = Default::default();
         let mut reader =
-            lookalike::read::RecordReader::open(input, n as u32, &read, &Stop::default());
-        let mut batch = lookalike::read::Batch::default();
+            lookalike::text::read::RecordReader::open(input, n as u32, &read, &Stop::default());
+        let mut batch = lookalike::text::read::Batch::default();
         while reader.next_into(&mut batch) {}
         for record in &batch.records {
             let bytes = &batch.bytes[record.bytes.clone()];
-            if let lookalike::read::Interpreted::Document(document) =
-                lookalike::read::interpret(record, bytes, &read)
+            if let lookalike::text::read::Interpreted::Document(document) =
+                lookalike::text::read::interpret(record, bytes, &read)
             {
                 let mut text = Vec::new();
                 parser.text(&document, &mut text);

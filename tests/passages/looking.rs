@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::{one_in, paths, sample_corpora, tree};
-use lookalike::parse::{ParseConfig, Parser, TokenConsumer, Tokens};
-use lookalike::read::{ContentKind, RawDocument};
+use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, Tokens};
+use lookalike::text::read::{ContentKind, RawDocument};
 use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
@@ -789,7 +789,7 @@ fn a_directory_is_only_read() {
     let made = Made::new("run", &[&sample_corpora("trec-web")], &[]);
     let before = tree(&made.path());
     let names = paths(&made.path());
-    let reader = lookalike::pipeline::open_to_read(&made.path()).unwrap();
+    let reader = lookalike::engine::pipeline::open_to_read(&made.path()).unwrap();
     let page = made.directory.path().join("page.html");
     let page = page.to_str().unwrap();
     made.show(&["PG-000004", "--text"]);

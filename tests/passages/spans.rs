@@ -3,13 +3,14 @@
 
 use crate::common::corpus::Random;
 use crate::common::{self, Run, one_in};
-use lookalike::cluster::ResultFormat;
-use lookalike::passages::{
+use lookalike::Error;
+use lookalike::base::budget::ByteSize;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::cluster::ResultFormat;
+use lookalike::engine::pipeline;
+use lookalike::tasks::passages::{
     self, BoilerplateConfig, By, MatchesConfig, Of, PassagesConfig, Stats, Then,
 };
-use lookalike::pipeline;
-use lookalike::progress::{Silent, Stop};
-use lookalike::{Error, budget::ByteSize};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -270,7 +271,7 @@ fn shared(
             let _ = write!(
                 common,
                 "\t{}",
-                lookalike::cluster::cell(&docs[*n].text[range])
+                lookalike::engine::cluster::cell(&docs[*n].text[range])
             );
         }
         common.push('\n');
@@ -405,7 +406,9 @@ fn rows(path: &Path) -> String {
     for row in reader.get_row_iter(None).unwrap() {
         let cells = row.unwrap();
         let cells = cells.get_column_iter().map(|(name, field)| match field {
-            parquet::record::Field::Str(text) => lookalike::cluster::cell(text).into_owned(),
+            parquet::record::Field::Str(text) => {
+                lookalike::engine::cluster::cell(text).into_owned()
+            }
             parquet::record::Field::Double(share) => format!("{share:.6}"),
             parquet::record::Field::Long(number) => number.to_string(),
             parquet::record::Field::Null => "-".into(),

@@ -1,12 +1,13 @@
 //! A collection that grew is the collection that one run over all inputs would have made.
 
 use crate::common;
-use lookalike::index::{Index, IndexEntry};
-use lookalike::join::Before;
-use lookalike::pipeline::{self, Summary};
-use lookalike::progress::{Progress, Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, Reply, Search};
-use lookalike::{Error, collection};
+use lookalike::Error;
+use lookalike::base::progress::{Progress, Silent, Stop};
+use lookalike::engine::collection;
+use lookalike::engine::index::{Index, IndexEntry};
+use lookalike::engine::join::Before;
+use lookalike::engine::pipeline::{self, Summary};
+use lookalike::tasks::query::{self, Answer, QueryConfig, Reply, Search};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -114,7 +115,7 @@ fn grows(run: &Run, files: &[PathBuf], cuts: &[usize], what: &str) -> usize {
             &format!("{what}, {to} files"),
         );
     }
-    let verified = lookalike::inspect::verify(out.path()).unwrap();
+    let verified = lookalike::tasks::inspect::verify(out.path()).unwrap();
     assert!(verified.errors.is_empty(), "{what}: {:?}", verified.errors);
     added
 }
@@ -250,7 +251,9 @@ fn random_histories() {
             add(&run, out.path(), &files[done..next]).unwrap();
             done = next;
             let threshold = pipeline::look(out.path()).unwrap();
-            let pairs = threshold.get::<lookalike::join::PairsEntry>().unwrap();
+            let pairs = threshold
+                .get::<lookalike::engine::join::PairsEntry>()
+                .unwrap();
             run.question.join.threshold = pairs.config.threshold;
             let what = format!("seed {seed}, {done} files");
             if random.once_in(3) {
@@ -388,7 +391,7 @@ fn lines_of_a_stopped_addition_do_not_count() {
     let longer = [&old[..], last.as_bytes()].concat();
     fs::write(&list, &longer).unwrap();
     assert!(
-        lookalike::inspect::verify(out.path())
+        lookalike::tasks::inspect::verify(out.path())
             .unwrap()
             .errors
             .is_empty()
@@ -442,11 +445,11 @@ fn a_method_follows_a_collection_that_has_grown() {
     let directory = common::temporary();
     let files = files(directory.path(), 13, 20, 12);
     let (out, all) = (common::temporary(), common::temporary());
-    let spec = lookalike::methods::Spec::read("super-shingles").unwrap();
+    let spec = lookalike::engine::methods::Spec::read("super-shingles").unwrap();
     let method = |out: &Path| {
         let stop = Stop::default();
         let workspace = pipeline::open(out).unwrap();
-        lookalike::methods::run(&workspace, &spec, &run().context(&stop, &Silent)).unwrap();
+        lookalike::engine::methods::run(&workspace, &spec, &run().context(&stop, &Silent)).unwrap();
         common::tree(&out.join("methods/super-shingles"))
     };
     let run = run().keep_text();

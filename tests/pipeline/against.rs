@@ -1,11 +1,12 @@
 //! New documents compared with another collection: the part of a joint run that is about them.
 
 use crate::common;
-use lookalike::collection;
-use lookalike::index::IndexEntry;
-use lookalike::pipeline::{self, Summary};
-use lookalike::progress::{Progress, Silent, Stop};
-use lookalike::{Error, inspect};
+use lookalike::Error;
+use lookalike::base::progress::{Progress, Silent, Stop};
+use lookalike::engine::collection;
+use lookalike::engine::index::IndexEntry;
+use lookalike::engine::pipeline::{self, Summary};
+use lookalike::tasks::inspect;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -331,7 +332,7 @@ fn kept(joint: &Path, first: u32, last_first: bool) -> Vec<String> {
 
 #[test]
 fn deduplication_against_another_collection() {
-    use lookalike::dedup::{self, DedupConfig};
+    use lookalike::tasks::dedup::{self, DedupConfig};
     let directory = common::temporary();
     let files = files(directory.path(), 35, 60, 20);
     for (new, last_first) in [(17..20, false), (17..20, true), (6..20, true)] {

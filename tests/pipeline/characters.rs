@@ -2,10 +2,11 @@
 //! directory made under another rule of tokens is refused.
 
 use crate::common;
-use lookalike::passages::{self, Of, PassagesConfig, Then};
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, QueryConfig, Reply};
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline;
+use lookalike::tasks::passages::{self, Of, PassagesConfig, Then};
+use lookalike::tasks::query::{self, QueryConfig, Reply};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -271,7 +272,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
         }),
         ("method", {
             let workspace = pipeline::open(&out).unwrap();
-            lookalike::methods::run(&workspace, &spec, &context).map(drop)
+            lookalike::engine::methods::run(&workspace, &spec, &context).map(drop)
         }),
     ];
     for (command, tried) in tries {
@@ -284,7 +285,12 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
         assert!(error.help().unwrap().contains("new directory"), "{error}");
     }
     // Results are still read, and made again from what the directory has.
-    assert!(lookalike::inspect::verify(&out).unwrap().errors.is_empty());
+    assert!(
+        lookalike::tasks::inspect::verify(&out)
+            .unwrap()
+            .errors
+            .is_empty()
+    );
     let mut workspace = pipeline::open(&out).unwrap();
     pipeline::join(&mut workspace, &new.question, &context).unwrap();
     pipeline::cluster(&mut workspace, &context).unwrap();

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use lookalike::ids::{FingerprintKind, Key};
-use lookalike::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
-use lookalike::read::{ContentKind, RawDocument, Reason};
-use lookalike::shingle::{DocumentFacts, ShingleConfig, Shingler, Short};
+use lookalike::base::ids::{FingerprintKind, Key};
+use lookalike::engine::shingle::{DocumentFacts, ShingleConfig, Shingler, Short};
+use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::text::read::{ContentKind, RawDocument, Reason};
 use md5::{Digest, Md5};
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;

@@ -103,7 +103,7 @@ fn unsafe_is_in_two_files() {
         })
         .map(|path| path.strip_prefix(root).unwrap().into())
         .collect();
-    let expected = ["src/process.rs", "src/store/map.rs"].map(PathBuf::from);
+    let expected = ["src/base/process.rs", "src/store/map.rs"].map(PathBuf::from);
     assert_eq!(BTreeSet::from_iter(allowing), BTreeSet::from(expected));
 }
 

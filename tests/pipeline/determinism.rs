@@ -2,10 +2,15 @@
 //! only small budgets take are really taken.
 
 use crate::common;
-use lookalike::ids::Key;
-use lookalike::progress::{Silent, Stop};
-use lookalike::workspace::Workspace;
-use lookalike::{collection, join, merge, pipeline, sample, sort};
+use lookalike::base::ids::Key;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::collection;
+use lookalike::engine::join;
+use lookalike::engine::merge;
+use lookalike::engine::pipeline;
+use lookalike::engine::sample;
+use lookalike::engine::sort;
+use lookalike::store::workspace::Workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

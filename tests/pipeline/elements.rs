@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read};
 
-use lookalike::parse::{ParseConfig, Parser};
-use lookalike::read::{
+use lookalike::text::parse::{ParseConfig, Parser};
+use lookalike::text::read::{
     Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, interpret,
 };
 use proptest::prelude::*;
@@ -168,7 +168,7 @@ fn elements_are_records_whatever_is_around_and_inside_them() {
     let marked = [b"\xef\xbb\xbf", &b"<r><p>a</p></r>"[..]].concat();
     assert_eq!(split(&marked, &config("p")), ["<p>a</p>"]);
     let small = ReadConfig {
-        max_document: lookalike::budget::ByteSize(8),
+        max_document: lookalike::base::budget::ByteSize(8),
         ..config("p")
     };
     let (long, short) = ("<p>123456789</p>", "<p>a</p>");
@@ -253,7 +253,7 @@ fn read(file: &[u8], config: &ReadConfig) -> (String, Option<String>, Option<Str
     )
 }
 
-fn words(document: &lookalike::read::RawDocument<'_>) -> String {
+fn words(document: &lookalike::text::read::RawDocument<'_>) -> String {
     let mut text = Vec::new();
     Parser::new(&ParseConfig::default()).text(document, &mut text);
     String::from_utf8(text)

@@ -9,34 +9,34 @@
 //! adds fixtures that are not there yet. Read the difference before it is committed.
 
 use lookalike::Error;
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::{
+use lookalike::base::budget::{Budget, ByteSize, Disk};
+use lookalike::base::ids::Key;
+use lookalike::base::progress::{Context, Silent, Stop};
+use lookalike::engine::collection::{
     Addition, Additions, Against, CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter,
     SetWriter, SizeGroups, TextWriter,
 };
-use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::experiments::plan;
-use lookalike::experiments::study::StudyConfig;
-use lookalike::ids::Key;
-use lookalike::index::{IndexEntry, IndexStats, Layout, Level};
-use lookalike::inspect::{inspect, verify};
-use lookalike::join::prefix::{self, Round};
-use lookalike::join::{
+use lookalike::engine::index::{IndexEntry, IndexStats, Layout, Level};
+use lookalike::engine::join::prefix::{self, Round};
+use lookalike::engine::join::{
     AddedStats, Before, CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs,
     PairsEntry, PrefixStats, count,
 };
-use lookalike::merge::PostingsWriter;
-use lookalike::pipeline::{self, JoinParameters, Spill};
-use lookalike::progress::{Context, Silent, Stop};
-use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
-use lookalike::sample::Sampling;
-use lookalike::shingle::ShingleConfig;
-use lookalike::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
+use lookalike::engine::merge::PostingsWriter;
+use lookalike::engine::pipeline::{self, JoinParameters, Spill};
+use lookalike::engine::sample::Sampling;
+use lookalike::engine::shingle::ShingleConfig;
+use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
+use lookalike::lab::plan;
+use lookalike::lab::study::StudyConfig;
+use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, Tagged, TaggedSorter, VERSION,
     checksum,
 };
-use lookalike::workspace::{Base, MANIFEST_FILE};
+use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
+use lookalike::tasks::inspect::{inspect, verify};
+use lookalike::text::read::{ReadConfig, Reason, Reject, SourceSpan};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::collection::{self, DocumentReader, TextReader};
-use lookalike::inspect::verify;
-use lookalike::pipeline::{self, Summary};
-use lookalike::read::{ContentKind, RawDocument};
+use lookalike::engine::collection::{self, DocumentReader, TextReader};
+use lookalike::engine::pipeline::{self, Summary};
+use lookalike::engine::shingle::Shingler;
 use lookalike::report::ledger;
-use lookalike::shingle::Shingler;
+use lookalike::tasks::inspect::verify;
+use lookalike::text::read::{ContentKind, RawDocument};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ fn of_oversized_documents_the_same_bytes() {
     let (out, ample) = made(1 << 30, 1);
     assert_eq!(assert_texts(&out), 12);
     let config = Run::default().keep_text().collection;
-    let least = lookalike::collection::least_memory(&config, 1).0;
+    let least = lookalike::engine::collection::least_memory(&config, 1).0;
     for threads in [1, 3] {
         let (_, found) = made(least, threads);
         assert_same_files(&found, &ample, &format!("least memory, {threads} threads"));

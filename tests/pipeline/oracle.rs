@@ -2,7 +2,7 @@
 //! the sample corpora it finds what is known to be there.
 
 use crate::common;
-use lookalike::pipeline::Summary;
+use lookalike::engine::pipeline::Summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

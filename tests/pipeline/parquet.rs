@@ -14,9 +14,9 @@ use ::parquet::data_type::{
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::parser::parse_message_type;
-use lookalike::budget::ByteSize;
-use lookalike::progress::Stop;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::base::progress::Stop;
+use lookalike::text::read::{
     Batch, Format, Interpreted, Piece, ReadConfig, Reason, RecordReader, Reject, interpret,
     list_inputs,
 };

@@ -1,8 +1,8 @@
 //! The prefix join where it is hardest, beside the count join, which must say the same.
 
 use crate::common;
-use lookalike::join::PrefixStats;
-use lookalike::pipeline::Summary;
+use lookalike::engine::join::PrefixStats;
+use lookalike::engine::pipeline::Summary;
 
 use std::path::Path;
 

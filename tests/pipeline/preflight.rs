@@ -2,12 +2,12 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::budget::{ByteSize, Disk};
-use lookalike::join::PairsEntry;
-use lookalike::merge::PostingsEntry;
-use lookalike::pipeline::{self, preflight};
-use lookalike::progress::{Progress, Silent, Stop, Unit};
-use lookalike::sort::RunsEntry;
+use lookalike::base::budget::{ByteSize, Disk};
+use lookalike::base::progress::{Progress, Silent, Stop, Unit};
+use lookalike::engine::join::PairsEntry;
+use lookalike::engine::merge::PostingsEntry;
+use lookalike::engine::pipeline::{self, preflight};
+use lookalike::engine::sort::RunsEntry;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -206,7 +206,7 @@ fn a_join_is_refused_before_its_runs_are_written() {
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default().spill();
-    let join = |run: &Run, run_of: &mut lookalike::workspace::Workspace| {
+    let join = |run: &Run, run_of: &mut lookalike::store::workspace::Workspace| {
         let stop = Stop::default();
         pipeline::join(run_of, &run.question, &run.context(&stop, &Silent))
     };

@@ -4,9 +4,9 @@
 //! it they say loudly that they were left out.
 
 use crate::common;
-use lookalike::budget::ByteSize;
-use lookalike::progress::Stop;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::base::progress::Stop;
+use lookalike::text::read::{
     Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
     RecordReader, interpret, list_inputs,
 };
@@ -1514,7 +1514,7 @@ fn documents_are_chosen_by_type_and_by_url() {
     let text = warc("1", "one")
         + &warc("2", "two").replace("response", "resource")
         + &warc("3", "three").replace("response", "metadata");
-    let glob = |glob: &str| -> lookalike::read::UrlGlobs {
+    let glob = |glob: &str| -> lookalike::text::read::UrlGlobs {
         vec![globset::Glob::new(glob).unwrap()].try_into().unwrap()
     };
     let docnos = |config: &ReadConfig| {
@@ -2596,7 +2596,7 @@ fn inputs_are_listed_once_and_sorted() {
     assert_eq!(identity.size, 4);
     let json = serde_json::to_string(&identity).unwrap();
     assert_eq!(
-        serde_json::from_str::<lookalike::read::FileIdentity>(&json).unwrap(),
+        serde_json::from_str::<lookalike::text::read::FileIdentity>(&json).unwrap(),
         identity
     );
     // A file given itself is named by its name; a missing one is an error.

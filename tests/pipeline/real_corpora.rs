@@ -3,7 +3,7 @@
 //! out, and check nothing.
 
 use crate::common;
-use lookalike::pipeline::Summary;
+use lookalike::engine::pipeline::Summary;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The rows of CSV and TSV are documents with the text of their cells, wherever reads end.
 
-use lookalike::budget::ByteSize;
-use lookalike::read::{
+use lookalike::base::budget::ByteSize;
+use lookalike::text::read::{
     Batch, ContentKind, Format, Interpreted, ReadConfig, Reason, RecordReader, interpret,
 };
 use proptest::prelude::*;

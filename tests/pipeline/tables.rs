@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use lookalike::cluster::{ResultFormat, TABLE_FILES, TablesEntry};
-use lookalike::inspect::{inspect, verify};
-use lookalike::pipeline;
-use lookalike::progress::{Silent, Stop};
-use lookalike::{Error, outputs};
+use lookalike::Error;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::cluster::{ResultFormat, TABLE_FILES, TablesEntry};
+use lookalike::engine::outputs;
+use lookalike::engine::pipeline;
+use lookalike::tasks::inspect::{inspect, verify};
 use serde_json::{Value, json};
 
 use crate::common::stopped::{StopAt, corpus, names};
@@ -278,8 +279,8 @@ fn a_method_has_tables() {
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     for spec in ["super-shingles", "sketch", "min"] {
-        let spec = lookalike::methods::Spec::read(spec).unwrap();
-        let (mut made, _) = lookalike::methods::run(&workspace, &spec, &context).unwrap();
+        let spec = lookalike::engine::methods::Spec::read(spec).unwrap();
+        let (mut made, _) = lookalike::engine::methods::run(&workspace, &spec, &context).unwrap();
         pipeline::tables(&mut made, &context).unwrap();
         let directory = made.directory().to_path_buf();
         drop(made);
@@ -412,7 +413,7 @@ fn tables_of_other_pairs_are_never_taken() {
     let mut workspace = pipeline::open(&out).unwrap();
     workspace
         .manifest
-        .remove::<lookalike::cluster::ResultsEntry>();
+        .remove::<lookalike::engine::cluster::ResultsEntry>();
     workspace.commit(&[]).unwrap();
     fs::write(out.join("pairs.parquet"), &old).unwrap();
     pipeline::cluster(&mut workspace, &run.context(&Stop::default(), &Silent)).unwrap();
@@ -494,7 +495,7 @@ fn columns(path: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn the_page_on_formats_lists_the_columns() {
-    use lookalike::dedup::{self, DedupConfig, Form, KEPT_TABLE, REMOVED_TABLE};
+    use lookalike::tasks::dedup::{self, DedupConfig, Form, KEPT_TABLE, REMOVED_TABLE};
 
     let place = crate::common::temporary();
     let out = place.path().join("out");

@@ -2,8 +2,8 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::collection::SegmentEntry;
-use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::base::progress::{Progress, Stop, Unit};
+use lookalike::engine::collection::SegmentEntry;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,7 +2,8 @@
 //! not true, and every pair that is true and proposed.
 
 use crate::common;
-use lookalike::{Error, pipeline};
+use lookalike::Error;
+use lookalike::engine::pipeline;
 
 use std::collections::BTreeSet;
 use std::fs;

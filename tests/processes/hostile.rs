@@ -6,8 +6,8 @@
 
 use crate::common;
 use lookalike::Error;
-use lookalike::progress::{Progress, Stop, Unit};
-use lookalike::read::{Batch, ReadConfig, RecordReader};
+use lookalike::base::progress::{Progress, Stop, Unit};
+use lookalike::text::read::{Batch, ReadConfig, RecordReader};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

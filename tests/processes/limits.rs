@@ -6,7 +6,7 @@
 
 use crate::common;
 use crate::common::one_in;
-use lookalike::budget::ByteSize;
+use lookalike::base::budget::ByteSize;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -257,8 +257,12 @@ fn few_open_files_make_more_generations() {
 }
 
 fn with_32_open_files() {
-    use lookalike::progress::{Silent, Stop};
-    use lookalike::{join, merge, pipeline, sample, sort};
+    use lookalike::base::progress::{Silent, Stop};
+    use lookalike::engine::join;
+    use lookalike::engine::merge;
+    use lookalike::engine::pipeline;
+    use lookalike::engine::sample;
+    use lookalike::engine::sort;
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 60);
     let run = run.threads(1);

@@ -5,7 +5,7 @@
 use crate::common::one_in;
 use crate::damage;
 use lookalike::Error;
-use lookalike::inspect::verify;
+use lookalike::tasks::inspect::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

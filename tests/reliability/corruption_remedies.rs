@@ -2,9 +2,11 @@
 //! byte, what it would be without the damage.
 
 use crate::{common, damage};
-use lookalike::cluster::ResultsEntry;
-use lookalike::inspect::verify;
-use lookalike::{Error, collection, pipeline};
+use lookalike::Error;
+use lookalike::engine::cluster::ResultsEntry;
+use lookalike::engine::collection;
+use lookalike::engine::pipeline;
+use lookalike::tasks::inspect::verify;
 
 use std::fs;
 use std::path::Path;

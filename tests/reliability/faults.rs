@@ -6,33 +6,40 @@
 //! each kind of operation and file, and some more.
 
 use crate::common;
-use lookalike::cluster::ResultFormat;
-use lookalike::contamination::{self, ContaminationConfig};
-use lookalike::dedup::{self, DedupConfig, Policy, Revisit};
-use lookalike::evaluate::qrels::{self, QrelsConfig};
-use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::experiments::compare::CompareConfig;
-use lookalike::experiments::perturb::{self, Chowdhury, PerturbConfig, Recipe};
-use lookalike::experiments::plan::{self, PlanConfig, Target};
-use lookalike::experiments::study::StudyConfig;
-use lookalike::inspect::verify;
-use lookalike::join::PairsEntry;
-use lookalike::measure::Criterion;
-use lookalike::merge::PostingsEntry;
-use lookalike::methods::{self, Spec};
-use lookalike::passages::{self, BoilerplateConfig, By, MatchesConfig, PassagesConfig, Then};
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, QueryConfig};
+use lookalike::Error;
+use lookalike::base::measure::Criterion;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::cluster::ResultFormat;
+use lookalike::engine::join;
+use lookalike::engine::join::PairsEntry;
+use lookalike::engine::merge;
+use lookalike::engine::merge::PostingsEntry;
+use lookalike::engine::methods::{self, Spec};
+use lookalike::engine::pipeline;
+use lookalike::engine::sample;
+use lookalike::engine::sample::SampleEntry;
+use lookalike::engine::sort;
+use lookalike::engine::sort::RunsEntry;
+use lookalike::lab::compare::CompareConfig;
+use lookalike::lab::perturb::{self, Chowdhury, PerturbConfig, Recipe};
+use lookalike::lab::plan::{self, PlanConfig, Target};
+use lookalike::lab::study::StudyConfig;
 use lookalike::report::{
     self,
     page::{self, PageConfig},
 };
-use lookalike::sample::SampleEntry;
-use lookalike::sort::RunsEntry;
 use lookalike::store::disk::faults::{Do, Fault, arm, errno};
 use lookalike::store::disk::{Op, is_unnamed, temporary};
-use lookalike::workspace::Workspace;
-use lookalike::{Error, join, merge, pipeline, sample, sort};
+use lookalike::store::workspace::Workspace;
+use lookalike::tasks::contamination::{self, ContaminationConfig};
+use lookalike::tasks::dedup::{self, DedupConfig, Policy, Revisit};
+use lookalike::tasks::evaluate::qrels::{self, QrelsConfig};
+use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
+use lookalike::tasks::inspect::verify;
+use lookalike::tasks::passages::{
+    self, BoilerplateConfig, By, MatchesConfig, PassagesConfig, Then,
+};
+use lookalike::tasks::query::{self, QueryConfig};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,9 +2,14 @@
 //! there and still holds is used again; what no longer holds is refused.
 
 use crate::common;
-use lookalike::progress::{Progress, Stop, Unit};
-use lookalike::workspace::Workspace;
-use lookalike::{Error, join, merge, pipeline, sample, sort};
+use lookalike::Error;
+use lookalike::base::progress::{Progress, Stop, Unit};
+use lookalike::engine::join;
+use lookalike::engine::merge;
+use lookalike::engine::pipeline;
+use lookalike::engine::sample;
+use lookalike::engine::sort;
+use lookalike::store::workspace::Workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

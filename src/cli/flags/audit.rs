@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::audit::{AuditConfig, Source};
-use crate::progress::Context;
+use crate::base::progress::Context;
 use crate::report::page::AuditLook;
 use crate::report::{self, Reviewed};
-use crate::workspace::Workspace;
+use crate::store::workspace::Workspace;
+use crate::tasks::audit::{AuditConfig, Source};
 use crate::{Error, Result};
 
 /// What the page of a deduplication shows.

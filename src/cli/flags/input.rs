@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::budget::ByteSize;
-use crate::collection::{CollectionConfig, SizeGroups};
-use crate::ids::FingerprintKind;
-use crate::parse::{Fold, ParseConfig, TokenKind};
-use crate::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
-use crate::shingle::{ShingleConfig, Short};
-use crate::{Error, Result, pipeline};
+use crate::base::budget::ByteSize;
+use crate::base::ids::FingerprintKind;
+use crate::engine::collection::{CollectionConfig, SizeGroups};
+use crate::engine::pipeline;
+use crate::engine::shingle::{ShingleConfig, Short};
+use crate::text::parse::{Fold, ParseConfig, TokenKind};
+use crate::text::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
+use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
 

@@ -1,12 +1,12 @@
 //! Flags that select which pairs are found, and how.
 
-use crate::collection::CollectionConfig;
-use crate::experiments::plan::{self, PlanConfig, Ratio, Subset, Target};
-use crate::ids::Threshold;
-use crate::join::{Join, JoinConfig, Pairs};
-use crate::measure::{Criterion, Measure};
-use crate::pipeline::{AppliedPlan, JoinParameters, Spill};
-use crate::sample::Sampling;
+use crate::base::ids::Threshold;
+use crate::base::measure::{Criterion, Measure};
+use crate::engine::collection::CollectionConfig;
+use crate::engine::join::{Join, JoinConfig, Pairs};
+use crate::engine::pipeline::{AppliedPlan, JoinParameters, Spill};
+use crate::engine::sample::Sampling;
+use crate::lab::plan::{self, PlanConfig, Ratio, Subset, Target};
 use crate::{Error, Result};
 use clap::Args;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::KeepOrDrop;
-use crate::dedup::Empty;
-use crate::passages::{Align, RemovalConfig};
+use crate::tasks::dedup::Empty;
+use crate::tasks::passages::{Align, RemovalConfig};
 
 /// What is removed, and where the copies go.
 #[derive(Debug, Args)]

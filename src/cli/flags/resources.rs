@@ -1,6 +1,6 @@
 //! Flags for memory, threads, disk space and output.
 
-use crate::budget::{ByteSize, Disk};
+use crate::base::budget::{ByteSize, Disk};
 use crate::cli::context::Resources;
 use std::path::PathBuf;
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::Result;
-use crate::cluster::ResultFormat;
-use crate::pipeline::{self, Summary};
-use crate::progress::Context;
-use crate::workspace::Workspace;
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
+use crate::engine::pipeline::{self, Summary};
+use crate::store::workspace::Workspace;
 use clap::Args;
 
 /// The format of the result files.

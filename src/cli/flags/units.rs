@@ -1,9 +1,9 @@
 //! Flags for repeated lines and paragraphs.
 
-use crate::cluster::ResultFormat;
+use crate::engine::cluster::ResultFormat;
 use clap::Args;
 
-use crate::passages::{Of, Scope, TextUnit, UnitsConfig};
+use crate::tasks::passages::{Of, Scope, TextUnit, UnitsConfig};
 
 /// Which lines or paragraphs are compared.
 #[derive(Debug, Args)]

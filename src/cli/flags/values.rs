@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::experiments::plan::Ratio;
-use crate::ids::Threshold;
-use crate::sample::Sampling;
+use crate::base::ids::Threshold;
+use crate::engine::sample::Sampling;
+use crate::lab::plan::Ratio;
 
 /// A sampling, or a file with a plan.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@
 use super::measure::{PairKind, Scope, View, ratio_name};
 use super::plan::{GroupRatios, TARGETS, has_pairs, plans};
 use crate::Result;
-use crate::experiments::study::{Study, USUAL};
-use crate::ids::Threshold;
-use crate::numbers::{count, percent};
+use crate::base::ids::Threshold;
+use crate::base::numbers::{count, percent};
+use crate::lab::study::{Study, USUAL};
 
 /// The precisions of the verdict, in hundredths: those of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];

@@ -200,7 +200,7 @@ pub(super) fn significant(percent: f64) -> String {
         p if p >= 0.9995 => 2,
         _ => 3,
     };
-    let text = crate::numbers::percent(percent / 100.0, digits);
+    let text = crate::base::numbers::percent(percent / 100.0, digits);
     let text = text.trim_end_matches(" %");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').into()

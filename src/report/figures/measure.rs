@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::experiments::study::{Study, Trial};
-use crate::ids::Threshold;
-use crate::precision::{Counts, PairTable};
+use crate::base::ids::Threshold;
+use crate::base::precision::{Counts, PairTable};
+use crate::lab::study::{Study, Trial};
 use crate::{Error, Result};
 
 /// A size group by its number, or the whole collection.

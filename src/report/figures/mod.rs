@@ -64,7 +64,7 @@ use serde::Serialize;
 
 use self::measure::{Metric, View};
 use crate::Result;
-use crate::experiments::study::{Study, StudyFile, USUAL};
+use crate::lab::study::{Study, StudyFile, USUAL};
 use crate::report::charts::Chart;
 use crate::store::json;
 

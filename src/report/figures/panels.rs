@@ -8,7 +8,7 @@ use super::plan::{GroupRatios, TARGETS, plans};
 use super::remarks;
 use super::tables::{drawn, gov, gov_total};
 use crate::Result;
-use crate::experiments::study::{Study, USUAL};
+use crate::lab::study::{Study, USUAL};
 use crate::report::charts::{Axis, Plot, PlotLine, Strip, Tone, round_tenth_below};
 use crate::report::wording::group_name;
 

@@ -5,8 +5,8 @@ use super::fit::power_law;
 use super::measure::{Metric, RatioTrials, Scope, View};
 use super::plan::plan;
 use super::tables::drawn;
-use crate::experiments::study::USUAL;
-use crate::numbers::count;
+use crate::base::numbers::count;
+use crate::lab::study::USUAL;
 use crate::report::wording::group_name;
 
 /// The paper's claim about a figure, or about a metric at 1/n.

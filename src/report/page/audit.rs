@@ -13,19 +13,19 @@ use super::texts::{self, Read, ShownText};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
 use crate::Result;
-use crate::align::TextComparison;
-use crate::audit::review::{ReviewVerdict, Verdicts};
-use crate::audit::{
+use crate::base::budget::{ByteSize, Held};
+use crate::base::measure::Measure;
+use crate::base::numbers::{count, counted, percent, share};
+use crate::base::progress::{Context, Unit};
+use crate::engine::document::record_bytes;
+use crate::store::workspace::Workspace;
+use crate::tasks::audit::review::{ReviewVerdict, Verdicts};
+use crate::tasks::audit::{
     Audit, AuditedCluster, AuditedDocument, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair,
     Source, SourceTable, Tally,
 };
-use crate::budget::{ByteSize, Held};
-use crate::dedup::Removal;
-use crate::document::record_bytes;
-use crate::measure::Measure;
-use crate::numbers::{count, counted, percent, share};
-use crate::progress::{Context, Unit};
-use crate::workspace::Workspace;
+use crate::tasks::dedup::Removal;
+use crate::text::align::TextComparison;
 
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

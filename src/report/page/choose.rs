@@ -2,18 +2,20 @@
 //! random.
 
 use crate::Result;
-use crate::budget::Held;
-use crate::cluster::ClusterStats;
-use crate::collection::{Catalogue, DocumentView, Extent, Representatives, each_place_with_others};
-use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::least::Least;
-use crate::measure::Measure;
-use crate::progress::Context;
-use crate::ratio::Ratio;
-use crate::sample::Sampled;
-use crate::union_find::UnionFind;
-use crate::utf8::cut_after;
-use crate::workspace::Workspace;
+use crate::base::budget::Held;
+use crate::base::least::Least;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::base::ratio::Ratio;
+use crate::base::union_find::UnionFind;
+use crate::base::utf8::cut_after;
+use crate::engine::cluster::ClusterStats;
+use crate::engine::collection::{
+    Catalogue, DocumentView, Extent, Representatives, each_place_with_others,
+};
+use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::sample::Sampled;
+use crate::store::workspace::Workspace;
 use std::collections::HashMap;
 
 use super::texts::{Known, ShownText};

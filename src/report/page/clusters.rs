@@ -7,7 +7,7 @@ use super::documents::{address, date, place};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use crate::Result;
-use crate::numbers::count;
+use crate::base::numbers::count;
 use serde_json::{Value, json};
 
 /// The head of the section, with the controls of the list, which the script shows.

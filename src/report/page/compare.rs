@@ -3,10 +3,10 @@
 use super::frame::Frame;
 use super::markup::{Markup, bars, drawing, html, isolated, plain, visible};
 use super::panels::{Panel, head, method, number, numbered, panels, spec, sticky};
-use crate::budget::ByteSize;
-use crate::experiments::compare::{Comparison, Families, Verdict, verdicts};
-use crate::methods::Spec;
-use crate::numbers::{self, count, counted, fraction};
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{self, count, counted, fraction};
+use crate::engine::methods::Spec;
+use crate::lab::compare::{Comparison, Families, Verdict, verdicts};
 use crate::report::charts::BarRow;
 use crate::report::compared::{Named, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
@@ -380,9 +380,7 @@ fn methods(specs: &[Spec]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::compare::{
-        AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow,
-    };
+    use crate::lab::compare::{AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow};
 
     const HOSTILE: &str = "</script><script>alert(1)</script>\"' onload=x \u{202e}\0<b>";
 

@@ -3,8 +3,8 @@
 use super::choose::ShownDocument;
 use super::markup::{Markup, html, isolated, link, named_link};
 use super::texts::Known;
-use crate::collection::Catalogue;
-use crate::workspace::{InputList, Workspace};
+use crate::engine::collection::Catalogue;
+use crate::store::workspace::{InputList, Workspace};
 use crate::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 

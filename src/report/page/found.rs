@@ -2,11 +2,11 @@
 
 use super::frame::{is_sampled, many};
 use super::markup::{Markup, html};
-use crate::numbers::{count, counted};
-use crate::parse::TokenKind;
-use crate::pipeline::Summary;
+use crate::base::numbers::{count, counted};
+use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, share};
 use crate::report::wording::Wording;
+use crate::text::parse::TokenKind;
 
 /// The section.
 pub(super) fn found(summary: &Summary, wording: &Wording<'_>, listed: bool) -> Markup {

@@ -3,9 +3,9 @@
 use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
-use crate::numbers::counted;
-use crate::pipeline::Summary;
-use crate::sample::Sampling;
+use crate::base::numbers::counted;
+use crate::engine::pipeline::Summary;
+use crate::engine::sample::Sampling;
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 use std::path::Path;

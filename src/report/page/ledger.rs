@@ -1,10 +1,10 @@
 //! The ledger, the cost of each stage and the parameters of the run.
 
 use super::markup::{Markup, html, visible};
-use crate::measure::Measure;
-use crate::parse::TokenKind;
-use crate::pipeline::Summary;
+use crate::base::measure::Measure;
+use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
+use crate::text::parse::TokenKind;
 
 /// The section, folded.
 pub(super) fn ledger(summary: &Summary) -> Markup {

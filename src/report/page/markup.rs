@@ -15,8 +15,8 @@ use maud::PreEscaped;
 pub(super) use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
+use crate::base::utf8::is_deceptive;
 use crate::report::charts::{BarRow, bars as draw_bars};
-use crate::utf8::is_deceptive;
 
 /// The output for a character.
 enum Written {

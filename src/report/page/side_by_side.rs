@@ -2,8 +2,8 @@
 
 use super::frame::many;
 use super::markup::{Markup, html, lines};
-use crate::align::{Block, Fold, Pieces, Stretch, TextComparison};
-use crate::numbers::percent;
+use crate::base::numbers::percent;
+use crate::text::align::{Block, Fold, Pieces, Stretch, TextComparison};
 
 /// How the texts of a pair are folded.
 pub(super) const FOLD: Fold = Fold {

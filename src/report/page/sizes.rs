@@ -2,10 +2,10 @@
 
 use super::choose::HUNDREDTHS;
 use super::markup::{Markup, bars, html};
-use crate::ids::Threshold;
-use crate::measure::Measure;
-use crate::numbers::{self, count};
-use crate::pipeline::Summary;
+use crate::base::ids::Threshold;
+use crate::base::measure::Measure;
+use crate::base::numbers::{self, count};
+use crate::engine::pipeline::Summary;
 use crate::report::charts::BarRow;
 use crate::report::wording::{Wording, group_name};
 

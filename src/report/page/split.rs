@@ -10,16 +10,16 @@ use super::{
     levels, missing,
 };
 use crate::Result;
-use crate::budget::Held;
-use crate::cluster;
-use crate::collection::Catalogue;
-use crate::document::record_bytes;
-use crate::numbers::{count, counted};
-use crate::pipeline::{self, Summary};
-use crate::progress::{Context, Unit};
+use crate::base::budget::Held;
+use crate::base::numbers::{count, counted};
+use crate::base::progress::{Context, Unit};
+use crate::engine::cluster;
+use crate::engine::collection::Catalogue;
+use crate::engine::document::record_bytes;
+use crate::engine::pipeline::{self, Summary};
 use crate::report::wording::Wording;
 use crate::store::disk;
-use crate::workspace::{ResultFile, Workspace};
+use crate::store::workspace::{ResultFile, Workspace};
 use std::collections::HashSet;
 
 /// Subdirectory of an output directory with the pages.

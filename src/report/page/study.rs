@@ -4,13 +4,13 @@ use super::frame::Frame;
 use super::markup::{Markup, html, visible};
 use super::panels::{Panel, head, number, panels, sticky};
 use crate::Result;
-use crate::experiments::study::{
+use crate::base::numbers::{self, count, counted, fraction};
+use crate::lab::study::{
     DIRECTORY, MeanAndRange, PAGE_FILE, Study, StudyComparison, StudyCost, Way, comparison,
 };
-use crate::numbers::{self, count, counted, fraction};
 use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
 use crate::store::disk;
-use crate::workspace::Workspace;
+use crate::store::workspace::Workspace;
 
 /// The page. The same study, costs and program give the same bytes.
 pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {

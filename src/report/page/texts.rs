@@ -1,12 +1,13 @@
 //! Reads the texts of the documents shown from the input files again.
 
-use crate::align::Words;
-use crate::budget::Held;
-use crate::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
-use crate::parse::{ParseConfig, Parser, token_spans};
-use crate::progress::Context;
-use crate::workspace::Workspace;
-use crate::{Result, collection};
+use crate::Result;
+use crate::base::budget::Held;
+use crate::base::progress::Context;
+use crate::engine::collection;
+use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
+use crate::store::workspace::Workspace;
+use crate::text::align::Words;
+use crate::text::parse::{ParseConfig, Parser, token_spans};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -192,8 +193,8 @@ fn words(mut text: String, mut cut: bool, parse: &ParseConfig) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::TokenKind;
-    use crate::read::{ContentKind, RawDocument};
+    use crate::text::parse::TokenKind;
+    use crate::text::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument::of_text(body, content);

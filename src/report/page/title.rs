@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use crate::Result;
-use crate::workspace::{InputList, Workspace};
+use crate::store::workspace::{InputList, Workspace};
 
 /// The name of a collection: that of its only file, or of the directory that all its files are in.
 /// The name of the output directory if that says nothing.

@@ -2,11 +2,12 @@
 
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
-use crate::align::{Block, Fold, Stretch, TextComparison, Words};
-use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
-use crate::numbers::{count, counted, percent};
-use crate::parse::ParseConfig;
-use crate::{Result, cluster};
+use crate::Result;
+use crate::base::numbers::{count, counted, percent};
+use crate::engine::cluster;
+use crate::engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
+use crate::text::align::{Block, Fold, Stretch, TextComparison, Words};
+use crate::text::parse::ParseConfig;
 
 /// How two texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::{Put, Screen, Style, visible};
 use crate::Result;
-use crate::cluster::cell;
-use crate::document::{Facts, Known, Listed};
-use crate::numbers::{count, counted};
+use crate::base::numbers::{count, counted};
+use crate::engine::cluster::cell;
+use crate::engine::document::{Facts, Known, Listed};
 
 /// Columns of the names of facts.
 const NAMES: usize = 18;

@@ -32,7 +32,7 @@ use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::retry_on_intr;
 
 use super::Destination;
-use crate::error::WrongFileType;
+use crate::base::error::WrongFileType;
 
 /// Expected type of an opened file, for messages.
 pub(super) const FILE: &str = "a regular file";

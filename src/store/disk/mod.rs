@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use rustix::fs::FileType;
 
-use crate::budget::ByteSize;
+use crate::base::budget::ByteSize;
 use crate::{Error, Result};
 
 #[cfg(feature = "faults")]

@@ -2,8 +2,8 @@
 
 use crate::common::corpus::Random;
 use crate::common::paths;
-use lookalike::cluster::ResultsEntry;
-use lookalike::pipeline;
+use lookalike::engine::cluster::ResultsEntry;
+use lookalike::engine::pipeline;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,122 @@
+//! The memory, threads and disk space that a run may use.
+
+pub use crate::base::byte_size::ByteSize;
+use crate::{Error, Result};
+
+/// Memory of a process besides the memory that its stages count: code, stacks, and memory that the
+/// allocator keeps from earlier stages. Measured at 27 to 56 MiB after an ingest. The stages that
+/// use the whole budget leave this much of it free, so that the process stays well below the budget
+/// plus 64 MiB.
+pub const PROCESS_BYTES: u64 = 20 << 20;
+
+/// The process stays below the budget plus this. The window of an input's decompressor comes on top
+/// if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
+/// `scripts/bench-memory.sh` checks the bound.
+pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
+
+/// The limits of a stage: memory for buffers, counters and caches, threads, and disk space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Bytes of memory for all buffers of a stage together.
+    pub memory: ByteSize,
+    /// Worker threads, 1 or more. With 1, everything runs on the calling thread.
+    pub threads: usize,
+    /// The limit that [`crate::engine::pipeline::preflight`] checks.
+    pub disk: Disk,
+}
+
+/// How much a command may write to the disk of the output directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disk {
+    /// The space that the file system reports as available.
+    #[default]
+    Available,
+    /// This number of bytes, whatever the file system reports.
+    Bytes(ByteSize),
+    /// Unlimited: the space needed is not estimated beforehand.
+    Unchecked,
+}
+
+/// The most worker threads.
+pub const MOST_THREADS: usize = 1024;
+
+impl Budget {
+    /// Refuses a number of threads outside 1 to [`MOST_THREADS`].
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            return Err(Error::BadParameter {
+                name: "threads",
+                given: self.threads.to_string(),
+                limit: format!("1 to {MOST_THREADS}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least`. `what`
+    /// names the work that needs the memory.
+    pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
+        self.check()?;
+        if self.memory < least {
+            let least = least.round_up();
+            return Err(Error::BudgetTooSmall {
+                given: self.memory,
+                least,
+                what: what(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The memory of work whose size shows only as it is read. Things that do not fit are counted but
+/// not kept, so that the error can state the smallest sufficient budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl<'b> Held<'b> {
+    /// Begins with this number of bytes.
+    pub(crate) fn new(budget: &'b Budget, bytes: u64) -> Self {
+        Held { budget, bytes }
+    }
+
+    /// Counts this number of bytes; returns whether there is room for them.
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.bytes <= self.budget.memory.0
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.budget.memory.0.saturating_sub(self.bytes)
+    }
+
+    /// Returns an error if there was no room.
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.budget.require(ByteSize(self.bytes), what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message names a size that is enough: 1301 MiB, not the rounded 1.27GiB, which is less.
+    #[test]
+    fn a_least_that_is_told_is_enough() {
+        for bytes in [0, 1, 1301 << 20, 5 << 40, (1 << 30) + 1, u64::MAX] {
+            let told = ByteSize(bytes).exact();
+            assert_eq!(told.parse::<ByteSize>().unwrap(), ByteSize(bytes), "{told}");
+        }
+        let refused = crate::Error::BudgetTooSmall {
+            given: ByteSize(1),
+            least: ByteSize::mib(1301),
+            what: String::new(),
+        };
+        assert!(refused.to_string().ends_with("at least 1301MiB"));
+        assert_eq!(refused.help().unwrap(), "give --memory 1301MiB or more");
+    }
+}

@@ -1,0 +1,899 @@
+//! The errors of the library, in a form that a person can act on.
+//!
+//! Every error answers five questions: which file, where in it, what was expected, what was found,
+//! and what to do now. Variants carry data, not sentences. [`std::fmt::Display`] prints one line.
+//! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
+//!
+//! A record that cannot be read is *not* an error of this type. It becomes a line of
+//! `rejects.jsonl` (see [`crate::text::read::Reject`]), and the run goes on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::base::byte_size::ByteSize;
+use crate::base::numbers::counted;
+use crate::base::resource::Resource;
+
+/// The result of every function of this library that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure that ends a stage. Committed data stays usable.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("cannot {operation} {}: {source}", path.display())]
+    Io {
+        /// The operation, as a verb: `read`, `write`, `sync`, `rename` ...
+        operation: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Something else is in the place of one of our files or directories in an output directory.
+    #[error("{} is {found}, expected {expected}", path.display())]
+    WrongFileType {
+        /// The path.
+        path: PathBuf,
+        /// The expected type: `a regular file` or `a directory`.
+        expected: &'static str,
+        /// The type found: `a symbolic link`, `a FIFO` ...
+        found: &'static str,
+    },
+    /// A file in the place of one of ours does not begin with our magic bytes.
+    #[error("{} is not a lookalike file: it begins with {found:02x?}", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes.
+        found: Vec<u8>,
+    },
+    /// A text file in the place of one of our binary files. People can read it as it is.
+    #[error("{} is a text file: {what}", path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// The kind of text, as its name suggests.
+        what: &'static str,
+    },
+    /// The inputs contain no file.
+    #[error("there is nothing to read: {}", nothing_in(paths))]
+    NoInput {
+        /// The files and directories given.
+        paths: Vec<PathBuf>,
+    },
+    /// One of our files, but of another kind than expected.
+    #[error("{} is a {found} file, expected {expected}", path.display())]
+    WrongKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind expected.
+        expected: String,
+        /// The kind found in its header.
+        found: String,
+    },
+    /// A file in a version of the format that this build does not read.
+    #[error("{} has format {found}; this build reads formats {least} to {most}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version in its header.
+        found: u32,
+        /// The oldest version that this build reads.
+        least: u32,
+        /// The newest version that this build reads.
+        most: u32,
+    },
+    /// A file that was made with other parameters than those of this run.
+    #[error("{} was made with parameters {found}, expected {expected}", path.display())]
+    WrongParameters {
+        /// The file.
+        path: PathBuf,
+        /// Digest of the expected parameters.
+        expected: String,
+        /// The digest in the header.
+        found: String,
+    },
+    /// The file ends too early.
+    #[error("{} is cut off at byte {offset_bytes}: {what}", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// The offset at which it ends.
+        offset_bytes: u64,
+        /// The missing data.
+        what: String,
+    },
+    /// The file continues after its footer.
+    #[error("{} has {found} bytes, expected {expected}", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The size that its footer or the manifest states.
+        expected: u64,
+        /// The size found.
+        found: u64,
+    },
+    /// An input is damaged in a place that was not read before, so that it cannot be written again.
+    #[error("{} is damaged: {place}: {what}", path.display())]
+    DamagedInput {
+        /// The input.
+        path: PathBuf,
+        /// Where.
+        place: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The content contradicts itself or its checksum.
+    #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
+    Corrupt {
+        /// The file, or the directory of several files that contradict each other.
+        path: PathBuf,
+        /// Where, as precisely as known; `None` if the whole file is meant.
+        offset_bytes: Option<u64>,
+        /// The check that failed.
+        what: String,
+        /// The value that the check expected.
+        expected: String,
+        /// The value found.
+        found: String,
+    },
+    /// A line of a text file that cannot be read.
+    #[error("{}{}: expected {expected}, found {found}", path.display(), in_line(*line))]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1; 0 if the file has no line.
+        line: u64,
+        /// The expected content.
+        expected: String,
+        /// The content found.
+        found: String,
+        /// What to do besides correcting the line; may be empty.
+        hint: &'static str,
+    },
+    /// A comment `# name: value` at the head of a text file cannot be parsed.
+    #[error("{}: the comment `# {name}`: {found}", path.display())]
+    BadComment {
+        /// The file.
+        path: PathBuf,
+        /// The name of the comment.
+        name: &'static str,
+        /// The problem with its value.
+        found: String,
+    },
+    /// An input that does not exist.
+    #[error("cannot read {}: it does not exist", path.display())]
+    Missing {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// An input has changed since its segments were committed.
+    #[error("{}", changed(path, expected, found))]
+    InputChanged {
+        /// The input file.
+        path: PathBuf,
+        /// The file as the manifest describes it, or the output directory.
+        expected: String,
+        /// The file as it is now, or that the command or the directory does not have it.
+        found: String,
+    },
+    /// A file that an earlier command finished has other content, or was not finished by one.
+    #[error("{} is not what lookalike wrote: expected {expected}, found {found}", path.display())]
+    OutputChanged {
+        /// The file.
+        path: PathBuf,
+        /// The content that the record of finished files states.
+        expected: String,
+        /// The content found.
+        found: String,
+    },
+    /// The documents of a directory were cut into tokens by another rule.
+    #[error(
+        "{} was made under rule {found} of tokens; this version of lookalike follows rule {expected}",
+        path.display()
+    )]
+    OtherTokenRule {
+        /// The output directory.
+        path: PathBuf,
+        /// The rule of this version.
+        expected: u32,
+        /// The rule that it was made under.
+        found: u32,
+    },
+    /// The output directory belongs to a run with other inputs or parameters.
+    #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
+    Incompatible {
+        /// The output directory.
+        path: PathBuf,
+        /// The parameter that differs.
+        name: String,
+        /// The value in this command.
+        expected: String,
+        /// The value that the directory was made with.
+        found: String,
+    },
+    /// A sampling plan that was made for other parameters.
+    #[error("{} is a plan for {name} {found}; this run has {expected}", path.display())]
+    OtherPlan {
+        /// The plan file.
+        path: PathBuf,
+        /// The parameter that differs.
+        name: String,
+        /// The value of this run.
+        expected: String,
+        /// The value that the plan was measured with.
+        found: String,
+    },
+    /// A file that is not a plan, or a damaged plan.
+    #[error("{} is not a valid sampling plan: {what}", path.display())]
+    PlanFile {
+        /// The file.
+        path: PathBuf,
+        /// The problem with the file.
+        what: String,
+    },
+    /// A directory was given in place of the output directory of a run.
+    #[error("{} is not an output directory of lookalike: {what}", path.display())]
+    NotOutput {
+        /// The path given.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A stage was requested whose input has not been made.
+    #[error("{} has no {}", path.display(), without(stage))]
+    StageMissing {
+        /// The output directory.
+        path: PathBuf,
+        /// The stage that must run first.
+        stage: &'static str,
+    },
+    /// A name that no document has.
+    #[error("{}: no document is called {given}{}", path.display(), reason_in(reason))]
+    NoDocument {
+        /// The output directory.
+        path: PathBuf,
+        /// The name given.
+        given: String,
+        /// The reason, if the name has the form of a place.
+        reason: Option<String>,
+        /// Docnos that resemble the name.
+        near: Vec<String>,
+    },
+    /// A docno that several documents have.
+    #[error("{}: {} have the docno {given}: {}", path.display(), counted(*documents, "document"), some_of(places, *documents))]
+    SeveralDocuments {
+        /// The output directory.
+        path: PathBuf,
+        /// The docno given.
+        given: String,
+        /// The number of documents that have it.
+        documents: u64,
+        /// File and record of the first ones.
+        places: Vec<String>,
+    },
+    /// A text that cannot be read again.
+    #[error("{}: the text of {docno} is not available: {reason}", path.display())]
+    NoText {
+        /// The output directory.
+        path: PathBuf,
+        /// The docno of the document.
+        docno: String,
+        /// The reason.
+        reason: String,
+    },
+    /// Another process works in the output directory.
+    #[error("{} is in use by {holder}", path.display())]
+    Locked {
+        /// The output directory.
+        path: PathBuf,
+        /// Process and host, as written in the lock file.
+        holder: String,
+    },
+    /// The memory budget is too small for the work.
+    #[error("--memory {given} is too small: {what} needs at least {}", least.exact())]
+    BudgetTooSmall {
+        /// The budget given.
+        given: ByteSize,
+        /// The least budget that is enough.
+        least: ByteSize,
+        /// The work.
+        what: String,
+    },
+    /// A limit of the operating system is too low for the work.
+    #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
+    Limit {
+        /// The limited resource.
+        of: Resource,
+        /// The limit.
+        given: u64,
+        /// The least limit that is enough.
+        least: u64,
+        /// The work.
+        what: String,
+        /// An alternative that is possible under this limit, if there is one.
+        instead: Option<String>,
+    },
+    /// The disk of the output directory does not have the space that the rest of the run needs.
+    #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
+    DiskSpace {
+        /// The output directory.
+        path: PathBuf,
+        /// The estimate of the most space that the rest of the run needs at any time.
+        needed: ByteSize,
+        /// The space that the file system reports as available.
+        available: ByteSize,
+        /// The work.
+        what: String,
+    },
+    /// A parameter outside its range.
+    #[error("{}", bad(name, given, limit))]
+    BadParameter {
+        /// The parameter: its flag without dashes, or the name of its argument (`INPUT`).
+        name: &'static str,
+        /// The value given; empty if the parameter is missing.
+        given: String,
+        /// The range or rule that it breaks.
+        limit: String,
+    },
+    /// More items than the file formats of this build can number.
+    #[error("too many {what}: {found}, at most {most} are possible")]
+    TooMany {
+        /// The items.
+        what: &'static str,
+        /// Their number.
+        found: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Inputs that cannot be opened.
+    #[error("cannot read {}: {what}{}", path.display(), and_more(*more))]
+    Unreadable {
+        /// The first of them.
+        path: PathBuf,
+        /// Why it cannot be opened.
+        what: String,
+        /// The number of the others.
+        more: u64,
+    },
+    /// The inputs have no document that can be used.
+    #[error("no document was found in {}{}", counted(*inputs, "input"), instead(found, first.as_deref()))]
+    NoDocuments {
+        /// Number of inputs.
+        inputs: u64,
+        /// What was found instead: rejects and skipped records by reason, the most frequent first.
+        found: Vec<(String, u64)>,
+        /// The first reject: its file, place, reason and detail.
+        first: Option<String>,
+        /// What to try.
+        hint: &'static str,
+    },
+    /// Records were rejected, and `--strict` was given.
+    #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
+    Rejected {
+        /// Number of rejects.
+        count: u64,
+        /// The first reject: its file, place, reason and detail.
+        first: String,
+    },
+    /// A stop was requested (Ctrl-C, SIGTERM). Committed data stays.
+    #[error("stopped in stage {stage}; everything committed is kept")]
+    Interrupted {
+        /// The stage that stopped.
+        stage: &'static str,
+    },
+    /// A sampling study whose counts contradict its description of the trials.
+    #[error("the study's class {class} of 1/{n} has {found} {what}, expected {expected}")]
+    BadStudy {
+        /// The n of the trial's ratio.
+        n: u32,
+        /// The trial's class.
+        class: u32,
+        /// The count that is wrong.
+        what: String,
+        /// The expected count.
+        expected: u64,
+        /// The count found.
+        found: u64,
+    },
+    /// An edit that was chosen for a document does not fit it. This is a defect of the program.
+    #[error("edit {edit} of {document} does not fit: found {found}")]
+    BadEdit {
+        /// The document.
+        document: String,
+        /// The number of the edit within the document, from 0.
+        edit: u64,
+        /// The content at the place of the edit.
+        found: String,
+    },
+    /// A command that this one started has failed. It has already printed its error.
+    #[error("`{what}` failed: {status}")]
+    Failed {
+        /// The command.
+        what: String,
+        /// Its exit status or signal.
+        status: String,
+    },
+    /// A worker thread panicked. This is a defect of the program.
+    #[error("a {what} thread panicked: {message}")]
+    Panicked {
+        /// The kind of thread.
+        what: &'static str,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+/// [`Error::WrongFileType`], wrapped in an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+#[error("{found}, expected {expected}")]
+pub(crate) struct WrongFileType {
+    pub path: PathBuf,
+    pub expected: &'static str,
+    pub found: &'static str,
+}
+
+/// Whether the process or the machine has reached its limit of open files.
+fn too_many_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
+    limits.contains(&error.raw_os_error())
+}
+
+fn and_more(more: u64) -> String {
+    match more {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted(more, "input")),
+    }
+}
+
+/// What was found instead of documents.
+fn instead(found: &[(String, u64)], first: Option<&str>) -> String {
+    let mut text = String::new();
+    for (at, (reason, n)) in found.iter().enumerate() {
+        text += if at == 0 { ": " } else { ", " };
+        text += &format!("{reason} {}", crate::base::numbers::count(*n));
+    }
+    if let Some(first) = first {
+        text += &format!("; the first: {first}");
+    }
+    text
+}
+
+/// Names directories that contain no file.
+fn nothing_in(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match &names[..] {
+        [] => "no input is given".into(),
+        [name] => format!("no file is in {name}"),
+        names => format!("no file is in any of {}", names.join(", ")),
+    }
+}
+
+/// The position in a file, if it is known.
+fn at(offset_bytes: Option<u64>) -> String {
+    offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
+}
+
+/// What [`Error::InputChanged`] says of an input that the output directory was made from, and that
+/// the command was not given.
+pub(crate) const NOT_GIVEN: &str = "not given";
+
+/// What it says of an input of the command that the output directory was not made from.
+pub(crate) const NOT_LISTED: &str = "not listed";
+
+/// How an input differs from what was read.
+fn changed(path: &Path, expected: &str, found: &str) -> String {
+    let path = path.display();
+    match found {
+        NOT_GIVEN => format!(
+            "{expected} was made from other inputs: {path} is not among those of this command"
+        ),
+        NOT_LISTED => {
+            format!("{expected} was made from other inputs: {path} is not one of them")
+        }
+        found => format!("input changed since it was read: {path} has {found}, had {expected}"),
+    }
+}
+
+/// The line in a file, if it has one.
+fn in_line(line: u64) -> String {
+    match line {
+        0 => String::new(),
+        line => format!(", line {line}"),
+    }
+}
+
+/// The stage that a directory does not have.
+fn without(stage: &str) -> String {
+    match stage {
+        "ingest" => "finished ingest: the inputs were not read to their end".into(),
+        stage => format!("committed {stage} stage"),
+    }
+}
+
+/// What is wrong with a parameter; no value means that it is missing.
+fn bad(name: &str, given: &str, limit: &str) -> String {
+    match given {
+        "" => format!("{} is missing: {limit}", flag(name)),
+        given => format!("{} {given} is not possible: {limit}", flag(name)),
+    }
+}
+
+/// The parameter as the user types it.
+fn reason_in(reason: &Option<String>) -> String {
+    reason
+        .as_ref()
+        .map_or_else(String::new, |reason| format!(": {reason}"))
+}
+
+/// The first of some things, and how many more there are.
+fn some_of(listed: &[String], all: u64) -> String {
+    let more = all.saturating_sub(listed.len() as u64);
+    let list = listed.join(", ");
+    match more {
+        0 => list,
+        more => format!("{list} and {} more", crate::base::numbers::count(more)),
+    }
+}
+
+fn flag(name: &str) -> String {
+    let argument = name.chars().all(char::is_uppercase);
+    if argument {
+        name.to_string()
+    } else {
+        format!("--{name}")
+    }
+}
+
+impl Error {
+    /// Makes an [`Error::Io`] for an operation on a path, for `map_err`. If the lower layer found
+    /// something of another file type, the error is [`Error::WrongFileType`].
+    pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| match source.downcast::<WrongFileType>() {
+            Ok(WrongFileType {
+                path,
+                expected,
+                found,
+            }) => Error::WrongFileType {
+                path,
+                expected,
+                found,
+            },
+            Err(source) => Error::Io {
+                operation,
+                path: path.to_path_buf(),
+                source,
+            },
+        }
+    }
+
+    /// The file or directory that it is about; `None` if it is about none.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Error::Io { path, .. }
+            | Error::WrongFileType { path, .. }
+            | Error::NotOurs { path, .. }
+            | Error::Text { path, .. }
+            | Error::WrongKind { path, .. }
+            | Error::Version { path, .. }
+            | Error::WrongParameters { path, .. }
+            | Error::Truncated { path, .. }
+            | Error::TooLong { path, .. }
+            | Error::Corrupt { path, .. }
+            | Error::DamagedInput { path, .. }
+            | Error::BadLine { path, .. }
+            | Error::BadComment { path, .. }
+            | Error::InputChanged { path, .. }
+            | Error::Missing { path }
+            | Error::OutputChanged { path, .. }
+            | Error::OtherTokenRule { path, .. }
+            | Error::Incompatible { path, .. }
+            | Error::OtherPlan { path, .. }
+            | Error::PlanFile { path, .. }
+            | Error::NotOutput { path, .. }
+            | Error::StageMissing { path, .. }
+            | Error::Locked { path, .. }
+            | Error::DiskSpace { path, .. }
+            | Error::Unreadable { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Where in the file it is, in bytes; `None` if that is not known.
+    #[must_use]
+    pub fn offset_bytes(&self) -> Option<u64> {
+        match self {
+            Error::Truncated { offset_bytes, .. } => Some(*offset_bytes),
+            Error::Corrupt { offset_bytes, .. } => *offset_bytes,
+            _ => None,
+        }
+    }
+
+    /// What the user can do about it, in one line; `None` if nothing helps.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        Some(match self {
+            Error::Io { path, .. } if path == Path::new("standard output") => {
+                "redirect standard output to a place that can be written".into()
+            }
+            Error::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "check the path; to resume a run, put a moved input \
+                                            back; to restore a missing file of an output \
+                                            directory, repeat `lookalike run INPUT... -o DIR`"
+                    .into(),
+                io::ErrorKind::PermissionDenied => {
+                    "check the permissions, or run as another user".into()
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "free space on that disk and repeat the command: it continues from the last \
+                     commit"
+                        .into()
+                }
+                io::ErrorKind::ReadOnlyFilesystem => {
+                    "give a directory that can be written to, or mount that disk for writing".into()
+                }
+                io::ErrorKind::FileTooLarge => {
+                    "let the process write larger files (`ulimit -f`), or give a directory on another \
+                     disk with -o"
+                        .into()
+                }
+                _ if too_many_files(source) => {
+                    "let the process open more files (`ulimit -n`) and repeat the command: it \
+                     continues from the last commit"
+                        .into()
+                }
+                _ => "remove the cause and repeat the command: it continues from the last commit"
+                    .into(),
+            },
+            Error::WrongFileType { expected, .. } if expected.starts_with("a file") => {
+                "give the path of a file, which need not exist".into()
+            }
+            Error::WrongFileType { path, .. } => {
+                let elsewhere = match path.ends_with("scratch") {
+                    true => "; to sort on another disk, give --scratch DIR",
+                    false => "",
+                };
+                format!(
+                    "remove it (of a link, only the link itself) and repeat the command: \
+                     lookalike follows no links inside an output directory{elsewhere}"
+                )
+            }
+            Error::NotOurs { found, .. } if found.starts_with(b"PAR1") => {
+                "it is a Parquet file: read it with DuckDB, Polars or pandas".into()
+            }
+            Error::NotOurs { .. } => {
+                "check that this is the right file; if it belongs to an output directory, it is \
+                 damaged: delete it and repeat the command that made it"
+                    .into()
+            }
+            Error::Text { path, .. } if path.extension().is_some_and(|end| end == "html") => {
+                "open it in a browser".into()
+            }
+            Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
+            Error::NoInput { .. } => {
+                "give a file, or a directory that contains files; files in the output directory \
+                 are not read, and hidden files only with --hidden"
+                    .into()
+            }
+            Error::WrongKind { .. } => {
+                "do not rename or swap files of an output directory: delete the file and repeat \
+                 the command that made it, or start in a new directory with -o"
+                    .into()
+            }
+            Error::Version { found, most, .. } if found > most => {
+                "upgrade lookalike, or start in a new directory with -o".into()
+            }
+            Error::Version { .. } => {
+                "read it with the lookalike that wrote it, or start in a new directory with -o"
+                    .into()
+            }
+            Error::WrongParameters { .. } => {
+                "it belongs to another run: delete it and repeat the command that made it, or start \
+                 in a new directory with -o"
+                    .into()
+            }
+            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
+                "run `lookalike verify` on the directory to see what else is damaged; then \
+                 delete the file and repeat the command that made it, or start in a new \
+                 directory with -o"
+                    .into()
+            }
+            Error::DamagedInput { .. } => {
+                "leave the file out (--exclude), or write it again with the program that made it"
+                    .into()
+            }
+            Error::BadLine { hint: "", .. } => "correct the line".into(),
+            Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
+            Error::BadComment { .. } => "correct or remove the comment".into(),
+            Error::InputChanged { found, .. } if [NOT_GIVEN, NOT_LISTED].contains(&found.as_str()) => {
+                "start in a new directory with -o; to continue the old one, give the same INPUT, \
+                 --include, --exclude, --hidden and --read-outputs as before"
+                    .into()
+            }
+            Error::InputChanged { .. } => {
+                "restore it and give the same INPUT, --include, --exclude, --hidden and --read-outputs as before, or start in \
+                 a new directory with -o"
+                    .into()
+            }
+            Error::Missing { .. } => "check the path".into(),
+            Error::OutputChanged { .. } => {
+                "move it to another directory if you need it, or delete it; then repeat the command, \
+                 which writes it again"
+                    .into()
+            }
+            Error::OtherTokenRule {
+                expected, found, ..
+            } if found < expected => {
+                "an earlier version made it, which cut some texts into other words; run again into \
+                 a new directory with -o (commands that only read results still take the old one)"
+                    .into()
+            }
+            Error::OtherTokenRule { .. } => {
+                "upgrade lookalike, or run again into a new directory with -o".into()
+            }
+            Error::Incompatible { .. } => {
+                "give the same value, or start in a new directory with -o".into()
+            }
+            Error::OtherPlan { .. } => {
+                "make a plan for these parameters with `lookalike plan`: its precision holds \
+                 only for the parameters that it was measured with"
+                    .into()
+            }
+            Error::PlanFile { .. } => {
+                "write it with `lookalike plan`; change only its ratios by hand".into()
+            }
+            Error::NotOutput { what, .. } if what.starts_with("it has records") => {
+                "give the work directory, which is KEPT.work by default".into()
+            }
+            Error::NotOutput { .. } => {
+                "give the directory that `lookalike run INPUT... -o DIR` made".into()
+            }
+            Error::StageMissing {
+                path,
+                stage: "cluster",
+            } => format!("run `lookalike cluster {}` first", path.display()),
+            Error::StageMissing {
+                path,
+                stage: "study",
+            } => format!("run `lookalike study {}` first", path.display()),
+            Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
+            Error::NoDocument { near, .. } if near.is_empty() => {
+                "give a docno, or a place as FILE:RECORD; documents.tsv has both".into()
+            }
+            Error::NoDocument { near, .. } => format!(
+                "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",
+                near.join(" or ")
+            ),
+            Error::SeveralDocuments { .. } => {
+                "name one of them by its place, as FILE:RECORD".into()
+            }
+            Error::NoText { .. } => "put the input back where it was; a collection that is made with \
+                                     --keep-text does not need it"
+                .into(),
+            Error::Locked { .. } => {
+                "wait for it to end, or stop it; nothing needs to be removed by hand".into()
+            }
+            Error::BudgetTooSmall { least, what, .. } => {
+                let least = least.exact();
+                match what.contains("--max-document") {
+                    true => format!("give --memory {least} or more, or a lower --max-document"),
+                    false => format!("give --memory {least} or more"),
+                }
+            }
+            Error::Limit {
+                of, least, instead, ..
+            } => {
+                let remedy = of.remedy(*least);
+                match instead {
+                    Some(instead) => format!("{remedy}, or give {instead}"),
+                    None => remedy,
+                }
+            }
+            Error::DiskSpace {
+                needed, available, ..
+            } => {
+                let short = ByteSize(needed.0.saturating_sub(available.0)).round_up();
+                format!(
+                    "free {short} there, or give a directory on another disk with -o; a smaller \
+                     sample (--sampling 1/16) takes less after reading; --ignore-disk-space \
+                     starts anyway"
+                )
+            }
+            Error::BadParameter { .. } => return None,
+            Error::TooMany { .. } => "split the collection".into(),
+            Error::Unreadable { .. } => {
+                "make it readable, or leave such inputs out with --skip-unreadable".into()
+            }
+            Error::NoDocuments { hint, .. } => {
+                format!("{hint}; with --allow-empty, such a run succeeds")
+            }
+            Error::Rejected { .. } => {
+                "see rejects.jsonl; without --strict they are only reported".into()
+            }
+            Error::Interrupted { .. } => "repeat the same command to continue".into(),
+            Error::BadStudy { .. } => {
+                "make the study again: its tables contradict each other".into()
+            }
+            Error::BadEdit { .. } => {
+                "this is a defect of lookalike; please report it with the document and --seed".into()
+            }
+            Error::Failed { .. } => "see its message above; repeat the same command to continue".into(),
+            Error::Panicked { .. } => {
+                "this is a defect of lookalike; please report it with the input, and repeat the \
+                 command: what was committed is kept"
+                    .into()
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty file has no line 0, and a flag that is missing has no value.
+    #[test]
+    fn what_is_missing_is_not_named() {
+        let line = |line| Error::BadLine {
+            path: "list.tsv".into(),
+            line,
+            expected: "columns".into(),
+            found: "the end of the file".into(),
+            hint: "",
+        };
+        let end = "expected columns, found the end of the file";
+        assert_eq!(line(0).to_string(), format!("list.tsv: {end}"));
+        assert_eq!(line(2).to_string(), format!("list.tsv, line 2: {end}"));
+        let flag = |given: &str| Error::BadParameter {
+            name: "output",
+            given: given.into(),
+            limit: "give -o DIR".into(),
+        };
+        assert_eq!(flag("").to_string(), "--output is missing: give -o DIR");
+        assert_eq!(
+            flag("x").to_string(),
+            "--output x is not possible: give -o DIR"
+        );
+    }
+
+    #[test]
+    fn directories_without_files_are_named() {
+        let told = |paths: &[&str]| {
+            let paths = paths.iter().map(PathBuf::from).collect();
+            Error::NoInput { paths }.to_string()
+        };
+        assert_eq!(
+            told(&["a/b"]),
+            "there is nothing to read: no file is in a/b"
+        );
+        assert_eq!(
+            told(&["a", "b"]),
+            "there is nothing to read: no file is in any of a, b"
+        );
+        assert_eq!(told(&[]), "there is nothing to read: no input is given");
+    }
+
+    /// An error about a whole file names no offset, not byte 0.
+    #[test]
+    fn an_offset_is_told_where_there_is_one() {
+        let corrupt = |offset_bytes| Error::Corrupt {
+            path: "a/b.post".into(),
+            offset_bytes,
+            what: "records".into(),
+            expected: "2".into(),
+            found: "3".into(),
+        };
+        let told = [None, Some(0), Some(64)].map(|offset| corrupt(offset).to_string());
+        let end = "records: expected 2, found 3";
+        assert_eq!(told[0], format!("a/b.post is corrupt: {end}"));
+        assert_eq!(told[1], format!("a/b.post is corrupt at byte 0: {end}"));
+        assert_eq!(told[2], format!("a/b.post is corrupt at byte 64: {end}"));
+    }
+}

@@ -1,0 +1,326 @@
+//! The limits of the operating system for this process: memory, address space, open files, threads.
+//!
+//! If an allocation fails, Rust aborts the process. If the process exceeds the memory limit of its
+//! control group, the kernel kills it. So the program compares the needs of the budget with the
+//! limits before the work begins. If a limit is too low, it refuses to start and names the least
+//! limit that is enough.
+//!
+//! # In and out
+//! In: `/proc/self/limits`, `/proc/self/cgroup` and the files of the memory controller (versions 1
+//! and 2, at their usual mount points), `/proc/meminfo`. A missing file counts as no limit.
+//!
+//! # Invariants
+//! - The least limit that a refusal names is enough: under it, the same command is not refused for
+//!   the same limit.
+//!
+//! # What is not checked
+//! The memory that other processes of the same control group take.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::base::budget::{BEYOND_BUDGET, Budget, ByteSize};
+use crate::base::numbers::counted;
+use crate::base::process;
+pub use crate::base::resource::Resource;
+use crate::{Error, Result};
+
+/// Address space of a thread's stack, at the default size of Rust, and of its guard page.
+const STACK_BYTES: u64 = (2 << 20) + (4 << 10);
+/// Address space that the allocator of glibc reserves for each thread's arena. Little of it is
+/// memory.
+const ARENA_BYTES: u64 = 64 << 20;
+/// Threads in addition to `--threads`: the main thread, a reader, the thread that waits for
+/// signals.
+const OTHER_THREADS: u64 = 3;
+/// Open files of a command in addition to those of its threads and of a merge: standard streams,
+/// the locks of a trial and of its collection, the manifest, an input, three parts, a directory
+/// being synced.
+const OTHER_FILES: u64 = 16;
+/// Open files of a thread: the part it reads and the part it writes.
+const FILES_OF_A_THREAD: u64 = 2;
+/// The least number of runs that a merge must have open.
+const LEAST_RUNS: u64 = 2;
+/// Mappings other than parts: code, heaps, stacks.
+const OTHER_MAPPINGS: u64 = 1 << 10;
+/// Bounds of the default of `--memory`, if no limit is lower.
+const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(4096));
+
+/// Refuses a budget that exceeds the limits of this process.
+///
+/// # Errors
+/// `Limit` with the least limit that is enough.
+pub fn check(budget: &Budget) -> Result<()> {
+    let threads = budget.threads as u64;
+    let what = || {
+        format!(
+            "--memory {} with {}",
+            budget.memory.exact(),
+            counted(threads, "thread")
+        )
+    };
+    let (given, open) = (descriptors(), process::open_files());
+    let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;
+    if given < least {
+        return Err(Error::Limit {
+            of: Resource::OpenFiles,
+            given,
+            least,
+            what: what(),
+            instead: threads_within(given, open),
+        });
+    }
+    for (of, given, beyond) in of_memory(threads) {
+        let least = budget.memory.0.saturating_add(beyond);
+        if given < least {
+            let instead = ByteSize(given.saturating_sub(beyond) >> 20 << 20);
+            return Err(Error::Limit {
+                of,
+                given,
+                least: ByteSize(least).round_up().0,
+                what: what(),
+                instead: (instead.0 > 0).then(|| format!("--memory {} or less", instead.exact())),
+            });
+        }
+    }
+    let wanted = budget.threads + 1;
+    let given = startable(wanted);
+    if given < wanted {
+        return Err(Error::Limit {
+            of: Resource::Threads,
+            given: given as u64,
+            least: wanted as u64,
+            what: what(),
+            instead: (given > 1).then(|| format!("--threads {}", given - 1)),
+        });
+    }
+    Ok(())
+}
+
+/// The default of `--memory`: a quarter of the available memory, within bounds, and not more than
+/// the limits of this process allow. It leaves half of the address space to mapped files.
+#[must_use]
+pub fn default_memory(threads: usize) -> ByteSize {
+    let (least, most) = DEFAULT_MEMORY;
+    let info = process::kernel_says("/proc/meminfo");
+    let kib = after(&info, "MemAvailable:").and_then(|rest| rest.parse::<u64>().ok());
+    let available = kib.map_or(least, |kib| ByteSize(kib << 10));
+    let mut most_allowed = u64::MAX;
+    let mut available = available.0;
+    for (of, given, beyond) in of_memory(threads as u64) {
+        let left = given.saturating_sub(beyond);
+        let share = match of {
+            Resource::AddressSpace => left / 2,
+            _ => left,
+        };
+        most_allowed = most_allowed.min(share);
+        available = available.min(given);
+    }
+    let wanted = ByteSize(available / 4).clamp(least, most);
+    ByteSize(wanted.0.min(most_allowed) >> 20 << 20)
+}
+
+/// Refuses to map files of `bytes` in total if the limit of address space or of mappings is too
+/// low.
+///
+/// # Errors
+/// `Limit` with the least limit that is enough.
+pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
+    if let Some(given) = soft("Max address space") {
+        let status = process::kernel_says("/proc/self/status");
+        let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
+        // The address space must also hold the memory that is not allocated yet.
+        let least = (kib.unwrap_or(0) << 10) + bytes + BEYOND_BUDGET.0;
+        if given < least {
+            return Err(Error::Limit {
+                of: Resource::AddressSpace,
+                given,
+                least: ByteSize(least).round_up().0,
+                what: what(),
+                instead: None,
+            });
+        }
+    }
+    let most = process::kernel_says("/proc/sys/vm/max_map_count");
+    let given = most.trim().parse::<u64>().unwrap_or(u64::MAX);
+    let least = files as u64 + OTHER_MAPPINGS;
+    if given < least {
+        return Err(Error::Limit {
+            of: Resource::Mappings,
+            given,
+            least,
+            what: what(),
+            instead: Some("a larger --segment-size in a new directory".into()),
+        });
+    }
+    Ok(())
+}
+
+/// The number of files that can still be opened, after those that each of `threads` threads has
+/// open.
+#[must_use]
+pub fn files_left(threads: u64) -> u64 {
+    let taken = process::open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
+    descriptors().saturating_sub(taken)
+}
+
+/// A lower number of threads for which this limit of files is enough.
+fn threads_within(files: u64, open: u64) -> Option<String> {
+    let left = files.checked_sub(open + OTHER_FILES + LEAST_RUNS)?;
+    let threads = left / FILES_OF_A_THREAD;
+    (threads > 0).then(|| format!("--threads {threads}"))
+}
+
+/// Each limit of memory, with the amount that the process takes of it beyond the budget.
+fn of_memory(threads: u64) -> impl Iterator<Item = (Resource, u64, u64)> {
+    let stacks = (threads + OTHER_THREADS) * STACK_BYTES;
+    let arenas = (threads + OTHER_THREADS) * ARENA_BYTES;
+    let beyond = BEYOND_BUDGET.0;
+    let limits = [
+        (
+            Resource::AddressSpace,
+            soft("Max address space"),
+            beyond + stacks + arenas,
+        ),
+        (Resource::Data, soft("Max data size"), beyond + stacks),
+        (
+            Resource::ControlGroup,
+            control_group(Path::new("/sys/fs/cgroup")),
+            beyond,
+        ),
+    ];
+    limits
+        .into_iter()
+        .filter_map(|(of, given, beyond)| Some((of, given?, beyond)))
+}
+
+/// The word after a name at the beginning of a line.
+fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()
+}
+
+/// A soft limit; `None` if there is no limit.
+fn soft(name: &str) -> Option<u64> {
+    let limits = process::kernel_says("/proc/self/limits");
+    after(&limits, name)?.parse().ok()
+}
+
+/// The soft limit of open files.
+fn descriptors() -> u64 {
+    let limits = process::kernel_says("/proc/self/limits");
+    match after(&limits, "Max open files") {
+        Some("unlimited") => u64::MAX,
+        // POSIX guarantees 20. Systems that do not report their limit here allow more.
+        limit => limit.and_then(|limit| limit.parse().ok()).unwrap_or(256),
+    }
+}
+
+/// How many of `wanted` threads can run at once.
+fn startable(wanted: usize) -> usize {
+    let (hold, wait) = crossbeam_channel::bounded::<()>(0);
+    thread::scope(|scope| {
+        let started = (0..wanted).take_while(|_| {
+            let wait = wait.clone();
+            let thread = thread::Builder::new();
+            let started = thread.spawn_scoped(scope, move || {
+                let _ = wait.recv();
+            });
+            started.is_ok()
+        });
+        let started = started.count();
+        drop(hold);
+        started
+    })
+}
+
+/// The least memory limit of this process's control group and those above it.
+fn control_group(mount: &Path) -> Option<u64> {
+    let groups = process::kernel_says("/proc/self/cgroup");
+    control_group_of(mount, &groups)
+}
+
+/// As [`control_group`], for a list of groups in the format of `/proc/self/cgroup`:
+/// `number:controllers:path`.
+fn control_group_of(mount: &Path, groups: &str) -> Option<u64> {
+    let mut least = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let (places, file): (&[&str], _) = if controllers.is_empty() {
+            (&["", "unified"], "memory.max")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            (&["memory"], "memory.limit_in_bytes")
+        } else {
+            continue;
+        };
+        for place in places {
+            let root = mount.join(place);
+            // In a container the path can be that of the host, which is not visible. The limit of
+            // the container is then at the root.
+            for directory in Path::new(path.trim_start_matches('/')).ancestors() {
+                least = least_of(least, limit_in(&root.join(directory).join(file)));
+            }
+        }
+    }
+    least
+}
+
+fn least_of(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.into_iter().chain(b).min()
+}
+
+fn limit_in(file: &PathBuf) -> Option<u64> {
+    let limit: u64 = process::kernel_says(file).trim().parse().ok()?;
+    // Version 1 writes the largest number of whole pages if there is no limit.
+    (limit < 1 << 62).then_some(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_groups_of_both_versions() {
+        let mount = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = mount.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let of = |groups: &str| control_group_of(mount.path(), groups);
+        put("memory/memory.limit_in_bytes", "9223372036854771712\n");
+        put("memory/a/memory.limit_in_bytes", "3000\n");
+        put("memory/a/b/memory.limit_in_bytes", "4000\n");
+        // The parent group has the lower limit. Groups of other controllers do not count.
+        assert_eq!(of("4:memory:/a/b\n3:cpu:/a\n"), Some(3000));
+        assert_eq!(of("4:cpu,memory:/a\n"), Some(3000));
+        assert_eq!(of("4:memory:/\n"), None);
+        assert_eq!(of("3:cpu:/a\n"), None);
+        // The path of the host is not visible here, so the root's limit counts.
+        put("memory/memory.limit_in_bytes", "5000\n");
+        assert_eq!(of("4:memory:/docker/0123\n"), Some(5000));
+        put("x.slice/memory.max", "7000\n");
+        put("x.slice/y.service/memory.max", "max\n");
+        put("unified/z/memory.max", "6000\n");
+        assert_eq!(of("0::/x.slice/y.service\n"), Some(7000));
+        assert_eq!(of("0::/z\n"), Some(6000));
+        assert_eq!(of("garbage\n0:\n"), None);
+    }
+
+    #[test]
+    fn threads_are_counted_as_they_start() {
+        assert_eq!(startable(3), 3);
+    }
+
+    #[test]
+    fn words_after_names() {
+        let text =
+            "Max open files            1024   4096   files\nMax address space  unlimited x\n";
+        assert_eq!(after(text, "Max open files"), Some("1024"));
+        assert_eq!(after(text, "Max address space"), Some("unlimited"));
+        assert_eq!(after(text, "Max data size"), None);
+    }
+}

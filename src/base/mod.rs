@@ -1,0 +1,31 @@
+//! What every room uses and no room owns: numbers, limits, errors, threads.
+//!
+//! Nothing here knows documents, files of ours, or stages. From the ground up:
+//!
+//! - values: [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`], [`measure`],
+//!   [`precision`], [`ratio`], [`least`], [`union_find`]
+//! - text: [`utf8`], [`wide`]
+//! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
+//!   [`workers`], [`limits`]
+
+pub(crate) mod bits;
+pub mod budget;
+pub mod byte_size;
+pub mod error;
+pub mod ids;
+pub(crate) mod least;
+pub mod limits;
+pub mod measure;
+pub mod numbers;
+pub mod precision;
+pub mod process;
+pub mod progress;
+pub(crate) mod random;
+pub mod rate;
+pub(crate) mod ratio;
+pub mod resource;
+pub mod threads;
+pub mod union_find;
+pub(crate) mod utf8;
+pub(crate) mod wide;
+pub(crate) mod workers;

@@ -1,0 +1,121 @@
+//! How a stage reports its progress, and how a caller stops it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::base::budget::Budget;
+use crate::{Error, Result};
+
+/// The unit in which a stage counts its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of input.
+    Bytes,
+    /// Documents, records, ranges: anything that is counted.
+    Count(&'static str),
+}
+
+/// Receives progress reports. Several threads call it.
+pub trait Progress: Send + Sync {
+    /// A stage begins. `total` is its amount of work, if known.
+    fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>);
+    /// The stage has done this amount of its work.
+    fn at(&self, done: u64);
+    /// The stage has ended. `line` is for the log.
+    fn end(&self, line: &str);
+    /// A remark for the user.
+    fn note(&self, line: &str);
+}
+
+/// Ignores all progress reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _: &'static str, _: Unit, _: Option<u64>) {}
+    fn at(&self, _: u64) {}
+    fn end(&self, _: &str) {}
+    fn note(&self, _: &str) {}
+}
+
+/// A request to stop at the next safe point. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Requests a stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Has a stop been requested?
+    #[must_use]
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns an error if a stop has been requested.
+    pub fn check(&self, stage: &'static str) -> Result<()> {
+        if self.requested() {
+            Err(Error::Interrupted { stage })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The context that every stage gets in addition to its input and parameters.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Memory and threads.
+    pub budget: Budget,
+    /// The request to stop.
+    pub stop: &'a Stop,
+    /// The receiver of progress reports.
+    pub progress: &'a dyn Progress,
+    /// The directory in which sorts that need no checkpoint make a private directory; `None` for
+    /// the directory of the workspace.
+    pub scratch: Option<&'a Path>,
+}
+
+/// Runs `act` on this thread and turns a panic into an error.
+///
+/// In a scope whose threads wait for this one, a panic would cause a deadlock: leaving the scope
+/// waits for those threads.
+pub(crate) fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(act))
+        .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
+}
+
+/// Joins a thread and turns its panic into an error.
+pub(crate) fn joined<T>(
+    what: &'static str,
+    handle: std::thread::ScopedJoinHandle<'_, Result<T>>,
+) -> Result<T> {
+    handle
+        .join()
+        .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
+}
+
+/// Joins all threads, and then returns the error of the first one that failed. It must join all of
+/// them, because a scope panics if a thread in it panicked and was not joined.
+pub(crate) fn joined_all<'scope, T>(
+    what: &'static str,
+    handles: impl IntoIterator<Item = std::thread::ScopedJoinHandle<'scope, Result<T>>>,
+) -> Result<Vec<T>> {
+    let results: Vec<_> = handles
+        .into_iter()
+        .map(|handle| joined(what, handle))
+        .collect();
+    results.into_iter().collect()
+}
+
+fn panicked(what: &'static str, panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into());
+    Error::Panicked { what, message }
+}

@@ -1,0 +1,274 @@
+//! The result files of a run.
+
+mod clusters;
+mod components;
+mod documents;
+mod lines;
+mod pairs;
+mod rejects;
+mod tables;
+
+use crate::base::budget::ByteSize;
+use crate::base::measure::Measure;
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit, caught, joined};
+use crate::base::threads;
+use crate::engine::collection::Catalogue;
+use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
+use crate::engine::sample::{SampleEntry, Sampled};
+use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
+use crate::{Error, Result};
+
+use serde::{Deserialize, Serialize};
+
+use clusters::write_clusters;
+use components::Components;
+use documents::write_documents;
+use lines::header;
+use pairs::write_pairs;
+
+pub use lines::cell;
+pub(crate) use rejects::{reject_line, write_rejects};
+pub use tables::{TABLE_FILES, TablesEntry, write_tables};
+
+const STAGE: &str = "cluster";
+/// Buffers of readers and writers.
+const FIXED_BYTES: u64 = 12 << 20;
+/// The least and the most memory for sorting the members of clusters.
+const LEAST_SORT_BYTES: u64 = 1 << 20;
+const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// What is written beside the text files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// Nothing.
+    #[default]
+    Tsv,
+    /// The same as Parquet files ([`TABLE_FILES`]).
+    Parquet,
+}
+
+impl std::fmt::Display for ResultFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ResultFormat::Tsv => "tsv",
+            ResultFormat::Parquet => "parquet",
+        })
+    }
+}
+
+impl std::str::FromStr for ResultFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "tsv" => Ok(ResultFormat::Tsv),
+            "parquet" => Ok(ResultFormat::Parquet),
+            _ => Err(format!(
+                "`{text}` is not a value of --results; use tsv or parquet"
+            )),
+        }
+    }
+}
+
+/// The result files of this stage, in the order in which they are written.
+pub const RESULT_FILES: [&str; 5] = [
+    "pairs.tsv",
+    "clusters.jsonl",
+    "exact-duplicates.tsv",
+    "documents.tsv",
+    "rejects.jsonl",
+];
+
+/// Counters of the clustering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterStats {
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Documents in these clusters.
+    pub documents: u64,
+    /// Documents of the largest cluster.
+    pub largest: u64,
+    /// Clusters of exact duplicates only.
+    pub exact_only: u64,
+    /// Documents in clusters other than the representatives. Keeping one document of each cluster
+    /// removes them.
+    pub redundant: u64,
+    /// Pairs listed; none if the run makes no pair list.
+    pub pairs: Option<u64>,
+    /// Lines of `rejects.jsonl`.
+    pub rejects: u64,
+}
+
+/// Writes the result files, unless complete files of these pairs exist.
+pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    let missing = |stage| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let pairs = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .ok_or_else(|| missing("join"))?;
+    let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
+    if exist(workspace, &digest) {
+        return Ok(());
+    }
+    tables::remove_stale(workspace, &digest)?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let mut stats = ClusterStats {
+        pairs: (config.pairs != Pairs::None).then_some(found),
+        ..ClusterStats::default()
+    };
+    let memory = sort_memory(workspace, config.measure, 0, context)?;
+    let formatters = formatters(memory, context);
+    let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let header = header(&workspace.manifest);
+    let names = Catalogue::names(workspace, &context.budget)?;
+    let sampled = sizes_of_pairs(workspace)?;
+    let components = Components::new(workspace, &mut stats, context)?;
+    let write_pairs = || {
+        let from = (&names, &sampled);
+        write_pairs(workspace, &config, &header, from, formatters, context)
+    };
+    let write_clusters = || {
+        let with_root = components.with_root(workspace, &config, &sampled)?;
+        let of = (&components, &with_root);
+        let names = (&names, &sampled, config.measure);
+        write_clusters(workspace, of, names, memory, context)
+    };
+    let write_documents = || {
+        let [exact, all] = write_documents(workspace, &header, &names, context, &components)?;
+        let mut stats = ClusterStats::default();
+        let rejects = write_rejects(workspace, &mut stats)?;
+        Ok([exact, all, rejects].map(|file| (file, stats.rejects)))
+    };
+    let (pairs, (clusters, exact_only, largest), files) = if context.budget.threads <= 1 {
+        (write_pairs()?, write_clusters()?, write_documents()?)
+    } else {
+        threads::scope(|scope| {
+            let pairs = scope.spawn(write_pairs);
+            let documents = scope.spawn(write_documents);
+            let clusters = caught(STAGE, write_clusters);
+            let (pairs, documents) = (joined(STAGE, pairs), joined(STAGE, documents));
+            Ok::<_, Error>((pairs?, clusters?, documents?))
+        })?
+    };
+    let [(exact, rejected), (all, _), (rejects, _)] = files;
+    (stats.exact_only, stats.largest, stats.rejects) = (exact_only, largest, rejected);
+    drop((names, sampled));
+    workspace.manifest.set(ResultsEntry {
+        digest,
+        files: vec![pairs, clusters, exact, all, rejects],
+        stats,
+    });
+    workspace.commit(&[])
+}
+
+/// How many threads make the lines of `pairs.tsv`, in a quarter of the memory.
+fn formatters(memory: ByteSize, context: &Context<'_>) -> usize {
+    let most = memory.0 / 4 / pairs::THREAD_BYTES;
+    context.budget.threads.min(most as usize)
+}
+
+/// Whether the complete results of the pairs with this digest exist.
+fn exist(workspace: &Workspace, digest: &str) -> bool {
+    let complete = |file| check_file(workspace.directory(), file).is_ok();
+    let results = workspace.manifest.get::<ResultsEntry>();
+    results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
+}
+
+/// The memory that is left for sorting the members of clusters beside `others` bytes; an error if
+/// the budget is too small.
+fn sort_memory(
+    workspace: &Workspace,
+    measure: Measure,
+    others: u64,
+    context: &Context<'_>,
+) -> Result<ByteSize> {
+    let sample = workspace.manifest.get::<SampleEntry>();
+    let levels = sample.map_or(1, |sample| sample.sizes.len());
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
+    let sampled = Sampled::bytes_for(measure, levels, extent);
+    let names = Catalogue::names_bytes(workspace, &context.budget)?;
+    let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
+    let least = ByteSize(used + LEAST_SORT_BYTES);
+    context.budget.require(least, || {
+        format!("clustering {}", counted(documents, "document"))
+    })?;
+    Ok(ByteSize(
+        (context.budget.memory.0 - used).min(MOST_SORT_BYTES),
+    ))
+}
+
+/// The cluster of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClusterOf {
+    /// Its number, as in `clusters.jsonl`.
+    pub number: u32,
+    /// Its representative.
+    pub root: u32,
+    /// Number of its members.
+    pub members: u64,
+    /// Its first members.
+    pub listed: Vec<u32>,
+}
+
+/// The cluster of a document with its first members, from the committed pairs; `None` if the
+/// document is in no cluster.
+pub(crate) fn cluster_of(
+    workspace: &Workspace,
+    document: u32,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<Option<ClusterOf>> {
+    let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
+    if document as usize >= components.roots.len() {
+        return Ok(None);
+    }
+    let Some((root, number)) = components.cluster(document) else {
+        return Ok(None);
+    };
+    let mut cluster = ClusterOf {
+        number,
+        root,
+        members: 0,
+        listed: Vec::new(),
+    };
+    for (member, _) in (0..).zip(&components.roots).filter(|of| *of.1 == root) {
+        cluster.members += 1;
+        if cluster.listed.len() < most {
+            cluster.listed.push(member);
+        }
+    }
+    Ok(Some(cluster))
+}
+
+/// The memory that [`cluster_of`] takes.
+pub(crate) fn cluster_of_bytes(documents: u64) -> u64 {
+    // Union-find, then roots and numbers.
+    documents * 4 + components::bytes(documents)
+}
+
+/// The result files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultsEntry {
+    /// Digest of the pairs that they were made from.
+    pub digest: String,
+    /// Name, size and checksum of each.
+    pub files: Vec<ResultFile>,
+    /// The counters.
+    pub stats: ClusterStats,
+}
+
+impl StageRecord for ResultsEntry {
+    const NAME: &'static str = "results";
+
+    fn files(&self) -> &[ResultFile] {
+        &self.files
+    }
+}

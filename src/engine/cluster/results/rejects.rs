@@ -1,0 +1,68 @@
+//! `rejects.jsonl`.
+
+use crate::Result;
+use crate::engine::collection::{self, CatalogueEntry, RejectReader};
+use crate::store::disk::AtomicFile;
+use crate::store::workspace::{InputList, ResultFile, Workspace};
+use crate::text::read::{Reject, SaidOnce};
+use std::fmt::Write;
+
+use super::ClusterStats;
+use super::lines::{finished, json};
+
+/// `rejects.jsonl`: in input order, then docnos that are not unique.
+pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
+    let manifest = &workspace.manifest;
+    let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
+    let mut inputs = InputList::open(workspace.directory())?;
+    let first = collection::against(manifest).files;
+    let segments = collection::own_segments(manifest)
+        .iter()
+        .map(|s| ("collection", &s.rejects));
+    let catalogue = manifest
+        .get::<CatalogueEntry>()
+        .into_iter()
+        .map(|c| ("catalogue", &c.rejects));
+    let mut said = SaidOnce::default();
+    for (place, info) in segments.chain(catalogue) {
+        let path = workspace.part(place, &info.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
+        while let Some((mut reject, kept)) = rejects.next()? {
+            if reject.source.file < first {
+                continue;
+            }
+            // A file may be in several segments.
+            reject.detail = said.detail(&reject).into();
+            let file = inputs.path_of(reject.source.file)?;
+            out.put(reject_line(file, &reject, kept).as_bytes())?;
+            stats.rejects += 1;
+        }
+        rejects.finish()?;
+    }
+    finished("rejects.jsonl", out)
+}
+
+/// One line of `rejects.jsonl`.
+pub(crate) fn reject_line(file: &str, reject: &Reject, kept: bool) -> String {
+    let mut line = String::new();
+    let _ = write!(
+        line,
+        "{{\"file\":{},\"offset\":{}",
+        json(file),
+        reject.source.offset
+    );
+    if let Some(docno) = &reject.docno {
+        let _ = write!(line, ",\"docno\":{}", json(docno));
+    }
+    let _ = write!(line, ",\"reason\":{}", json(reject.reason.text()));
+    if !reject.detail.is_empty() {
+        let _ = write!(line, ",\"detail\":{}", json(&reject.detail));
+    }
+    let _ = writeln!(
+        line,
+        ",\"document\":\"{}\"}}",
+        if kept { "used" } else { "rejected" }
+    );
+    line
+}

@@ -1,0 +1,301 @@
+//! The parameters of a collection.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::base::budget::ByteSize;
+use crate::engine::shingle::ShingleConfig;
+use crate::text::parse::ParseConfig;
+use crate::text::read::ReadConfig;
+use crate::{Error, Result, store};
+
+/// Parameters of a collection. Changing any of them makes a different collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectionConfig {
+    /// How inputs are read.
+    pub read: ReadConfig,
+    /// How documents become fingerprint sets.
+    pub shingle: ShingleConfig,
+    /// Bounds of the size groups.
+    pub size_groups: SizeGroups,
+    /// Approximate raw bytes of a segment.
+    pub segment_size: ByteSize,
+    /// Keep the text of the documents whose sets are stored, for methods that need more than
+    /// shingles.
+    // Serialized under the name of the flag. Omitted if not set, so that a manifest without text is
+    // the same with or without this field.
+    #[serde(
+        rename = "keep_text",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub text: bool,
+}
+
+impl Default for CollectionConfig {
+    fn default() -> Self {
+        CollectionConfig {
+            read: ReadConfig::default(),
+            shingle: ShingleConfig::default(),
+            size_groups: SizeGroups::default(),
+            segment_size: ByteSize::mib(64),
+            text: false,
+        }
+    }
+}
+
+/// Smaller segments would need a file for every one or two documents.
+const LEAST_SEGMENT: ByteSize = ByteSize(1 << 10);
+
+impl CollectionConfig {
+    /// Refuses parameters that cannot make a collection.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the first parameter out of range.
+    pub fn check(&self) -> Result<()> {
+        self.read.check()?;
+        self.shingle.check()?;
+        if self.segment_size < LEAST_SEGMENT {
+            return Err(Error::BadParameter {
+                name: "segment-size",
+                given: self.segment_size.to_string(),
+                limit: format!("at least {LEAST_SEGMENT}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Digest of the parameters, as stored in parts. `path` is the file that will hold them.
+    ///
+    /// # Errors
+    /// `Io` if they cannot be encoded.
+    pub fn digest(&self, path: &Path) -> Result<u128> {
+        Ok(store::digest_bits(&store::to_json(self, path)?))
+    }
+
+    /// Refuses `wanted` parameters that differ from these, the parameters of the collection in
+    /// `directory`. The segment size does not matter once everything is `ingested`.
+    ///
+    /// # Errors
+    /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
+    pub fn check_same(
+        &self,
+        wanted: &CollectionConfig,
+        ingested: bool,
+        directory: &Path,
+    ) -> Result<()> {
+        let found = self.shingle.parse.token_rule;
+        if found != wanted.shingle.parse.token_rule {
+            return Err(Error::OtherTokenRule {
+                path: directory.into(),
+                expected: wanted.shingle.parse.token_rule,
+                found,
+            });
+        }
+        let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
+        for (name, expected) in wanted.flags() {
+            if name == "segment-size" && ingested {
+                continue;
+            }
+            match theirs.get(name) {
+                Some(found) if *found == expected => {}
+                found => {
+                    return Err(Error::Incompatible {
+                        path: directory.into(),
+                        name: format!("--{name}"),
+                        expected,
+                        found: found.map_or("nothing".into(), Clone::clone),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every parameter, as the name of its flag and its value, in a fixed order.
+    ///
+    /// The code takes the parameters apart field by field, so that the compiler reports a new field
+    /// that is missing here.
+    #[must_use]
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        let CollectionConfig {
+            read,
+            shingle,
+            size_groups,
+            segment_size,
+            text,
+        } = self;
+        let ReadConfig {
+            format,
+            record,
+            text_field,
+            id_field,
+            url_field,
+            columns,
+            warc_type,
+            include_url,
+            exclude_url,
+            max_document,
+            max_ratio,
+        } = read;
+        let ShingleConfig {
+            parse:
+                ParseConfig {
+                    // No flag: [`Self::check_same`] compares it first.
+                    token_rule: _,
+                    tokens,
+                    fold,
+                    detector,
+                },
+            shingle_size,
+            short,
+            fingerprint,
+            seed,
+        } = shingle;
+        fn given<T: fmt::Display>(value: &Option<T>) -> String {
+            value.as_ref().map_or("(default)".into(), T::to_string)
+        }
+        vec![
+            ("format", given(format)),
+            ("record", given(record)),
+            ("text-field", given(text_field)),
+            ("id-field", given(id_field)),
+            ("url-field", given(url_field)),
+            ("columns", given(columns)),
+            ("warc-type", given(warc_type)),
+            ("include-url", include_url.to_string()),
+            ("exclude-url", exclude_url.to_string()),
+            ("max-document", max_document.exact()),
+            ("max-ratio", max_ratio.to_string()),
+            ("detect-charset", detector.to_string()),
+            ("keep-text", text.to_string()),
+            ("tokens", tokens.to_string()),
+            ("fold", fold.to_string()),
+            ("shingle-size", shingle_size.to_string()),
+            ("short", short.to_string()),
+            ("fingerprint", fingerprint.to_string()),
+            ("seed", seed.to_string()),
+            ("size-groups", size_groups.to_string()),
+            ("segment-size", segment_size.exact()),
+        ]
+    }
+}
+
+/// Lower bounds, in words, of the size groups after the first.
+///
+/// The default is the 11 groups of Ye, Wen & Ma 2008, Table 3: [0,500) [500,1000) [1000,2000) ...
+/// [8000,9000) [9000,∞).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeGroups(Vec<u64>);
+
+impl Default for SizeGroups {
+    fn default() -> Self {
+        SizeGroups([500].into_iter().chain((1..=9).map(|k| k * 1000)).collect())
+    }
+}
+
+impl SizeGroups {
+    /// The number of groups.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len() + 1
+    }
+
+    /// The group of a document with this number of words.
+    #[must_use]
+    pub fn group(&self, words: u64) -> u8 {
+        self.0.partition_point(|&bound| bound <= words) as u8
+    }
+
+    /// The range of words in a group, `500-999` or `9000-`.
+    #[must_use]
+    pub fn describe(&self, group: usize) -> String {
+        let low = if group == 0 { 0 } else { self.0[group - 1] };
+        match self.0.get(group) {
+            Some(high) => format!("{low}-{}", high - 1),
+            None => format!("{low}-"),
+        }
+    }
+}
+
+impl fmt::Display for SizeGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bounds: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        f.write_str(&bounds.join(","))
+    }
+}
+
+impl FromStr for SizeGroups {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` are no size groups; write rising bounds in words, such as \
+                 500,1000,2000 (at most 254)"
+            )
+        };
+        if text.is_empty() {
+            return Ok(SizeGroups(Vec::new()));
+        }
+        let bounds: Vec<u64> = text
+            .split(',')
+            .map(|n| n.trim().parse().map_err(|_| wrong()))
+            .collect::<Result<_, _>>()?;
+        let rising = bounds.windows(2).all(|pair| pair[0] < pair[1]);
+        if !rising || bounds[0] == 0 || bounds.len() > 254 {
+            return Err(wrong());
+        }
+        Ok(SizeGroups(bounds))
+    }
+}
+
+impl Serialize for SizeGroups {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeGroups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_of_the_study() {
+        let groups = SizeGroups::default();
+        assert_eq!(groups.count(), 11);
+        assert_eq!(
+            groups.to_string(),
+            "500,1000,2000,3000,4000,5000,6000,7000,8000,9000"
+        );
+        for (words, group) in [
+            (0, 0),
+            (499, 0),
+            (500, 1),
+            (999, 1),
+            (1000, 2),
+            (8999, 9),
+            (9000, 10),
+        ] {
+            assert_eq!(groups.group(words), group, "{words}");
+        }
+        assert_eq!(groups.describe(0), "0-499");
+        assert_eq!(groups.describe(10), "9000-");
+        assert_eq!("".parse::<SizeGroups>().unwrap().count(), 1);
+        for text in ["0", "5,5", "9,8", "x", "1,,2"] {
+            assert!(text.parse::<SizeGroups>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! The documents and the rejects of a segment on disk: bincode in blocks ([`super::blocks`]).
+
+use std::path::Path;
+
+use bincode::{BorrowDecode, Decode, Encode};
+use serde::{Serialize, Serializer};
+
+use super::blocks::{Packer, Unpacker};
+use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
+use crate::text::read::{Reason, Reject, SaidOnce};
+use crate::{Error, Result};
+
+/// The stored facts about a document.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+pub struct DocumentRecord {
+    /// Its docno.
+    pub docno: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// The charset that it was decoded from.
+    pub charset: String,
+    /// Number of words (tokens).
+    pub words: u64,
+    /// Number of distinct fingerprints.
+    pub shingles: u32,
+    /// Whether its set is stored. It is not stored if an equal MD5 was seen recently in its unit.
+    pub stored: bool,
+    /// Whether it has fewer words than a shingle.
+    pub short: bool,
+    /// Size group.
+    pub group: u8,
+    /// MD5 of the canonical document.
+    #[serde(serialize_with = "hexadecimal")]
+    pub md5: [u8; 16],
+    /// Input file, by number.
+    pub file: u32,
+    /// Offset of its first byte in the decompressed file.
+    pub offset: u64,
+    /// Its length there, in bytes.
+    pub length: u64,
+}
+
+/// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
+/// all documents that needs one or two facts of each would otherwise spend most of its time on
+/// copies of texts.
+#[derive(Clone, Copy, Debug, BorrowDecode)]
+#[allow(dead_code, reason = "the fields are those of the file")]
+pub(crate) struct DocumentView<'b> {
+    pub docno: &'b str,
+    pub url: Option<&'b str>,
+    pub title: Option<&'b str>,
+    pub charset: &'b str,
+    pub words: u64,
+    pub shingles: u32,
+    pub stored: bool,
+    pub short: bool,
+    pub group: u8,
+    pub md5: [u8; 16],
+    pub file: u32,
+    pub offset: u64,
+    pub length: u64,
+}
+
+fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*md5)))
+}
+
+/// Approximate raw bytes of a block.
+const BLOCK_BYTES: usize = 64 << 10;
+/// The largest size that a block may state. `--max-document` bounds the strings of a document.
+const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Writes zstd blocks of encoded values into a part.
+struct BlockWriter {
+    out: PartWriter,
+    raw: Vec<u8>,
+    in_block: u32,
+    records: u64,
+    packer: Packer,
+}
+
+impl BlockWriter {
+    fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 0,
+        };
+        let out = PartWriter::create(directory, &header)?;
+        Ok(BlockWriter {
+            raw: Vec::new(),
+            in_block: 0,
+            records: 0,
+            packer: Packer::new(ZSTD_LEVEL, out.path())?,
+            out,
+        })
+    }
+
+    fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
+        meta::encode(value, &mut self.raw).map_err(|e| Error::Io {
+            operation: "encode a record of",
+            path: self.out.path().into(),
+            source: std::io::Error::other(e),
+        })?;
+        self.in_block += 1;
+        self.records += 1;
+        if self.raw.len() >= BLOCK_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.in_block == 0 {
+            return Ok(());
+        }
+        self.packer.put(&mut self.out, self.in_block, &self.raw)?;
+        self.raw.clear();
+        self.in_block = 0;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<PartInfo> {
+        self.flush()?;
+        self.out.finish(self.records, 0, 0)
+    }
+}
+
+/// Reads what [`BlockWriter`] wrote.
+struct BlockReader {
+    part: PartReader,
+    unpacker: Unpacker,
+    raw: Vec<u8>,
+    at: usize,
+    in_block: u32,
+    left: u64,
+}
+
+impl BlockReader {
+    fn open(
+        path: &Path,
+        kind: Kind,
+        parameters: Option<u128>,
+        info: Option<&PartInfo>,
+    ) -> Result<Self> {
+        let part = PartReader::open(path, kind, parameters, info)?;
+        let left = part.footer.records;
+        Ok(BlockReader {
+            unpacker: Unpacker::new(path)?,
+            part,
+            raw: Vec::new(),
+            at: 0,
+            in_block: 0,
+            left,
+        })
+    }
+
+    fn next<T: Decode<()>>(&mut self) -> Result<Option<T>> {
+        self.next_by(|bytes| meta::decode(bytes))
+    }
+
+    /// Reads the next record by `decode`, which may borrow from it.
+    fn next_by<'s, T>(
+        &'s mut self,
+        decode: impl FnOnce(&'s [u8]) -> std::result::Result<(T, usize), String>,
+    ) -> Result<Option<T>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        if self.in_block == 0 {
+            let raw = &mut self.raw;
+            let records = self.unpacker.take(&mut self.part, MOST_BLOCK_BYTES, raw)?;
+            if records == 0 {
+                let found = format!("{records} records in {} bytes", self.raw.len());
+                return Err(self.part.corrupt("block", "records", found));
+            }
+            self.in_block = records;
+            self.at = 0;
+        }
+        let (value, used) = decode(self.raw.get(self.at..).unwrap_or_default())
+            .map_err(|e| self.part.corrupt("record", "bincode", e))?;
+        self.at += used;
+        self.in_block -= 1;
+        self.left -= 1;
+        if self.in_block == 0 && self.at != self.raw.len() {
+            let (all, used) = (self.raw.len(), self.at);
+            return Err(self.part.corrupt("bytes of a block", all, used));
+        }
+        Ok(Some(value))
+    }
+
+    /// Checks the whole part after all of it has been read.
+    fn finish(self) -> Result<()> {
+        if self.left > 0 || self.in_block > 0 || self.part.remaining() > 0 {
+            let stated = self.part.footer.records;
+            return Err(self.part.corrupt("records", stated, "another number"));
+        }
+        self.part.finish()
+    }
+}
+
+/// Writes the documents of a segment.
+pub struct DocumentWriter(BlockWriter);
+
+impl DocumentWriter {
+    /// Starts the documents of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        BlockWriter::create(directory, Kind::Documents, parameters, number).map(DocumentWriter)
+    }
+
+    /// Appends a document.
+    pub fn push(&mut self, document: &DocumentRecord) -> Result<()> {
+        self.0.push(document)
+    }
+
+    /// Makes the part durable.
+    pub fn finish(self) -> Result<PartInfo> {
+        self.0.finish()
+    }
+}
+
+/// Reads the documents of a segment in order.
+pub struct DocumentReader(BlockReader);
+
+impl DocumentReader {
+    /// Opens a documents part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        BlockReader::open(path, Kind::Documents, parameters, info).map(DocumentReader)
+    }
+
+    /// Reads the next document.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
+        self.0.next()
+    }
+
+    /// Reads the next document, and leaves its texts where they are.
+    pub(crate) fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
+        self.0.next_by(meta::decode_borrowed)
+    }
+
+    /// The footer.
+    #[must_use]
+    pub fn footer(&self) -> Footer {
+        self.0.part.footer
+    }
+
+    /// The error for a column of the catalogue that ends before this document, the last one read.
+    pub(crate) fn not_catalogued(&self, document: u32) -> Error {
+        let expected = format!("at most {document}, as in the catalogue");
+        let found = format!("{} and more", u64::from(document) + 1);
+        self.0.part.corrupt("documents", expected, found)
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+/// The stored form of a reject.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+pub(crate) struct RejectRecord {
+    file: u32,
+    offset: u64,
+    length: u64,
+    docno: Option<String>,
+    /// Name of the variant of [`Reason`], so that variants can be added and removed.
+    reason: String,
+    kept: bool,
+    detail: String,
+}
+
+/// The name of a variant.
+fn name_of(reason: Reason, path: &Path) -> Result<String> {
+    match serde_json::to_value(reason) {
+        Ok(serde_json::Value::String(name)) => Ok(name),
+        Ok(other) => {
+            let error = std::io::Error::other(format!("{other} is the name of a reason"));
+            Err(Error::io("encode a record of", path)(error))
+        }
+        Err(error) => Err(Error::io("encode a record of", path)(error.into())),
+    }
+}
+
+/// Writes the rejects and notices of a segment.
+pub struct RejectWriter(BlockWriter, SaidOnce);
+
+impl RejectWriter {
+    /// Starts the rejects of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        let out = BlockWriter::create(directory, Kind::Rejects, parameters, number)?;
+        Ok(RejectWriter(out, SaidOnce::default()))
+    }
+
+    /// Appends a reject, or (if `kept`) a notice about a document that is kept.
+    pub fn push(&mut self, reject: &Reject, kept: bool) -> Result<()> {
+        self.0.push(&RejectRecord {
+            file: reject.source.file,
+            offset: reject.source.offset,
+            length: reject.source.length,
+            docno: reject.docno.clone(),
+            reason: name_of(reject.reason, self.0.out.path())?,
+            kept,
+            detail: self.1.detail(reject).into(),
+        })
+    }
+
+    /// Makes the part durable.
+    pub fn finish(self) -> Result<PartInfo> {
+        self.0.finish()
+    }
+}
+
+/// Reads rejects and notices in order.
+pub struct RejectReader(BlockReader);
+
+impl RejectReader {
+    /// Opens a rejects part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
+    }
+
+    /// Reads the next reject in its stored form.
+    pub(crate) fn next_record(&mut self) -> Result<Option<RejectRecord>> {
+        self.0.next()
+    }
+
+    /// Reads the next reject, and whether its document is kept nevertheless.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
+        let Some(record) = self.next_record()? else {
+            return Ok(None);
+        };
+        let reason = serde_json::Value::String(record.reason);
+        let reason: Reason = serde_json::from_value(reason)
+            .map_err(|e| self.0.part.corrupt("reason", "one this build knows", e))?;
+        let source = crate::text::read::SourceSpan {
+            file: record.file,
+            offset: record.offset,
+            length: record.length,
+        };
+        let reject = Reject {
+            source,
+            docno: record.docno,
+            reason,
+            detail: record.detail,
+        };
+        Ok(Some((reject, record.kept)))
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}

@@ -1,0 +1,367 @@
+//! The reader of a unit: frames records into batches, and cuts the unit into segments.
+
+use crate::base::progress::Context;
+use crate::engine::collection::{CollectionConfig, Cursor};
+use crate::text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::path::Path;
+
+use super::STAGE;
+use super::credit::{Credit, Taken};
+use super::shares::{DECODER_BYTES, Shape};
+use super::units::Unit;
+
+/// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
+/// enough to let the workers finish at about the same time.
+pub(super) const BATCH_BYTES: usize = 1 << 20;
+/// Most records in a batch, for collections of tiny documents.
+const BATCH_RECORDS: usize = 8192;
+
+/// A stretch of the decompressed bytes of a file whose checksum is wrong.
+pub(super) type Damaged = (u32, Range<u64>);
+
+/// The inputs, and what is known to be damaged of them.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) inputs: &'a [InputFile],
+    /// Records there are passed over.
+    pub(super) damaged: &'a [Damaged],
+}
+
+/// A batch on its way to a worker.
+pub(super) struct Work {
+    pub(super) sequence: u64,
+    pub(super) batch: Batch,
+    /// Set if the segment ends after this batch: the start of the next segment.
+    pub(super) ends_segment: Option<Cursor>,
+    /// Whether the batch is one document whose fingerprints are left to the writer.
+    pub(super) oversized: bool,
+    /// Whether the reader must wait until this batch is finished.
+    pub(super) alone: bool,
+    pub(super) cost: u64,
+}
+
+/// What decompressors may use.
+#[derive(Clone, Copy)]
+pub(super) struct Decoding<'a> {
+    /// The source of memory for those that take much.
+    pub(super) memory: &'a Credit,
+    /// Who decompresses ahead of the reader, if anybody does.
+    pub(super) helpers: Option<&'a Helpers>,
+}
+
+/// The reader of a unit: frames records into batches and cuts segments.
+pub(super) struct Feeder<'a> {
+    /// All inputs up to the end of the unit.
+    inputs: &'a [InputFile],
+    damaged: &'a [Damaged],
+    /// Stretches that turned out to be damaged after records in them were delivered. `None` if
+    /// nobody uses such records.
+    found: Option<Vec<Damaged>>,
+    unit: &'a Unit,
+    config: &'a CollectionConfig,
+    shape: Shape,
+    context: &'a Context<'a>,
+    decoding: Decoding<'a>,
+    reader: Option<(RecordReader, Option<Taken<'a>>)>,
+    cursor: Cursor,
+    /// Bytes of the unit's files before the current file.
+    before: u64,
+    segment_bytes: u64,
+    sequence: u64,
+    /// A record that did not fit into the batch that it was read into.
+    over: Option<Batch>,
+    ended: bool,
+}
+
+impl<'a> Feeder<'a> {
+    /// Continues at `from`, which is in the unit.
+    pub(super) fn new(
+        known: Known<'a>,
+        unit: &'a Unit,
+        config: &'a CollectionConfig,
+        shape: Shape,
+        decoding: Decoding<'a>,
+        from: Cursor,
+        context: &'a Context<'a>,
+    ) -> Result<Feeder<'a>> {
+        let inputs = known.inputs;
+        let files = unit.files.start as usize..from.file as usize;
+        let mut feeder = Feeder {
+            before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
+            inputs: &inputs[..unit.files.end as usize],
+            damaged: known.damaged,
+            found: None,
+            unit,
+            config,
+            shape,
+            context,
+            decoding,
+            reader: None,
+            cursor: Cursor { event: 0, ..from },
+            segment_bytes: 0,
+            sequence: 0,
+            over: None,
+            ended: false,
+        };
+        if from.event > 0 {
+            feeder.skip(from)?;
+        }
+        Ok(feeder)
+    }
+
+    /// Ends the unit early if records turn out to be damaged that were delivered
+    /// ([`Feeder::found`]).
+    pub(super) fn looking_for_damage(mut self) -> Self {
+        self.found = Some(Vec::new());
+        self
+    }
+
+    /// The damaged stretches that were found. Everything that came from this is to be forgotten.
+    pub(super) fn found(self) -> Vec<Damaged> {
+        self.found.unwrap_or_default()
+    }
+
+    /// Whether the last record of a batch is in a damaged stretch. Notes such stretches.
+    fn is_damaged(&mut self, batch: &Batch) -> Result<bool> {
+        let Some(record) = batch.records.last() else {
+            return Ok(false);
+        };
+        let SourceSpan {
+            file,
+            offset,
+            length,
+        } = record.source;
+        let end = offset + length;
+        if record.retracts {
+            let stretch = (file, offset..end);
+            let input = &self.inputs[file as usize];
+            if let Some(found) = &mut self.found
+                && !self.damaged.contains(&stretch)
+            {
+                if input.path == Path::new("-") {
+                    return Err(retracted(input));
+                }
+                found.push(stretch);
+            }
+            return Ok(false);
+        }
+        let overlaps = |damaged: &Damaged| {
+            let (of, stretch) = damaged;
+            *of == file && offset < stretch.end && (end > stretch.start || offset == stretch.start)
+        };
+        Ok(self.damaged.iter().any(overlaps))
+    }
+
+    /// Skips the committed records of the file in which a segment ended, by framing them again.
+    fn skip(&mut self, from: Cursor) -> Result<()> {
+        let input = &self.inputs[from.file as usize];
+        if input.identity.is_none() && input.path == Path::new("-") {
+            return Err(Error::InputChanged {
+                path: "-".into(),
+                expected: "been read in part".into(),
+                found: "nothing that could be read again: it is standard input".into(),
+            });
+        }
+        let mut reader = self.open(input)?;
+        let mut batch = Batch::default();
+        while self.cursor.event < from.event {
+            batch.clear();
+            if self.cursor.event.is_multiple_of(1024) {
+                self.context.stop.check(STAGE)?;
+            }
+            let more = reader.0.next_into(&mut batch);
+            failed(&reader.0, input)?;
+            if !more {
+                return Err(Error::InputChanged {
+                    path: input.path.clone(),
+                    expected: format!("{} records or more", from.event),
+                    found: format!("{}", self.cursor.event),
+                });
+            }
+            self.cursor.event += 1;
+        }
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    /// Bytes of the unit read so far, before decompression.
+    pub(super) fn position(&self) -> u64 {
+        let reader = self.reader.as_ref();
+        let position = self.before + reader.map_or(0, |(reader, _)| reader.position());
+        match self.unit.piece {
+            // Its last record is followed by some bytes of the next piece.
+            Some(_) => position.min(self.unit.bytes),
+            None => position,
+        }
+    }
+
+    /// Checks that the current file is still the one that was listed.
+    fn check_unchanged(&self) -> Result<()> {
+        let counting = self.unit.piece.as_ref().and_then(Piece::failure);
+        if let (Some(error), Some(input)) = (counting, self.inputs.last()) {
+            return Err(Error::io("read", &input.path)(error));
+        }
+        match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
+            (Some((reader, _)), Some(input)) => reader.check_unchanged(input),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the current input after checking that it is still the file that was listed. Without
+    /// the check, a missing file would be committed as a reject, and the directory could never be
+    /// used again with the complete inputs.
+    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
+        input.check_path()?;
+        let (file, read) = (self.cursor.file, &self.config.read);
+        let stop = self.context.stop;
+        let mut reader = match &self.unit.piece {
+            Some(piece) => piece.open(stop),
+            None => RecordReader::open(input, file, read, stop),
+        };
+        if let Some(helpers) = self.decoding.helpers {
+            reader.decompress_ahead(input, helpers);
+        }
+        let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
+        // Without this memory another thread has failed, and this one is about to be told.
+        let taken = (beyond > 0)
+            .then(|| self.decoding.memory.hold(beyond))
+            .flatten();
+        Ok((reader, taken))
+    }
+
+    /// Appends the next record of the unit; `false` after the last one.
+    fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
+        loop {
+            if let Some((reader, _)) = &mut self.reader {
+                let more = reader.next_into(batch);
+                failed(reader, &self.inputs[self.cursor.file as usize])?;
+                if more {
+                    self.cursor.event += 1;
+                    if self.is_damaged(batch)? {
+                        if let Some(record) = batch.records.pop() {
+                            batch.bytes.truncate(record.bytes.start);
+                        }
+                        continue;
+                    }
+                    return Ok(true);
+                }
+                self.check_unchanged()?;
+                self.reader = None;
+                self.before += size(&self.inputs[self.cursor.file as usize]);
+                if let Some(piece) = &self.unit.piece {
+                    piece.counted(self.cursor.event);
+                    self.cursor = self.unit.end();
+                    return Ok(false);
+                }
+                self.cursor = Cursor::of_file(self.cursor.file + 1);
+            }
+            let Some(input) = self.inputs.get(self.cursor.file as usize) else {
+                return Ok(false);
+            };
+            self.reader = Some(self.open(input)?);
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Work>> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.context.stop.check(STAGE)?;
+        let mut batch = self.over.take().unwrap_or_default();
+        let mut ends_segment = self.account(batch.bytes.len());
+        let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
+        while ends_segment.is_none()
+            && batch.bytes.len() < BATCH_BYTES
+            && batch.records.len() < BATCH_RECORDS
+        {
+            let (bytes, records) = (batch.bytes.len(), batch.records.len());
+            if !self.read_into(&mut batch)? {
+                self.ended = true;
+                ends_segment = Some(self.cursor);
+                break;
+            }
+            if self.found.as_ref().is_some_and(|found| !found.is_empty()) {
+                // There may be more of it.
+                while self.read_into(&mut batch)? {
+                    batch.clear();
+                    self.context.stop.check(STAGE)?;
+                }
+                self.ended = true;
+                return Ok(None);
+            }
+            // A document too large to share a batch gets its own batch.
+            if records > 0 && too_much(batch.bytes.len(), &self.shape) {
+                self.over = Some(split(&mut batch, bytes, records));
+                break;
+            }
+            ends_segment = self.account(batch.bytes.len() - bytes);
+        }
+        if ends_segment.is_some() {
+            // A segment may be committed only if it was read from the file as listed.
+            self.check_unchanged()?;
+        }
+        // A requested stop ends standard input early, and that end must not be committed.
+        self.context.stop.check(STAGE)?;
+        if batch.bytes.capacity() > 2 * batch.bytes.len().max(BATCH_BYTES) {
+            // The batch held a large record that was moved to the next batch.
+            batch.bytes.shrink_to_fit();
+        }
+        let bytes = batch.bytes.len() as u64;
+        let (oversized, cost) = match batch.records.as_slice() {
+            [record] if too_much(batch.bytes.len(), &self.shape) => {
+                let cost = self.shape.cost_of_oversized(&record.kind, &batch.bytes);
+                (true, cost)
+            }
+            _ => (false, bytes * self.shape.worst + 4096),
+        };
+        let work = Work {
+            sequence: self.sequence,
+            ends_segment,
+            oversized,
+            alone: oversized && cost >= self.shape.in_flight,
+            cost,
+            batch,
+        };
+        self.sequence += 1;
+        Ok(Some(work))
+    }
+
+    /// Counts the bytes of a record into the segment. Returns the start of the next segment if this
+    /// one ends.
+    fn account(&mut self, bytes: usize) -> Option<Cursor> {
+        self.segment_bytes += bytes as u64;
+        (self.segment_bytes >= self.shape.segment_bytes).then(|| {
+            self.segment_bytes = 0;
+            self.cursor
+        })
+    }
+}
+
+/// Bytes of an input on disk.
+fn size(input: &InputFile) -> u64 {
+    input.identity.as_ref().map_or(0, |file| file.size)
+}
+
+/// Returns an error if an I/O failure ended the input. Committing the truncated input would make it
+/// permanent, whereas a repeated command may read the whole file.
+fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
+    let failure = reader.failure();
+    failure.map_or(Ok(()), |error| {
+        Err(error).map_err(Error::io("read", &input.path))
+    })
+}
+
+/// Moves the last record out of a batch, together with the buffer that it enlarged.
+fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
+    let mut over = Batch {
+        bytes: std::mem::take(&mut batch.bytes),
+        records: batch.records.split_off(records),
+    };
+    batch.bytes.extend(over.bytes.drain(..bytes));
+    for record in &mut over.records {
+        record.bytes = record.bytes.start - bytes..record.bytes.end - bytes;
+    }
+    over
+}

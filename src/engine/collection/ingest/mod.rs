@@ -1,0 +1,170 @@
+//! From inputs to committed segments.
+//!
+//! # Parts
+//! - `units`: how the inputs are cut into units, each with segments of its own.
+//! - `shares`: how the budget is divided, and what batches and documents can take of it.
+//! - `credit`: the bytes that may be in flight.
+//! - `feeder`: the reader of a unit; it frames records into batches and cuts segments.
+//! - `worker`: interprets and shingles the records of a batch.
+//! - `writer`: the writer of a unit; it appends batches in input order. Segments are committed in
+//!   any order and take their places in the manifest.
+//! - `threads`: who does what.
+//! - `stats`: the counts of a segment.
+//! - `reread`: reads the documents of an ingested collection again.
+//!
+//! # Damage that is found late
+//! A large member of a compressed file shows only at its end that its checksum is wrong. Documents
+//! from it were committed by then. So the segments of the unit are taken out of the manifest, and
+//! the unit is read again, without the records of that stretch. No bytes of the results depend on
+//! when the damage was found.
+//!
+//! The feeder makes `Work`, a worker turns it into `Done`, and the writer writes it.
+//!
+//! # Errors
+//! `InputChanged` if a file differs from its entry in the list of inputs. Each file is checked
+//! before it is opened, after it has been read, and before a segment that ends within it is
+//! committed. So every committed segment was read from the files as listed. Once the file is
+//! restored (including its modification time), the run can continue.
+
+mod credit;
+mod feeder;
+mod reread;
+mod shares;
+mod stats;
+mod threads;
+mod units;
+mod worker;
+mod writer;
+
+use crate::Result;
+use crate::base::budget::{Budget, ByteSize};
+use crate::base::ids::Key;
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit as Progressing};
+use crate::engine::collection::{
+    self, Addition, Additions, CollectionConfig, Cursor, Ingested, SegmentEntry, Segments,
+};
+use crate::store::workspace::Workspace;
+use crate::store::{PartInfo, disk};
+use crate::text::read::InputFile;
+
+use feeder::{Damaged, Known};
+use shares::{INPUT_BYTES, Shares};
+use threads::Ingest;
+use units::Unit;
+
+pub(crate) use credit::Credit;
+pub(crate) use reread::Reread;
+pub use shares::least_memory;
+pub use stats::SegmentStats;
+
+const STAGE: &str = "ingest";
+/// Subdirectory of the segments' parts.
+const DIRECTORY: &str = "collection";
+
+/// Refuses a budget that is too small for reading this number of inputs.
+pub(crate) fn require_memory(
+    config: &CollectionConfig,
+    inputs: usize,
+    budget: &Budget,
+) -> Result<()> {
+    budget.require(least_memory(config, inputs), || {
+        let most = config.read.max_document;
+        let files = counted(inputs as u64, "file");
+        format!("reading documents of up to {most} (--max-document) from {files}")
+    })
+}
+
+/// The last addition of inputs, which is being read. If a part of what was read before it is lost,
+/// all inputs are read again, in one piece.
+fn last_addition(workspace: &mut Workspace) -> Result<Addition> {
+    let additions = workspace.manifest.get::<Additions>();
+    let Some(&addition) = additions.and_then(|additions| additions.0.last()) else {
+        return Ok(Addition::default());
+    };
+    let begin = Cursor::of_file(addition.file);
+    let segments = collection::segments(&workspace.manifest);
+    let before = segments.partition_point(|segment| segment.next <= begin);
+    if before < addition.segments as usize {
+        workspace.manifest.remove::<Additions>();
+        return Ok(Addition::default());
+    }
+    Ok(addition)
+}
+
+/// Takes the segments of the units with damaged stretches out of the manifest: documents in them
+/// came from bytes whose checksum is wrong. Returns their parts.
+fn forget(workspace: &mut Workspace, units: &[Unit], damaged: &[Damaged]) -> Vec<PartInfo> {
+    let segments = collection::segments(&workspace.manifest).to_vec();
+    let is_damaged = |unit: &&Unit| damaged.iter().any(|(file, _)| unit.files.contains(file));
+    let mut gone: Vec<SegmentEntry> = Vec::new();
+    for unit in units.iter().filter(is_damaged) {
+        gone.extend_from_slice(unit.committed(&segments));
+    }
+    workspace.manifest.set(Segments::default());
+    for segment in segments {
+        if !gone.iter().any(|other| other.next == segment.next) {
+            collection::insert_segment(&mut workspace.manifest, segment);
+        }
+    }
+    let parts = |segment: SegmentEntry| {
+        let parts = [segment.documents, segment.fingerprints, segment.rejects];
+        parts.into_iter().chain(segment.text)
+    };
+    gone.into_iter().flat_map(parts).collect()
+}
+
+/// Reads the inputs into committed segments, starting after the last committed one.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    inputs: &[InputFile],
+    context: &Context<'_>,
+) -> Result<()> {
+    if collection::ingested(&workspace.manifest) {
+        return Ok(());
+    }
+    let config = collection::config(&workspace.manifest).clone();
+    require_memory(&config, inputs.len(), &context.budget)?;
+    let addition = last_addition(workspace)?;
+    let units = units::units(inputs, addition, &config, context.stop);
+    context.stop.check(STAGE)?;
+    let begin = Cursor::of_file(addition.file);
+    let segments = collection::segments(&workspace.manifest);
+    let before = segments.partition_point(|segment| segment.next <= begin);
+    if !units::fit(&segments[before..], &units) {
+        // Another version began, and cut the inputs differently.
+        let kept = segments[..before].to_vec();
+        workspace.manifest.set(Segments(kept));
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
+    let list = inputs.len() as u64 * INPUT_BYTES;
+    let memory = ByteSize(context.budget.memory.0 - list);
+    let threads = context.budget.threads;
+    let shares = Shares::new(memory, &config, units.len().min(threads), threads > 1);
+    let total: Option<u64> = inputs
+        .iter()
+        .map(|i| i.identity.as_ref().map(|f| f.size))
+        .sum();
+    context.progress.start(STAGE, Progressing::Bytes, total);
+    let mut damaged: Vec<Damaged> = Vec::new();
+    loop {
+        let known = Known {
+            inputs,
+            damaged: &damaged,
+        };
+        let ingest = Ingest::<K>::new(workspace, known, &units, &config, shares, context);
+        let found = ingest.run()?;
+        if found.is_empty() {
+            break;
+        }
+        let parts = forget(workspace, &units, &found);
+        workspace.commit(&[])?;
+        for part in parts {
+            disk::remove(&workspace.path(DIRECTORY).join(part.name))?;
+        }
+        damaged.extend(found);
+    }
+    workspace.manifest.set(Ingested(true));
+    workspace.commit(&[DIRECTORY])
+}

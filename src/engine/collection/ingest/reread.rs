@@ -1,0 +1,287 @@
+//! Reads the documents of a collection again from its inputs, with their numbers.
+//!
+//! # In and out
+//! In: a collection, and the inputs that it was read from. Out: each document, unit by unit, so
+//! that several threads can read.
+//!
+//! # Invariants
+//! - A document has the number that it has in the collection: the record of each document is at the
+//!   place that the collection says.
+//! - Every file is checked as ingest checks it: it must be the one that was listed.
+//!
+//! # Cost
+//! Memory as ingest, of which each unit that is read takes a share. A compressed file is one unit,
+//! which one thread reads.
+
+use std::ops::Range;
+
+use super::credit::Credit;
+use super::feeder::{Decoding, Feeder, Known};
+use super::shares::{Shape, Shares};
+use super::units::{self, Unit};
+use super::{DIRECTORY, least_memory};
+use crate::base::budget::ByteSize;
+use crate::base::progress::{Context, Stop};
+use crate::engine::collection::{
+    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
+};
+use crate::store::workspace::{Places, Workspace};
+use crate::text::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
+use crate::{Error, Result};
+
+/// Reads documents of a collection again.
+pub(crate) struct Reread<'a> {
+    places: Places,
+    segments: Vec<SegmentEntry>,
+    parameters: u128,
+    inputs: &'a [InputFile],
+    units: Vec<Unit>,
+    config: &'a CollectionConfig,
+    shape: Shape,
+    threads: usize,
+    credit: Credit,
+    decoders: Credit,
+    context: &'a Context<'a>,
+}
+
+impl<'a> Reread<'a> {
+    /// The least memory of [`Reread::new`].
+    pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
+        least_memory(config, inputs)
+    }
+
+    /// Prepares to read a whole collection with `memory`, of which there must be at least
+    /// [`Reread::least_memory`].
+    pub fn new(
+        workspace: &Workspace,
+        config: &'a CollectionConfig,
+        inputs: &'a [InputFile],
+        memory: ByteSize,
+        context: &'a Context<'a>,
+    ) -> Reread<'a> {
+        let units = all_units(workspace, inputs, config, context.stop);
+        let readers = units.len().min(context.budget.threads);
+        let shares = Shares::new(memory, config, readers, false);
+        Reread {
+            places: workspace.places().clone(),
+            segments: segments(&workspace.manifest).to_vec(),
+            parameters: workspace.collection_parameters(),
+            inputs,
+            units,
+            config,
+            shape: Shape::new::<u64>(config, shares),
+            threads: shares.units,
+            credit: Credit::new(shares.in_flight),
+            decoders: Credit::new(match shares.units {
+                1 => u64::MAX,
+                _ => shares.decoders,
+            }),
+            context,
+        }
+    }
+
+    /// The number of units.
+    pub fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The number of threads for which there is memory.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn segments(&self, unit: usize) -> &[SegmentEntry] {
+        let unit = self.units.get(unit);
+        unit.map_or(&[], |unit| unit.committed(&self.segments))
+    }
+
+    /// The numbers of a unit's documents.
+    pub fn documents(&self, unit: usize) -> Range<u32> {
+        let segments = self.segments(unit);
+        let first = segments.first().map_or(0, |segment| segment.first_document);
+        let count: u64 = segments.iter().map(|segment| segment.stats.documents).sum();
+        first..first + count as u32
+    }
+
+    /// The bytes of a unit on disk.
+    pub fn bytes(&self, unit: usize) -> u64 {
+        self.units.get(unit).map_or(0, |unit| unit.bytes)
+    }
+
+    /// After a failure of a thread, ends the waiting of others for memory.
+    pub fn close(&self) {
+        self.credit.close();
+        self.decoders.close();
+    }
+
+    /// Passes the documents of a unit to `visit` that `wanted` chooses by number.
+    ///
+    /// # Errors
+    /// `InputChanged`; those of reading, of the collection's parts and of `visit`.
+    pub fn each(
+        &self,
+        unit: usize,
+        mut wanted: impl FnMut(u32) -> bool,
+        mut visit: impl FnMut(u32, &DocumentRecord, &RawDocument<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(unit, |number, document, record, bytes| {
+            if !wanted(number) {
+                return Ok(());
+            }
+            match interpret(record, bytes, &self.config.read) {
+                Interpreted::Document(raw) => visit(number, document, &raw),
+                _ => Err(self.changed(document)),
+            }
+        })
+    }
+
+    /// As [`Reread::each`], but passes on the record of every document and its bytes, which are not
+    /// interpreted.
+    ///
+    /// # Errors
+    /// As [`Reread::each`].
+    pub fn each_record(
+        &self,
+        unit: usize,
+        mut visit: impl FnMut(u32, &Record, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(unit, |number, _, record, bytes| {
+            visit(number, record, bytes)
+        })
+    }
+
+    fn visit(
+        &self,
+        unit: usize,
+        mut visit: impl FnMut(u32, &DocumentRecord, &Record, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(of) = self.units.get(unit) else {
+            return Ok(());
+        };
+        let mut documents = Documents {
+            places: &self.places,
+            parameters: self.parameters,
+            segments: self.segments(unit).iter(),
+            reader: None,
+        };
+        let mut number = self.documents(unit).start;
+        let mut next = documents.next()?;
+        let (inputs, config, context) = (self.inputs, self.config, self.context);
+        let decoding = Decoding {
+            memory: &self.decoders,
+            helpers: None,
+        };
+        let from = of.begin();
+        // Its documents are none of a damaged stretch.
+        let known = Known {
+            inputs,
+            damaged: &[],
+        };
+        let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
+        while let Some(work) = feeder.next()? {
+            let decoded = |kind: &RecordKind| {
+                matches!(
+                    kind,
+                    RecordKind::Warc | RecordKind::Arc | RecordKind::Mail { .. }
+                )
+            };
+            let grows = work.batch.records.iter().any(|r| decoded(&r.kind));
+            let body = if grows {
+                self.shape.max_document * 9 / 4
+            } else {
+                0
+            };
+            // Without this memory another thread has failed, and this one is about to be told.
+            let _taken = self.credit.hold(work.cost.max(body));
+            for record in &work.batch.records {
+                let Some(document) = &next else { break };
+                let place = (record.source.file, record.source.offset);
+                if place != (document.file, document.offset)
+                    || matches!(record.kind, RecordKind::Rejected(_))
+                {
+                    continue;
+                }
+                let bytes = work.batch.bytes.get(record.bytes.clone());
+                visit(number, document, record, bytes.unwrap_or_default())?;
+                number += 1;
+                next = documents.next()?;
+            }
+        }
+        match next {
+            Some(document) => Err(self.changed(&document)),
+            None => Ok(()),
+        }
+    }
+
+    /// A document is not in its place.
+    pub fn changed(&self, document: &DocumentRecord) -> Error {
+        let input = self.inputs.get(document.file as usize);
+        Error::InputChanged {
+            path: input.map(|input| input.path.clone()).unwrap_or_default(),
+            expected: format!(
+                "had the document {} at offset {}",
+                document.docno, document.offset
+            ),
+            found: "something else there".into(),
+        }
+    }
+}
+
+/// The documents of some segments.
+struct Documents<'s> {
+    places: &'s Places,
+    parameters: u128,
+    segments: std::slice::Iter<'s, SegmentEntry>,
+    reader: Option<DocumentReader>,
+}
+
+impl Documents<'_> {
+    fn next(&mut self) -> Result<Option<DocumentRecord>> {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                if let Some(document) = reader.next()? {
+                    return Ok(Some(document));
+                }
+                self.reader.take().map_or(Ok(()), DocumentReader::finish)?;
+            }
+            let Some(segment) = self.segments.next() else {
+                return Ok(None);
+            };
+            let path = self.places.part(DIRECTORY, &segment.documents.name);
+            let parameters = Some(self.parameters);
+            let reader = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+            self.reader = Some(reader);
+        }
+    }
+}
+
+/// The units of all inputs, in order, as they were cut.
+fn all_units(
+    workspace: &Workspace,
+    inputs: &[InputFile],
+    config: &CollectionConfig,
+    stop: &Stop,
+) -> Vec<Unit> {
+    let mut additions = vec![Addition::default()];
+    if let Some(Additions(more)) = workspace.manifest.get::<Additions>() {
+        additions.extend(more);
+    }
+    let mut all = Vec::new();
+    for (n, &addition) in additions.iter().enumerate() {
+        let end = additions
+            .get(n + 1)
+            .map_or(inputs.len(), |next| next.file as usize);
+        let inputs = inputs.get(..end).unwrap_or(inputs);
+        all.extend(units::units(inputs, addition, config, stop));
+    }
+    if units::fit(segments(&workspace.manifest), &all) {
+        return all;
+    }
+    // Version 0.1.0 read all inputs in one piece.
+    vec![Unit {
+        number: 0,
+        files: 0..inputs.len() as u32,
+        piece: None,
+        bytes: 0,
+    }]
+}

@@ -1,0 +1,228 @@
+//! How the budget is divided, and the memory that batches and documents can take.
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::engine::collection::CollectionConfig;
+use crate::engine::shingle::Shingler;
+use crate::text::read::RecordKind;
+
+use super::feeder::BATCH_BYTES;
+
+/// Memory that the first unit uses beyond the parts of the budget below: the table of MD5s, and the
+/// buffers of the decompressor and of the three part writers.
+const FIXED_BYTES: u64 = 40 << 20;
+/// The same for each further unit. A decompressor that takes more than [`DECODER_BYTES`] has to get
+/// it first.
+const UNIT_BYTES: u64 = 28 << 20;
+/// Memory of a decompressor that the fixed parts contain.
+pub(super) const DECODER_BYTES: u64 = 12 << 20;
+/// Memory for the batches of a unit, so that it seldom waits for others.
+const UNIT_BATCH_BYTES: u64 = 24 << 20;
+/// Additional memory for each unit if text is kept: a block, its compressor, and the writer's
+/// buffer.
+const TEXT_BYTES: u64 = 6 << 20;
+/// Bytes of text per byte of a body: a byte of a legacy charset or an invalid byte can become three
+/// bytes, and a growing text can have twice its length allocated.
+const TEXT_GROWTH: u64 = 6;
+/// How many bytes of a record are searched for a content encoding.
+const HEAD_BYTES: usize = 64 << 10;
+/// Memory for an entry in the list of inputs: its path three times, and its identity. Long paths
+/// take more.
+pub(super) const INPUT_BYTES: u64 = 500;
+
+/// The least `--memory` that can ingest this number of input files with these parameters.
+#[must_use]
+pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
+    let list = inputs as u64 * INPUT_BYTES;
+    let document = config.read.max_document.0;
+    // The record that the reader is filling, and batches of one and a half times its size.
+    let reading = document * 5 / 2 + (16 << 20);
+    // The largest document alone, and one pass over it. The pass takes a quarter of the memory that
+    // the record leaves free. The amount subtracted is within what a process may use beyond its
+    // budget. This sum is the larger one for documents of more than 100 MiB.
+    let alone = (document * 31 / 8).saturating_sub(120 << 20);
+    ByteSize(fixed_bytes(config) + list + reading.max(alone))
+}
+
+/// Memory that shingling a document can take beside its record, if its text has this number of
+/// bytes: the text, unless it is the record's own bytes, and the canonical text a second time, if
+/// it is one token. The canonical text grows by a quarter at a time.
+fn beyond_record(text: u64) -> u64 {
+    text * 9 / 4
+}
+
+fn text_bytes(config: &CollectionConfig) -> u64 {
+    if config.text { TEXT_BYTES } else { 0 }
+}
+
+fn fixed_bytes(config: &CollectionConfig) -> u64 {
+    FIXED_BYTES + text_bytes(config)
+}
+
+/// How the budget is divided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    /// Units that are read at the same time.
+    pub(super) units: usize,
+    /// Worst-case bytes of all batches until they are written.
+    pub(super) in_flight: u64,
+    /// Worst-case bytes of one batch. A document that exceeds it goes to the writer.
+    pub(super) batch: u64,
+    /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
+    pub(super) pass: u64,
+    /// Bytes of decompressors beyond [`DECODER_BYTES`]. With one unit there is no limit.
+    pub(super) decoders: u64,
+    /// Bytes of what helpers decompress ahead of the readers.
+    pub(super) ahead: u64,
+}
+
+impl Shares {
+    /// Divides the memory for as many units as it has room for, and at most `units`, and for what
+    /// other threads decompress, if there are any.
+    pub(super) fn new(
+        memory: ByteSize,
+        config: &CollectionConfig,
+        units: usize,
+        helped: bool,
+    ) -> Shares {
+        let document = config.read.max_document.0;
+        // The largest document, beside which nothing else is in flight, and one pass over it. The
+        // amount subtracted is within what a process may use beyond its budget.
+        let alone = (document * 13 / 3).saturating_sub(64 << 20);
+        let further = UNIT_BYTES + text_bytes(config) + document;
+        let left = |units: u64| {
+            let taken = fixed_bytes(config) + document + (units - 1) * further;
+            memory.0.saturating_sub(taken)
+        };
+        let least = |units: u64| alone.max(units * UNIT_BATCH_BYTES);
+        let fits = |units: &u64| left(*units) / 5 * 4 >= least(*units);
+        let units = (2..=units as u64).take_while(fits).last().unwrap_or(1);
+        let decoders = match units {
+            1 => 0,
+            _ => left(units) / 5,
+        };
+        let in_flight = left(units) - decoders;
+        let ahead = match helped {
+            true => in_flight.saturating_sub(least(units)) / 2,
+            false => 0,
+        };
+        let in_flight = in_flight - ahead;
+        Shares {
+            units: units as usize,
+            in_flight,
+            batch: in_flight / 4,
+            pass: in_flight / 4,
+            decoders,
+            ahead,
+        }
+    }
+}
+
+/// The limits that decide where batches and segments end, and the memory that a batch may cost.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) segment_bytes: u64,
+    /// Worst-case bytes of memory for each raw byte of a document.
+    pub(super) worst: u64,
+    pub(super) batch_cost: u64,
+    /// As in [`Shares`].
+    pub(super) in_flight: u64,
+    pub(super) pass: u64,
+    /// Worst-case bytes of fingerprints for each byte of text.
+    pub(super) fingerprints: u64,
+    pub(super) max_document: u64,
+}
+
+impl Shape {
+    pub(super) fn new<K: Key>(config: &CollectionConfig, shares: Shares) -> Shape {
+        let shingler = Shingler::<K>::new(&config.shingle);
+        let fingerprints = shingler
+            .most_fingerprints(BATCH_BYTES)
+            .div_ceil(BATCH_BYTES) as u64;
+        // The record itself, its fingerprints (as a worker's set and as bytes for the writer), and
+        // its text.
+        let text = if config.text { TEXT_GROWTH } else { 0 };
+        let worst = 1 + 2 * fingerprints * K::BYTES as u64 + text;
+        Shape {
+            segment_bytes: config.segment_size.0,
+            worst,
+            batch_cost: shares.batch,
+            in_flight: shares.in_flight,
+            pass: shares.pass,
+            fingerprints: fingerprints * K::BYTES as u64,
+            max_document: config.read.max_document.0,
+        }
+    }
+
+    /// Memory that a document left to the writer can take.
+    pub(super) fn cost_of_oversized(&self, kind: &RecordKind, bytes: &[u8]) -> u64 {
+        let length = bytes.len() as u64;
+        let text = match kind {
+            RecordKind::Warc | RecordKind::Arc if has_content_encoding(bytes) => self.max_document,
+            // A body in a single-byte charset can double in size as UTF-8.
+            RecordKind::Mail { .. } => (2 * length).min(self.max_document),
+            _ => length,
+        };
+        let pass = (text * self.fingerprints).min(self.pass);
+        length + beyond_record(text) + pass
+    }
+}
+
+/// Whether the start of a record has a content-encoding header. If the match is wrong, the only
+/// cost is a wait.
+fn has_content_encoding(bytes: &[u8]) -> bool {
+    const NAME: &[u8] = b"content-encoding";
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let mut lines = head.split(|&byte| byte == b'\n');
+    lines.any(|line| {
+        let name = line.get(..NAME.len());
+        name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(memory: u64, wanted: usize) -> Shares {
+        Shares::new(
+            ByteSize::mib(memory),
+            &CollectionConfig::default(),
+            wanted,
+            true,
+        )
+    }
+
+    #[test]
+    fn as_many_units_as_there_is_memory_for() {
+        let least = least_memory(&CollectionConfig::default(), 0).0 >> 20;
+        for (memory, wanted, expected) in [
+            (least, 32, 1),
+            (512, 1, 1),
+            (512, 2, 2),
+            (1 << 10, 32, 8),
+            (4 << 10, 32, 32),
+            (1 << 20, 32, 32),
+        ] {
+            let shares = units(memory, wanted);
+            assert_eq!(shares.units, expected, "{memory} MiB: {shares:?}");
+        }
+    }
+
+    /// What all units can take at once is within the budget.
+    #[test]
+    fn the_shares_add_up() {
+        let config = CollectionConfig::default();
+        for memory in (216..8000).step_by(100) {
+            for wanted in [1, 2, 8, 128] {
+                let shares = units(memory, wanted);
+                let further = shares.units as u64 - 1;
+                let records = shares.units as u64 * config.read.max_document.0;
+                let fixed = FIXED_BYTES + further * UNIT_BYTES;
+                let sum = fixed + records + shares.in_flight + shares.decoders + shares.ahead;
+                assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
+                assert!(shares.batch + shares.pass <= shares.in_flight);
+            }
+        }
+    }
+}

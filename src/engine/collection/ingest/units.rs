@@ -1,0 +1,235 @@
+//! Units: stretches of the inputs, each read and written into segments of its own.
+//!
+//! Where units begin depends on the inputs and on the size of a segment alone. So the
+//! segments are the same for any number of threads, in whatever order the units are finished.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::base::progress::Stop;
+use crate::engine::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
+use crate::text::read::{InputFile, Piece};
+
+/// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
+/// it is compressed.
+const LEAST_OF_SEGMENT: u64 = 16;
+/// A piece of a file, which is not compressed, has at least this part of a segment's bytes.
+const PIECE_OF_SEGMENT: u64 = 4;
+/// Units that a large collection is cut into, if its files are small: several for each thread of a
+/// large machine, so that all threads end at about the same time.
+const UNITS: u64 = 128;
+/// Bits of a part's number that number the segments of a unit.
+const SEGMENT_BITS: u32 = 32;
+
+/// Consecutive inputs, or a piece of one.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// Its number, from 0.
+    pub(super) number: u32,
+    /// The indices of its inputs.
+    pub(super) files: Range<u32>,
+    /// The piece, if it is not whole inputs.
+    pub(super) piece: Option<Piece>,
+    /// Their bytes on disk.
+    pub(super) bytes: u64,
+}
+
+/// Cuts the inputs from an addition on into units. If a stop is requested, the units may not be
+/// these, and the caller has to stop.
+pub(super) fn units(
+    inputs: &[InputFile],
+    addition: Addition,
+    config: &CollectionConfig,
+    stop: &Stop,
+) -> Vec<Unit> {
+    let all = inputs.len();
+    let inputs = inputs.get(addition.file as usize..).unwrap_or_default();
+    let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
+    let total: u64 = inputs.iter().map(size).sum();
+    let least = (config.segment_size.0 / LEAST_OF_SEGMENT).max(total / UNITS);
+    let of_piece = (config.segment_size.0 / PIECE_OF_SEGMENT).max(total / UNITS);
+    let mut units = Vec::new();
+    let mut add = |files, piece, bytes| {
+        units.push(Unit {
+            number: addition.unit + units.len() as u32,
+            files,
+            piece,
+            bytes,
+        });
+    };
+    let (mut begin, mut bytes) = (addition.file, 0);
+    for (file, input) in (addition.file..).zip(inputs) {
+        let pieces = Piece::all(input, file, &config.read, of_piece, stop);
+        if !pieces.is_empty() {
+            if begin < file {
+                add(begin..file, None, bytes);
+            }
+            for piece in pieces {
+                let bytes = piece.bytes();
+                add(file..file + 1, Some(piece), bytes);
+            }
+            (begin, bytes) = (file + 1, 0);
+            continue;
+        }
+        bytes += size(input);
+        // Nobody knows how long standard input is.
+        let endless = input.identity.is_none() && input.path == Path::new("-");
+        if bytes >= least || endless || file as usize + 1 == all {
+            add(begin..file + 1, None, bytes);
+            (begin, bytes) = (file + 1, 0);
+        }
+    }
+    units
+}
+
+impl Unit {
+    /// The number of the parts of its segment `segment`.
+    pub(super) fn part(&self, segment: usize) -> u64 {
+        (u64::from(self.number) << SEGMENT_BITS) + segment as u64
+    }
+
+    /// Where it begins.
+    pub(super) fn begin(&self) -> Cursor {
+        Cursor {
+            piece: self.piece.as_ref().map_or(0, Piece::begin),
+            ..Cursor::of_file(self.files.start)
+        }
+    }
+
+    /// Where the next one begins.
+    pub(super) fn end(&self) -> Cursor {
+        match &self.piece {
+            Some(piece) if !piece.is_last() => Cursor {
+                piece: piece.end(),
+                ..Cursor::of_file(self.files.start)
+            },
+            _ => Cursor::of_file(self.files.end),
+        }
+    }
+
+    /// Its segments among the committed ones.
+    pub(super) fn committed<'s>(&self, segments: &'s [SegmentEntry]) -> &'s [SegmentEntry] {
+        let from = segments.partition_point(|segment| segment.next <= self.begin());
+        let to = segments.partition_point(|segment| segment.next <= self.end());
+        &segments[from..to]
+    }
+}
+
+/// Whether these segments were cut as these units are. Version 0.1.0 took all inputs for one unit.
+pub(super) fn fit(segments: &[SegmentEntry], units: &[Unit]) -> bool {
+    let mut fitting = 0;
+    for unit in units {
+        for (n, segment) in unit.committed(segments).iter().enumerate() {
+            let stem = crate::store::part_stem(unit.part(n));
+            if segment.documents.name.split('.').next() != Some(&stem) {
+                return false;
+            }
+            fitting += 1;
+        }
+    }
+    fitting == segments.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::budget::ByteSize;
+    use crate::text::read::FileIdentity;
+
+    fn inputs(sizes: &[Option<u64>]) -> Vec<InputFile> {
+        let input = |size: &Option<u64>| InputFile {
+            path: size.map_or("-", |_| "file").into(),
+            real: None,
+            docno: "file".into(),
+            odd_path: false,
+            identity: size.map(|size| FileIdentity {
+                size,
+                modified_ns: 0,
+                digest: String::new(),
+            }),
+            problem: None,
+        };
+        sizes.iter().map(input).collect()
+    }
+
+    fn cut(segment: u64, sizes: &[Option<u64>]) -> Vec<Range<u32>> {
+        let config = CollectionConfig {
+            segment_size: ByteSize(segment),
+            ..CollectionConfig::default()
+        };
+        let units = units(
+            &inputs(sizes),
+            Addition::default(),
+            &config,
+            &Stop::default(),
+        );
+        let numbers: Vec<u32> = units.iter().map(|unit| unit.number).collect();
+        assert_eq!(numbers, (0..units.len() as u32).collect::<Vec<_>>());
+        units.into_iter().map(|unit| unit.files).collect()
+    }
+
+    #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one unit")]
+    fn units_are_consecutive_files_of_enough_bytes() {
+        let sized = |sizes: &[u64]| sizes.iter().copied().map(Some).collect::<Vec<_>>();
+        assert_eq!(cut(1600, &[]), []);
+        assert_eq!(cut(1600, &sized(&[0])), [0..1]);
+        assert_eq!(
+            cut(1600, &sized(&[99, 1, 100, 5, 500, 3])),
+            [0..2, 2..3, 3..5, 5..6]
+        );
+        // A large collection is cut into larger ones.
+        assert_eq!(cut(1600, &sized(&[100; 1280])).len(), 128);
+        // Standard input ends a unit.
+        assert_eq!(cut(1600, &[Some(1), None, Some(1)]), [0..2, 2..3]);
+        // One file is one unit.
+        assert_eq!(cut(1600, &sized(&[1 << 40])), [0..1]);
+    }
+
+    /// A segment with documents of this name that ends before this file, or within it.
+    fn segment(documents: &str, file: u32, event: u64) -> SegmentEntry {
+        let part = |name: &str| serde_json::json!({"name": name, "bytes": 0, "records": 0, "checksum": ""});
+        let stats =
+            serde_json::to_value(crate::engine::collection::SegmentStats::default()).unwrap();
+        serde_json::from_value(serde_json::json!({
+            "first_document": 0,
+            "documents": part(documents),
+            "fingerprints": part(""),
+            "rejects": part(""),
+            "next": {"file": file, "event": event},
+            "stats": stats,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn segments_of_other_versions_do_not_fit() {
+        let sizes = [100, 100, 100].map(Some);
+        let config = CollectionConfig {
+            segment_size: ByteSize(1600),
+            ..CollectionConfig::default()
+        };
+        let units = units(
+            &inputs(&sizes),
+            Addition::default(),
+            &config,
+            &Stop::default(),
+        );
+        let fits = |segments: &[SegmentEntry]| fit(segments, &units);
+        assert!(fits(&[]));
+        let first = [segment("000000.docs", 0, 7), segment("000001.docs", 1, 0)];
+        assert!(fits(&first[..1]));
+        assert!(fits(&first));
+        // The second unit is finished and the first one is not begun.
+        assert!(fits(&[segment("1-000000.docs", 2, 0)]));
+        let third = segment("2-000000.docs", 2, 9);
+        assert!(fits(&[&first[..], &[third]].concat()));
+        // Numbered through, as version 0.1.0 did.
+        assert!(!fits(
+            &[&first[..], &[segment("000002.docs", 1, 5)]].concat()
+        ));
+        assert!(!fits(&[segment("000000.docs", 2, 5)]));
+        // Beyond the inputs.
+        assert!(!fits(&[segment("3-000000.docs", 4, 0)]));
+    }
+}

@@ -1,0 +1,258 @@
+//! Workers: parse and shingle batches.
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord};
+use crate::engine::shingle::Shingler;
+use crate::text::read::{
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, docno_of, interpret,
+};
+use std::collections::BTreeMap;
+
+use super::credit::Grants;
+use super::feeder::Work;
+
+/// Bytes of canonical text that a worker collects in order to compute several MD5s at once. This
+/// covers a whole batch unless decoding made the text longer. Each thread uses this memory on top
+/// of what the budget counts.
+const UNDIGESTED_BYTES: usize = 2 << 20;
+
+/// A batch on its way to the writer.
+pub(super) struct Done {
+    pub(super) sequence: u64,
+    pub(super) contents: Vec<Content>,
+    pub(super) ends_segment: Option<Cursor>,
+    pub(super) cost: u64,
+}
+
+pub(super) enum Content {
+    Shingled(Shingled),
+    Oversized(Batch),
+}
+
+/// The result of a worker for a batch.
+#[derive(Default)]
+pub(super) struct Shingled {
+    pub(super) bytes: u64,
+    pub(super) records: u64,
+    pub(super) documents: Vec<DocumentRecord>,
+    /// The sets, one after the other, as bytes, because the width of the keys is not part of this
+    /// type.
+    pub(super) sets: Vec<u8>,
+    /// The texts, if they are kept, and the length of each in bytes.
+    pub(super) texts: Vec<u8>,
+    pub(super) text_bytes: Vec<usize>,
+    /// Rejects, and notices (marked `true`).
+    pub(super) rejects: Vec<(Reject, bool)>,
+    pub(super) skipped: BTreeMap<&'static str, u64>,
+    /// Documents whose records have no docno.
+    pub(super) unnamed: u64,
+}
+
+impl Shingled {
+    /// Bytes of memory for sets and texts.
+    fn memory(&self) -> u64 {
+        (self.sets.len() + self.texts.len()) as u64
+    }
+}
+
+/// Parses and shingles batches.
+pub(super) struct Worker<K: Key> {
+    config: CollectionConfig,
+    /// Like `config`, with a lower limit on bodies: what the batch may still use.
+    read: ReadConfig,
+    /// Worst-case bytes of memory for each byte of a body.
+    worst: u64,
+    shingler: Shingler<K>,
+    set: Vec<K>,
+}
+
+impl<K: Key> Worker<K> {
+    pub(super) fn new(config: &CollectionConfig, worst: u64) -> Worker<K> {
+        Worker {
+            config: config.clone(),
+            read: config.read.clone(),
+            worst,
+            shingler: Shingler::new(&config.shingle),
+            set: Vec::new(),
+        }
+    }
+
+    pub(super) fn process(&mut self, work: Work, grants: &Grants<'_>) -> Done {
+        let Work {
+            sequence,
+            batch,
+            ends_segment,
+            oversized,
+            alone: _,
+            mut cost,
+        } = work;
+        let contents = if oversized {
+            vec![Content::Oversized(batch)]
+        } else {
+            self.shingle(&batch, &mut cost, grants)
+        };
+        Done {
+            sequence,
+            contents,
+            ends_segment,
+            cost,
+        }
+    }
+
+    /// Shingles a batch. A body that outgrows both the batch's memory and the additional grants is
+    /// left to the writer, which keeps its place in the order.
+    fn shingle(&mut self, batch: &Batch, cost: &mut u64, grants: &Grants<'_>) -> Vec<Content> {
+        let mut contents = Vec::new();
+        let mut out = Shingled::default();
+        let (mut digested, mut granted, mut finished) = (0, 0, 0);
+        for record in &batch.records {
+            loop {
+                let left = (*cost).saturating_sub(finished + out.memory());
+                let most = self.config.read.max_document.0;
+                self.read.max_document = ByteSize(most.min(left / self.worst));
+                let (shingler, set) = (&mut self.shingler, &mut self.set);
+                let (config, read) = (&self.config, &self.read);
+                let mut texts = std::mem::take(&mut out.texts);
+                let before = texts.len();
+                let document = read_document(record, batch, config, read, &mut out, |document| {
+                    set.clear();
+                    let all = (K::default(), K::MAX);
+                    if config.text {
+                        shingler.shingle_keeping(document, all, set, &mut texts)
+                    } else {
+                        shingler.shingle_undigested(document, all, set)
+                    }
+                });
+                out.texts = texts;
+                match document {
+                    Ok(Some(mut document)) => {
+                        document.shingles = self.set.len() as u32;
+                        for key in &self.set {
+                            key.put_le(&mut out.sets);
+                        }
+                        out.documents.push(document);
+                        out.text_bytes.push(out.texts.len() - before);
+                        if self.shingler.undigested_bytes() >= UNDIGESTED_BYTES {
+                            self.digest(&mut out.documents, &mut digested);
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(Grown) => {
+                        if let Some(more) = grants.more(granted) {
+                            granted += more;
+                            *cost += more;
+                            continue;
+                        }
+                        self.digest(&mut out.documents, &mut digested);
+                        digested = 0;
+                        finished += out.memory();
+                        contents.push(Content::Shingled(std::mem::take(&mut out)));
+                        contents.push(Content::Oversized(Batch {
+                            bytes: batch.bytes[record.bytes.clone()].to_vec(),
+                            records: vec![Record {
+                                bytes: 0..record.bytes.len(),
+                                ..record.clone()
+                            }],
+                        }));
+                        break;
+                    }
+                }
+                out.bytes += record.bytes.len() as u64;
+                out.records += 1;
+                break;
+            }
+        }
+        self.digest(&mut out.documents, &mut digested);
+        contents.push(Content::Shingled(out));
+        contents
+    }
+
+    /// Fills in the MD5s of the documents from `digested` on.
+    fn digest(&mut self, documents: &mut [DocumentRecord], digested: &mut usize) {
+        let documents = documents.get_mut(*digested..).unwrap_or_default();
+        *digested += documents.len();
+        for (document, md5) in documents.iter_mut().zip(self.shingler.digests()) {
+            document.md5 = *md5;
+        }
+    }
+}
+
+/// A body that exceeds the limit here but not the limit of the collection.
+pub(super) struct Grown;
+
+/// What the framer noticed about a record that is not a document: it may have taken in bytes that are
+/// not its own.
+fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
+    let notice = record.notice.clone()?;
+    let docno = docno_of(&record.kind, bytes);
+    Some((Reject { docno, ..notice }, true))
+}
+
+/// Interprets a record and shingles its document. Rejects and notices go to `out`. `read` is the
+/// collection's configuration, or one with a stricter limit on bodies.
+pub(super) fn read_document(
+    record: &Record,
+    batch: &Batch,
+    config: &CollectionConfig,
+    read: &ReadConfig,
+    out: &mut Shingled,
+    shingle: impl FnOnce(&crate::text::read::RawDocument<'_>) -> crate::engine::shingle::DocumentFacts,
+) -> std::result::Result<Option<DocumentRecord>, Grown> {
+    if let RecordKind::Rejected(reject) = &record.kind {
+        out.rejects.push((reject.clone(), false));
+        return Ok(None);
+    }
+    let bytes = &batch.bytes[record.bytes.clone()];
+    let document = match interpret(record, bytes, read) {
+        Interpreted::Document(document) => document,
+        Interpreted::Skipped(kind) => {
+            *out.skipped.entry(kind).or_default() += 1;
+            out.rejects.extend(notice_of(record, bytes));
+            return Ok(None);
+        }
+        Interpreted::Rejected(reject)
+            if reject.reason == Reason::TooLarge
+                && read.max_document < config.read.max_document =>
+        {
+            return Err(Grown);
+        }
+        Interpreted::Rejected(reject) => {
+            out.rejects.push((reject, false));
+            out.rejects.extend(notice_of(record, bytes));
+            return Ok(None);
+        }
+    };
+    let facts = shingle(&document);
+    let unread = |notice: &Reject| notice.reason == Reason::NotComparable;
+    let empty = (facts.words == 0 && !document.notices.iter().any(unread)).then(|| Reject {
+        source: record.source,
+        docno: None,
+        reason: Reason::NotComparable,
+        detail: "the text has no words".into(),
+    });
+    let notices = document.notices.iter().cloned().chain(facts.notices);
+    for mut notice in notices.chain(empty) {
+        notice.source = record.source;
+        notice
+            .docno
+            .get_or_insert_with(|| document.docno.to_string());
+        out.rejects.push((notice, true));
+    }
+    out.unnamed += u64::from(document.unnamed);
+    Ok(Some(DocumentRecord {
+        docno: document.docno.into_owned(),
+        url: document.url.map(Into::into),
+        title: facts.title,
+        charset: facts.charset.to_string(),
+        words: facts.words,
+        shingles: 0,
+        stored: true,
+        short: facts.short,
+        group: config.size_groups.group(facts.words),
+        md5: facts.md5,
+        file: record.source.file,
+        offset: record.source.offset,
+        length: record.source.length,
+    }))
+}

@@ -1,0 +1,397 @@
+//! The writer of a unit: appends batches to the parts of a segment in input order. And the
+//! committer, which enters the segments of all units into the manifest.
+
+use crate::base::ids::Key;
+use crate::base::rate::Rate;
+use crate::engine::collection::{
+    CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
+    SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
+};
+use crate::engine::shingle::Shingler;
+use crate::store::workspace::Workspace;
+use crate::text::parse::TokenKind;
+use crate::text::read::{Batch, Interpreted, Reason, Record, interpret};
+use crate::{Error, Result};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::shares::Shares;
+use super::stats::SegmentStats;
+use super::units::Unit;
+use super::worker::{Content, Done, Grown, Shingled, read_document};
+use super::{DIRECTORY, STAGE};
+
+/// Slots of the table of recent MD5s: 4 MiB.
+const SEEN_SLOTS: usize = 1 << 18;
+/// The largest number of documents with 32-bit numbers, with one number reserved.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// The MD5s seen recently in the unit: one slot for each value of some of their bits, which keeps
+/// the latest MD5.
+struct SeenLately(Vec<[u8; 16]>);
+
+impl SeenLately {
+    fn new() -> SeenLately {
+        SeenLately(vec![[0; 16]; SEEN_SLOTS])
+    }
+
+    /// Whether the slot holds this MD5; stores it there.
+    fn seen(&mut self, md5: &[u8; 16]) -> bool {
+        let slot = u32::from_le_bytes([md5[0], md5[1], md5[2], md5[3]]) as usize % SEEN_SLOTS;
+        std::mem::replace(&mut self.0[slot], *md5) == *md5
+    }
+}
+
+/// The parts of the segment being written.
+struct Open {
+    documents: DocumentWriter,
+    fingerprints: SetWriter,
+    rejects: RejectWriter,
+    texts: Option<TextWriter>,
+    stats: SegmentStats,
+}
+
+/// Enters segments into the manifest. While one thread writes the manifest, others leave their
+/// segments to it.
+pub(super) struct Committer<'a> {
+    workspace: Mutex<&'a mut Workspace>,
+    waiting: Mutex<Waiting>,
+    directory: PathBuf,
+    parameters: u128,
+}
+
+#[derive(Default)]
+struct Waiting {
+    segments: Vec<SegmentEntry>,
+    committing: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Committer<'a> {
+    pub(super) fn new(workspace: &'a mut Workspace) -> Committer<'a> {
+        Committer {
+            directory: workspace.path(DIRECTORY),
+            parameters: workspace.collection_parameters(),
+            workspace: Mutex::new(workspace),
+            waiting: Mutex::default(),
+        }
+    }
+
+    /// The committed segments of a unit.
+    pub(super) fn committed(&self, unit: &Unit) -> Vec<SegmentEntry> {
+        let workspace = lock(&self.workspace);
+        unit.committed(segments(&workspace.manifest)).to_vec()
+    }
+
+    fn commit(&self, segment: SegmentEntry) -> Result<()> {
+        let mut waiting = lock(&self.waiting);
+        waiting.segments.push(segment);
+        if waiting.committing {
+            return Ok(());
+        }
+        waiting.committing = true;
+        while !waiting.segments.is_empty() {
+            let new = std::mem::take(&mut waiting.segments);
+            drop(waiting);
+            let mut workspace = lock(&self.workspace);
+            let documents = |segments: &[SegmentEntry]| -> u64 {
+                segments.iter().map(|segment| segment.stats.documents).sum()
+            };
+            let found = documents(segments(&workspace.manifest)) + documents(&new);
+            if found > MOST_DOCUMENTS {
+                return Err(Error::TooMany {
+                    what: "documents",
+                    found,
+                    most: MOST_DOCUMENTS,
+                });
+            }
+            let bytes = new.iter().map(SegmentEntry::bytes).sum();
+            for segment in new {
+                insert_segment(&mut workspace.manifest, segment);
+            }
+            workspace.commit_part(&[DIRECTORY], bytes)?;
+            drop(workspace);
+            waiting = lock(&self.waiting);
+        }
+        waiting.committing = false;
+        Ok(())
+    }
+}
+
+/// The writer of a unit: appends batches in input order.
+pub(super) struct SegmentsWriter<'i, 'a, K: Key> {
+    committer: &'i Committer<'a>,
+    unit: Unit,
+    /// Segments of the unit so far.
+    segments: usize,
+    config: &'i CollectionConfig,
+    shingler: Shingler<K>,
+    pass_bytes: u64,
+    seen: SeenLately,
+    open: Option<Open>,
+    scratch: Vec<u8>,
+}
+
+impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
+    /// Continues after the committed segments of the unit.
+    pub(super) fn new(
+        committer: &'i Committer<'a>,
+        unit: Unit,
+        committed: &[SegmentEntry],
+        config: &'i CollectionConfig,
+        shares: Shares,
+    ) -> Result<Self> {
+        let mut seen = SeenLately::new();
+        for segment in committed {
+            let path = committer.directory.join(&segment.documents.name);
+            let parameters = Some(committer.parameters);
+            let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+            while let Some(document) = documents.next()? {
+                seen.seen(&document.md5);
+            }
+            documents.finish()?;
+        }
+        Ok(SegmentsWriter {
+            committer,
+            unit,
+            segments: committed.len(),
+            shingler: Shingler::new(&config.shingle),
+            config,
+            pass_bytes: shares.pass,
+            seen,
+            open: None,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn open(&mut self) -> Result<&mut Open> {
+        if self.open.is_none() {
+            let (directory, parameters) = (&self.committer.directory, self.committer.parameters);
+            let number = self.unit.part(self.segments);
+            self.open = Some(Open {
+                documents: DocumentWriter::create(directory, parameters, number)?,
+                fingerprints: SetWriter::create(directory, parameters, number, K::BYTES)?,
+                rejects: RejectWriter::create(directory, parameters, number)?,
+                texts: match self.config.text {
+                    true => Some(TextWriter::create(directory, parameters, number)?),
+                    false => None,
+                },
+                stats: SegmentStats::default(),
+            });
+        }
+        self.open.as_mut().ok_or(Error::StageMissing {
+            path: DIRECTORY.into(),
+            stage: STAGE,
+        })
+    }
+
+    pub(super) fn push(&mut self, done: Done) -> Result<()> {
+        for content in done.contents {
+            match content {
+                Content::Shingled(batch) if batch.records == 0 => {}
+                Content::Shingled(batch) => self.push_shingled(batch)?,
+                Content::Oversized(batch) => self.push_oversized(&batch)?,
+            }
+        }
+        if let (Some(next), true) = (done.ends_segment, self.open.is_some()) {
+            self.commit(next)?;
+        }
+        Ok(())
+    }
+
+    fn push_shingled(&mut self, batch: Shingled) -> Result<()> {
+        let (mut sets, mut texts) = (&batch.sets[..], &batch.texts[..]);
+        let mut kept = Vec::with_capacity(batch.documents.len());
+        for (document, &text_bytes) in batch.documents.iter().zip(&batch.text_bytes) {
+            let (set, rest) = sets.split_at(document.shingles as usize * K::BYTES);
+            sets = rest;
+            let (text, rest) = texts.split_at(text_bytes);
+            texts = rest;
+            let stored = !self.seen.seen(&document.md5);
+            kept.push((stored, set, text));
+        }
+        self.open()?;
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
+            if stored {
+                open.fingerprints.put(set)?;
+                if let Some(texts) = &mut open.texts {
+                    texts.push(text)?;
+                    open.stats.text += text.len() as u64;
+                }
+            }
+            push_document(open, document, stored)?;
+        }
+        push_rest(open, &batch)
+    }
+
+    /// Shingles a document whose fingerprints might not fit in memory, in passes over ranges of
+    /// fingerprints.
+    fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
+        // The first pass stores no fingerprints. It counts the tokens, which determine the number
+        // of passes. The length of the record cannot, because its body may be many times as large.
+        let mut most = 0;
+        let record = &batch.records[0];
+        let read = &self.config.read;
+        let shingler = &mut self.shingler;
+        let nothing = &mut Shingled::default();
+        let _: std::result::Result<_, Grown> =
+            read_document(record, batch, self.config, read, nothing, |document| {
+                let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
+                most = match self.config.shingle.parse.tokens {
+                    TokenKind::Bytes(_) => shingler.most_fingerprints(document.body.len()) as u64,
+                    TokenKind::Words | TokenKind::Whitespace => facts.words,
+                };
+                facts
+            });
+        // Release the buffer of the longest token, which may be as long as the document. The next
+        // pass needs that memory again, beside the record.
+        shingler.shrink();
+        let passes = (most * K::BYTES as u64)
+            .div_ceil(self.pass_bytes.max(1 << 20))
+            .max(1) as u32;
+        let mut out = Shingled {
+            bytes: batch.bytes.len() as u64,
+            ..Shingled::default()
+        };
+        out.records = 1;
+        let mut set: Vec<K> = Vec::new();
+        let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
+        let shingler = &mut self.shingler;
+        let first = read_document(record, batch, self.config, read, &mut out, |document| {
+            shingler.shingle(document, bounds(0), &mut set)
+        });
+        self.open()?;
+        if let Ok(Some(mut document)) = first {
+            let stored = !self.seen.seen(&document.md5);
+            let mut shingles = set.len() as u64;
+            for pass in 0..passes {
+                if pass > 0 {
+                    set.clear();
+                    self.shingler.shrink();
+                    // The first pass has already reported rejects and notices.
+                    let mut again = Shingled::default();
+                    let shingler = &mut self.shingler;
+                    let read = &self.config.read;
+                    let _: std::result::Result<_, Grown> =
+                        read_document(record, batch, self.config, read, &mut again, |document| {
+                            shingler.shingle(document, bounds(pass), &mut set)
+                        });
+                    shingles += set.len() as u64;
+                }
+                if let (true, Some(open)) = (stored, &mut self.open) {
+                    open.fingerprints.put_keys(&set, &mut self.scratch)?;
+                }
+            }
+            document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
+                what: "shingles in a document",
+                found: shingles,
+                most: u32::MAX.into(),
+            })?;
+            if let Some(open) = &mut self.open {
+                if stored {
+                    self.shingler.shrink();
+                    push_text(open, &mut self.shingler, record, batch, self.config)?;
+                }
+                push_document(open, &document, stored)?;
+            }
+        }
+        self.shingler = Shingler::new(&self.config.shingle);
+        match &mut self.open {
+            Some(open) => push_rest(open, &out),
+            None => Ok(()),
+        }
+    }
+
+    fn commit(&mut self, next: Cursor) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        self.segments += 1;
+        self.committer.commit(SegmentEntry {
+            // The committer knows.
+            first_document: 0,
+            documents: open.documents.finish()?,
+            fingerprints: open.fingerprints.finish(open.stats.stored)?,
+            rejects: open.rejects.finish()?,
+            text: open.texts.map(TextWriter::finish).transpose()?,
+            next,
+            stats: open.stats,
+        })
+    }
+}
+
+/// Keeps the text of an oversized document, if texts are kept. Reads it once for its length and
+/// once more to write it piece by piece.
+fn push_text<K: Key>(
+    open: &mut Open,
+    shingler: &mut Shingler<K>,
+    record: &Record,
+    batch: &Batch,
+    config: &CollectionConfig,
+) -> Result<()> {
+    let Some(texts) = &mut open.texts else {
+        return Ok(());
+    };
+    let mut each_piece = |take: &mut dyn FnMut(&[u8])| {
+        let bytes = &batch.bytes[record.bytes.clone()];
+        if let Interpreted::Document(document) = interpret(record, bytes, &config.read) {
+            shingler.text_in_pieces(&document, take);
+        }
+    };
+    let mut length = 0;
+    each_piece(&mut |piece| length += piece.len() as u64);
+    texts.begin(length)?;
+    let mut written = Ok(());
+    each_piece(&mut |piece| {
+        if written.is_ok() {
+            written = texts.put(piece);
+        }
+    });
+    open.stats.text += length;
+    written
+}
+
+fn push_document(open: &mut Open, document: &DocumentRecord, stored: bool) -> Result<()> {
+    let stats = &mut open.stats;
+    stats.documents += 1;
+    stats.words += document.words;
+    stats.shingles += u64::from(document.shingles);
+    stats.empty += u64::from(document.words == 0);
+    stats.short += u64::from(document.short && document.words > 0);
+    if stored {
+        stats.stored += u64::from(document.shingles);
+    } else {
+        stats.omitted += 1;
+    }
+    open.documents.push(&DocumentRecord {
+        stored,
+        ..document.clone()
+    })
+}
+
+fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
+    open.stats.bytes += batch.bytes;
+    open.stats.records += batch.records;
+    open.stats.unnamed += batch.unnamed;
+    for (reject, kept) in &batch.rejects {
+        let counts = if *kept {
+            &mut open.stats.noticed
+        } else {
+            &mut open.stats.rejected
+        };
+        *counts
+            .entry(Reason::text(reject.reason).to_string())
+            .or_default() += 1;
+        open.rejects.push(reject, *kept)?;
+    }
+    for (kind, n) in &batch.skipped {
+        *open.stats.skipped.entry((*kind).to_string()).or_default() += n;
+    }
+    Ok(())
+}

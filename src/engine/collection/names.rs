@@ -1,0 +1,175 @@
+//! Docnos by document number.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use crate::base::limits;
+use crate::store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
+use crate::{Error, Result};
+
+/// Docnos by document number. Several threads can look them up.
+///
+/// A small file is mapped. A look-up in a mapped file brings sixteen pages of it into memory, so
+/// random look-ups in a large file take less time and memory if each docno is read by itself
+/// (figures in ARCHITECTURE.md).
+#[derive(Debug)]
+pub struct Names {
+    names: Bytes,
+    ends: Bytes,
+}
+
+/// The payload of a part.
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mapped),
+    Read(PartFile),
+}
+
+impl Bytes {
+    fn open(
+        path: &Path,
+        kind: Kind,
+        parameters: u128,
+        (info, mapped): (&PartInfo, bool),
+    ) -> Result<Bytes> {
+        if mapped {
+            return Mapped::open(path, kind, parameters, info).map(Bytes::Mapped);
+        }
+        verify_part(path, kind, Some(info))?;
+        PartFile::open(path, kind, Some(parameters), Some(info)).map(Bytes::Read)
+    }
+
+    /// `length` bytes from `at` on; `None` if the payload ends before.
+    fn get(&self, at: u64, length: u64) -> Result<Option<Cow<'_, [u8]>>> {
+        let Some(end) = at.checked_add(length) else {
+            return Ok(None);
+        };
+        match self {
+            Bytes::Mapped(map) => Ok(map
+                .bytes()
+                .get(at as usize..end as usize)
+                .map(Cow::Borrowed)),
+            Bytes::Read(part) if end > part.payload_end() - HEADER_BYTES as u64 => Ok(None),
+            Bytes::Read(part) => {
+                let mut bytes = vec![0; length as usize];
+                part.read_at(&mut bytes, HEADER_BYTES as u64 + at)?;
+                Ok(Some(Cow::Owned(bytes)))
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Bytes::Mapped(map) => map.path(),
+            Bytes::Read(part) => part.path(),
+        }
+    }
+}
+
+impl Names {
+    /// Opens the files of docnos and of their ends.
+    pub(super) fn open(
+        (directory, parameters): (PathBuf, u128),
+        (names, ends): (&PartInfo, &PartInfo),
+        mapped: bool,
+    ) -> Result<Names> {
+        if mapped {
+            let bytes = names.bytes + ends.bytes;
+            limits::room_for_mappings(2, bytes, || "looking up docnos in mapped files".into())?;
+        }
+        let open = |kind, info: &PartInfo| {
+            Bytes::open(
+                &directory.join(&info.name),
+                kind,
+                parameters,
+                (info, mapped),
+            )
+        };
+        Ok(Names {
+            names: open(Kind::Names, names)?,
+            ends: open(Kind::Column, ends)?,
+        })
+    }
+
+    /// Returns the docno of a document.
+    pub fn get(&self, document: u32) -> Result<Cow<'_, str>> {
+        let at = u64::from(document) * 8;
+        let corrupt = |file: &Bytes, offset: u64, expected: &str| Error::Corrupt {
+            path: file.path().into(),
+            offset_bytes: Some(HEADER_BYTES as u64 + offset),
+            what: format!("docno of document {document}"),
+            expected: expected.into(),
+            found: "none".into(),
+        };
+        let outside = || corrupt(&self.ends, at, "its end within the file of names");
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word.copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        };
+        let (start, end) = if document == 0 {
+            let ends = self.ends.get(0, 8)?.ok_or_else(outside)?;
+            (0, word(&ends))
+        } else {
+            let ends = self.ends.get(at - 8, 16)?.ok_or_else(outside)?;
+            (word(&ends[..8]), word(&ends[8..]))
+        };
+        let length = end.checked_sub(start).ok_or_else(outside)?;
+        let name = self.names.get(start, length)?.ok_or_else(outside)?;
+        let not_text = || corrupt(&self.names, start, "UTF-8");
+        Ok(match name {
+            Cow::Borrowed(name) => {
+                Cow::Borrowed(std::str::from_utf8(name).map_err(|_| not_text())?)
+            }
+            Cow::Owned(name) => Cow::Owned(String::from_utf8(name).map_err(|_| not_text())?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Header, PartWriter, VERSION};
+
+    fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> PartInfo {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters: 7,
+            number,
+            key_bytes: 8,
+        };
+        let mut out = PartWriter::create(directory, &header).unwrap();
+        out.put(bytes).unwrap();
+        out.finish(0, 0, 0).unwrap()
+    }
+
+    #[test]
+    fn a_docno_that_cannot_be_is_told_by_the_file_that_is_wrong() {
+        let directory = tempfile::tempdir().unwrap();
+        let ends: Vec<u8> = [1u64, 3, 9, 4]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        let names = part(directory.path(), Kind::Names, 0, b"a\xff\xfe");
+        let ends = part(directory.path(), Kind::Column, 1, &ends);
+        for mapped in [true, false] {
+            let files = (directory.path().into(), 7);
+            let names = Names::open(files, (&names, &ends), mapped).unwrap();
+            assert_eq!(names.get(0).unwrap(), "a");
+            for (document, file, offset) in [
+                (1, &names.names, 65),
+                (2, &names.ends, 80),
+                (3, &names.ends, 88),
+                (4, &names.ends, 96),
+            ] {
+                let error = names.get(document).unwrap_err().to_string();
+                let start = format!(
+                    "{} is corrupt at byte {offset}: docno of document {document}: ",
+                    file.path().display()
+                );
+                assert!(error.starts_with(&start), "{error}");
+            }
+        }
+    }
+}

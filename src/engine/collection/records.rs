@@ -1,0 +1,340 @@
+//! The records that ingest and the catalogue leave in the manifest.
+
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CatalogueStats, CollectionConfig, SegmentStats};
+use crate::Result;
+use crate::store::workspace::{MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace};
+use crate::store::{self, Kind, PartInfo};
+
+/// A position in the input: the records before number `event` of file `file` are finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cursor {
+    /// Index in the list of inputs.
+    pub file: u32,
+    /// Where the piece of that file begins that is being read, if it is read in pieces.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub piece: u64,
+    /// Number of records and rejects of that file, or piece, that the reader has delivered.
+    pub event: u64,
+}
+
+impl Cursor {
+    /// The beginning of a file.
+    #[must_use]
+    pub fn of_file(file: u32) -> Cursor {
+        Cursor {
+            file,
+            piece: 0,
+            event: 0,
+        }
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A committed segment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SegmentEntry {
+    /// Number of its first document.
+    pub first_document: u32,
+    /// Its documents.
+    pub documents: PartInfo,
+    /// Their fingerprint sets.
+    pub fingerprints: PartInfo,
+    /// Its rejects and notices.
+    pub rejects: PartInfo,
+    /// The texts of the documents whose sets are stored, if texts are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<PartInfo>,
+    /// Where the next segment begins.
+    pub next: Cursor,
+    /// What was counted.
+    pub stats: SegmentStats,
+}
+
+impl SegmentEntry {
+    /// The number of the unit of the input that it belongs to.
+    pub(crate) fn unit(&self) -> u32 {
+        store::part_unit(&self.documents.name)
+    }
+
+    /// The bytes of its parts.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let parts = [&self.documents, &self.fingerprints, &self.rejects];
+        let parts = parts.into_iter().chain(&self.text);
+        parts.map(|part| part.bytes).sum()
+    }
+}
+
+/// The segments committed so far, in order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Segments(pub Vec<SegmentEntry>);
+
+impl Deref for Segments {
+    type Target = Vec<SegmentEntry>;
+    fn deref(&self) -> &Vec<SegmentEntry> {
+        &self.0
+    }
+}
+
+impl DerefMut for Segments {
+    fn deref_mut(&mut self) -> &mut Vec<SegmentEntry> {
+        &mut self.0
+    }
+}
+
+/// Inputs that were added to a collection whose inputs before them were all read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Addition {
+    /// The first of these files.
+    pub file: u32,
+    /// The number of the first unit of them.
+    pub unit: u32,
+    /// The number of segments before them.
+    pub segments: u32,
+}
+
+/// All additions, in order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Additions(pub Vec<Addition>);
+
+impl StageRecord for Additions {
+    const NAME: &'static str = "additions";
+    const OMITTED: bool = true;
+}
+
+/// What a collection has from another one, with which its own documents are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// Number of the other collection's documents. The own ones follow.
+    pub documents: u32,
+    /// Number of its input files.
+    pub files: u32,
+    /// Number of its segments.
+    pub segments: u32,
+}
+
+impl StageRecord for Against {
+    const NAME: &'static str = "against";
+    const OMITTED: bool = true;
+}
+
+/// What a collection has from another one; nothing by default.
+#[must_use]
+pub fn against(manifest: &Manifest) -> Against {
+    manifest.get::<Against>().copied().unwrap_or_default()
+}
+
+/// The segments of the collection's own documents.
+#[must_use]
+pub fn own_segments(manifest: &Manifest) -> &[SegmentEntry] {
+    let first = against(manifest).segments as usize;
+    segments(manifest).get(first..).unwrap_or_default()
+}
+
+/// Whether all segments are committed.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ingested(pub bool);
+
+/// The columns over all documents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CatalogueEntry {
+    /// All docnos, concatenated.
+    pub names: PartInfo,
+    /// The end of each docno.
+    pub name_ends: PartInfo,
+    /// Representative of each document.
+    pub representatives: PartInfo,
+    /// Number of stored fingerprints of each document.
+    pub stored: PartInfo,
+    /// Notices about repeated docnos.
+    pub rejects: PartInfo,
+    /// What was counted.
+    pub stats: CatalogueStats,
+}
+
+impl StageRecord for CollectionConfig {
+    const NAME: &'static str = "collection";
+}
+
+impl StageRecord for Segments {
+    const NAME: &'static str = "segments";
+    const DIRECTORY: Option<&'static str> = Some("collection");
+    const FROM_INPUTS: bool = true;
+    const TAKES_ALONG: &'static [&'static str] = &[
+        "ingested",
+        "catalogue",
+        "checkpoint",
+        "index",
+        "before",
+        "sample",
+        "runs",
+        "postings",
+        "joining",
+        "pairs",
+        "results",
+        "tables",
+    ];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let mut parts = Vec::new();
+        for segment in &self.0 {
+            parts.push((Kind::Documents, &segment.documents));
+            parts.push((Kind::Fingerprints, &segment.fingerprints));
+            parts.push((Kind::Rejects, &segment.rejects));
+            parts.extend(segment.text.iter().map(|part| (Kind::Text, part)));
+        }
+        parts
+    }
+
+    /// Keeps the segments before the one with the lost part. Reading resumes after them.
+    fn without(&self, part: &str) -> Option<Self> {
+        let names = |segment: &SegmentEntry| {
+            let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
+            let mut parts = parts.into_iter().chain(&segment.text);
+            parts.any(|own| own.name == part)
+        };
+        let kept = self.0.iter().position(names).unwrap_or(self.0.len());
+        Some(Segments(self.0[..kept].to_vec()))
+    }
+}
+
+impl StageRecord for Ingested {
+    const NAME: &'static str = "ingested";
+}
+
+impl StageRecord for CatalogueEntry {
+    const NAME: &'static str = "catalogue";
+    const DIRECTORY: Option<&'static str> = Some("catalogue");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        vec![
+            (Kind::Names, &self.names),
+            (Kind::Column, &self.name_ends),
+            (Kind::Column, &self.representatives),
+            (Kind::Column, &self.stored),
+            (Kind::Rejects, &self.rejects),
+        ]
+    }
+}
+
+/// Opens a collection, all inputs of which were read, for more inputs. Records that later stages
+/// made of all documents must be removed.
+pub(crate) fn begin_addition(manifest: &mut Manifest) {
+    let file = manifest.inputs.files as u32;
+    let before = segments(manifest).len() as u32;
+    let units = segments(manifest).iter().map(SegmentEntry::unit);
+    let unit = units.max().map_or(0, |unit| unit + 1);
+    let additions = manifest.get_or_insert_with(Additions::default);
+    additions.0.push(Addition {
+        file,
+        unit,
+        segments: before,
+    });
+    manifest.set(Ingested(false));
+}
+
+/// Creates the manifest of a collection with these parameters.
+#[must_use]
+pub fn begin(
+    kinds: &'static [StageRecordKind],
+    config: &CollectionConfig,
+    parameters: u128,
+) -> Manifest {
+    let mut manifest = Manifest::new(kinds, parameters);
+    manifest.set(config.clone());
+    manifest.set(Segments::default());
+    manifest.set(Ingested(false));
+    manifest
+}
+
+/// The parameters of a collection.
+#[must_use]
+pub fn config(manifest: &Manifest) -> &CollectionConfig {
+    // Every function that creates or reads a manifest makes sure that it has them.
+    manifest
+        .get()
+        .unwrap_or_else(|| unreachable!("a manifest without its collection's parameters"))
+}
+
+/// The segments committed so far.
+#[must_use]
+pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
+    manifest
+        .get::<Segments>()
+        .map_or(&[], |segments| &segments.0)
+}
+
+/// The segments committed so far, for adding to them.
+pub fn segments_mut(manifest: &mut Manifest) -> &mut Vec<SegmentEntry> {
+    &mut manifest.get_or_insert_with(Segments::default).0
+}
+
+/// Inserts a segment at its place in the input, and numbers the documents of those after it.
+pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
+    let segments = segments_mut(manifest);
+    let at = segments.partition_point(|before| before.next <= segment.next);
+    segments.insert(at, segment);
+    let mut first = 0;
+    for segment in segments {
+        segment.first_document = first;
+        // There are fewer documents than 32-bit numbers.
+        first = first.saturating_add(segment.stats.documents as u32);
+    }
+}
+
+/// Whether all segments are committed.
+#[must_use]
+pub fn ingested(manifest: &Manifest) -> bool {
+    manifest
+        .get::<Ingested>()
+        .is_some_and(|ingested| ingested.0)
+}
+
+/// Opens or creates a directory that depends on the inputs of `base`, on its parts, and on its
+/// `postings` if it uses them. Existing content is kept if it was made from the same ones. `which`
+/// distinguishes directories that are otherwise made from the same data. The caller must call
+/// [`Workspace::recover`] next.
+pub fn standing_on<P: Serialize>(
+    base: &Workspace,
+    directory: &Path,
+    which: &str,
+    postings: Option<&P>,
+) -> Result<Workspace> {
+    let manifest = &base.manifest;
+    let origin = origin(base, directory, which, postings)?;
+    let begin = begin(manifest.kinds(), config(manifest), manifest.parameters());
+    Workspace::standing_on(base, directory, &origin, begin)
+}
+
+/// A digest of what a directory stands on, with the parameters of [`standing_on`].
+pub(crate) fn origin<P: Serialize>(
+    base: &Workspace,
+    directory: &Path,
+    which: &str,
+    postings: Option<&P>,
+) -> Result<String> {
+    let manifest = &base.manifest;
+    let (parameters, segments) = (&manifest.collection_digest, segments(manifest));
+    let stands_on = (&manifest.inputs, parameters, segments, which, postings);
+    store::digest_of(&stands_on, &directory.join(MANIFEST_FILE))
+}
+
+/// Opens or creates a directory for a collection of some documents of `base`, with the same
+/// parameters. Existing content is kept if it was made from the same collection and the same
+/// documents, which `which` identifies.
+pub fn beside(base: &Workspace, directory: &Path, which: &str) -> Result<Workspace> {
+    let mut workspace = standing_on::<()>(base, directory, which, None)?;
+    workspace.recover(true)?;
+    Ok(workspace)
+}

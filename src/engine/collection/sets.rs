@@ -1,0 +1,746 @@
+//! The fingerprint sets of a segment: written and read in order, or looked up at random.
+
+use crate::base::ids::Key;
+use crate::base::limits;
+use crate::base::numbers::counted;
+use crate::base::process;
+use crate::engine::collection::SegmentEntry;
+use crate::store::workspace::{MANIFEST_FILE, Places, Workspace};
+use crate::store::{
+    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,
+    checksum,
+};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Catalogue, Column, Extent};
+
+/// Keys passed on at once, because a set may be larger than memory.
+const PIECE: usize = 16 << 10;
+/// Bytes of sets per checksum. The first look at a set reads this much of a cold file. Each block
+/// costs 8 bytes of checksum.
+pub const SET_BLOCK_BYTES: usize = 64 << 10;
+
+/// Writes the sets of a segment, with a checksum for every [`SET_BLOCK_BYTES`] of them.
+pub struct SetWriter {
+    part: PartWriter,
+    block: Xxh3,
+    filled: usize,
+    sums: Vec<u8>,
+}
+
+impl SetWriter {
+    /// Starts the sets of segment `number`.
+    pub fn create(
+        directory: &Path,
+        parameters: u128,
+        number: u64,
+        key_bytes: usize,
+    ) -> Result<Self> {
+        let header = Header {
+            kind: Kind::Fingerprints,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: key_bytes as u32,
+        };
+        Ok(SetWriter {
+            part: PartWriter::create(directory, &header)?,
+            block: Xxh3::new(),
+            filled: 0,
+            sums: Vec::new(),
+        })
+    }
+
+    /// Appends keys, little-endian.
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.part.put(bytes)?;
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(SET_BLOCK_BYTES - self.filled));
+            self.block.update(now);
+            self.filled += now.len();
+            bytes = later;
+            if self.filled == SET_BLOCK_BYTES {
+                self.close_block();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends keys.
+    pub fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
+        for piece in keys.chunks(8192) {
+            scratch.clear();
+            for key in piece {
+                key.put_le(scratch);
+            }
+            self.put(scratch)?;
+        }
+        Ok(())
+    }
+
+    fn close_block(&mut self) {
+        let sum = self.block.digest();
+        self.sums.extend_from_slice(&sum.to_le_bytes());
+        self.block.reset();
+        self.filled = 0;
+    }
+
+    /// Makes the part durable. The caller has put `records` keys.
+    pub fn finish(mut self, records: u64) -> Result<PartInfo> {
+        if self.filled > 0 {
+            self.close_block();
+        }
+        let index = self.part.position();
+        self.part.put(&self.sums)?;
+        self.part.finish(records, index, 0)
+    }
+}
+
+/// Reads the stored sets of a segment, document by document.
+pub struct SetReader<K> {
+    part: PartReader,
+    piece: Vec<K>,
+}
+
+impl<K: Key> SetReader<K> {
+    /// Opens a segment's sets.
+    pub fn open(places: &Places, parameters: u128, segment: &SegmentEntry) -> Result<Self> {
+        let info = &segment.fingerprints;
+        let path = places.part("collection", &info.name);
+        let part = PartReader::open(&path, Kind::Fingerprints, Some(parameters), Some(info))?;
+        if part.header.key_bytes as usize != K::BYTES {
+            return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
+        }
+        Ok(SetReader {
+            part,
+            piece: Vec::new(),
+        })
+    }
+
+    /// Opens a segment's sets in a workspace.
+    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
+        SetReader::open(
+            workspace.places(),
+            workspace.collection_parameters(),
+            segment,
+        )
+    }
+
+    /// Reads the next document's set of `size` keys, in rising pieces.
+    pub fn next(&mut self, size: u32, mut take: impl FnMut(&[K]) -> Result<()>) -> Result<()> {
+        let mut left = size as usize;
+        while left > 0 {
+            let n = left.min(PIECE);
+            let bytes = self.part.take(n * K::BYTES)?;
+            self.piece.clear();
+            self.piece
+                .extend(bytes.chunks_exact(K::BYTES).map(K::get_le));
+            take(&self.piece)?;
+            left -= n;
+        }
+        Ok(())
+    }
+
+    /// Reads those of the next document's `size` keys that are in `least..=most`, in rising pieces.
+    pub fn next_within(
+        &mut self,
+        size: u32,
+        (least, most): (K, K),
+        mut take: impl FnMut(&[K]) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = size as usize;
+        while left > 0 {
+            let n = left.min(PIECE);
+            let bytes = self.part.take(n * K::BYTES)?;
+            let from = position(bytes, |key: K| key < least);
+            let to = position(bytes, |key: K| key <= most);
+            self.piece.clear();
+            if let Some(within) = bytes.get(from * K::BYTES..to * K::BYTES) {
+                self.piece
+                    .extend(within.chunks_exact(K::BYTES).map(K::get_le));
+            }
+            take(&self.piece)?;
+            left -= n;
+        }
+        Ok(())
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.part.finish()
+    }
+}
+
+/// The position of the first key, in a rising little-endian sequence, for which `before` is false.
+pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
+    let (mut low, mut high) = (0, keys.len() / K::BYTES);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(K::get_le(&keys[middle * K::BYTES..][..K::BYTES])) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Documents between two stored offsets.
+const STRIDE: usize = 64;
+/// The least number of bytes looked at between two readings of the kernel's count.
+const LEAST_READ: u64 = 1 << 20;
+
+/// The sets of a collection, mapped into memory for look-ups by document.
+///
+/// A block of a set is checked on the first look. The pages that were looked at are counted. When
+/// they exceed the limit, they are given back to the kernel, and later looks check their blocks
+/// again.
+///
+/// A thread looks at sets through a [`Looking`], which locks `alone` for reading. A thread that
+/// gives pages back and clears the bits of checked blocks locks `alone` for writing. So pages are
+/// never given back while another thread reads a set, or is between checking a block and setting
+/// its bit. A set bit always shows that the block was checked after pages were last given back.
+/// (The kernel may drop a page by itself at any time, and is trusted to read the same bytes again.)
+#[derive(Debug)]
+pub struct MappedSets {
+    alone: RwLock<()>,
+    /// The manifest, for errors: it says which segment contains a document.
+    manifest: PathBuf,
+    segments: Vec<MappedSegment>,
+    stored: Column,
+    /// For every [`STRIDE`]th document of a segment: the bytes of sets before it.
+    offsets: Vec<u64>,
+    key_bytes: usize,
+    parameters: u128,
+    /// Bytes of the blocks that were looked at since pages were last given back.
+    resident: AtomicU64,
+    /// `resident` at the last reading of the kernel's count.
+    at_last_reading: AtomicU64,
+    /// Bytes of other files that were mapped when these were opened.
+    others: u64,
+    most_resident: u64,
+}
+
+#[derive(Debug)]
+struct MappedSegment {
+    first_document: u32,
+    /// Index in `offsets` of the first offset of this segment.
+    first_offset: usize,
+    map: Mapped,
+    info: PartInfo,
+    /// Bytes of sets in the payload. The checksums follow them.
+    sets: usize,
+    /// One bit per block, set if the block was checked since pages were last given back.
+    checked: Vec<AtomicU64>,
+}
+
+/// A look at sets, during which their pages stay in memory. A thread has one at a time and drops it
+/// soon.
+#[derive(Debug)]
+pub struct Looking<'a> {
+    sets: &'a MappedSets,
+    _pages_stay: RwLockReadGuard<'a, ()>,
+}
+
+impl MappedSets {
+    /// Bytes of memory for a collection, including the bits for the blocks of their
+    /// `set_bytes`. Mapped pages are not included.
+    #[must_use]
+    pub fn bytes(extent: Extent, set_bytes: u64) -> u64 {
+        let documents = extent.documents;
+        let offsets = documents / STRIDE as u64 * 8;
+        extent.column_bytes() + offsets + set_bytes / SET_BLOCK_BYTES as u64 / 8
+    }
+
+    /// Opens the sets of a collection. At most about `most_resident` bytes of their files stay in
+    /// memory.
+    pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
+        let parts = super::segments(&workspace.manifest).iter();
+        let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
+        let files = super::segments(&workspace.manifest).len();
+        limits::room_for_mappings(files, bytes, || {
+            format!(
+                "looking at {} of sets",
+                counted(files as u64, "mapped file")
+            )
+        })?;
+        let stored = Catalogue::stored(workspace)?;
+        let parameters = workspace.collection_parameters();
+        let mut segments = Vec::with_capacity(super::segments(&workspace.manifest).len());
+        let mut offsets = Vec::with_capacity(stored.len() / STRIDE + 1);
+        for segment in super::segments(&workspace.manifest) {
+            let (info, first) = (&segment.fingerprints, segment.first_document);
+            let path = workspace.part("collection", &info.name);
+            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
+            let most = map.bytes().len() / K::BYTES;
+            if info.records > most as u64 {
+                return Err(Error::Corrupt {
+                    path,
+                    offset_bytes: Some(HEADER_BYTES as u64),
+                    what: "fingerprints in the file".into(),
+                    expected: format!("at most {most}"),
+                    found: info.records.to_string(),
+                });
+            }
+            let sets = info.records as usize * K::BYTES;
+            let blocks = sets.div_ceil(SET_BLOCK_BYTES);
+            let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
+                path: path.clone(),
+                offset_bytes: Some((HEADER_BYTES + sets) as u64),
+                what: what.into(),
+                expected: expected.to_string(),
+                found: found.to_string(),
+            };
+            if map.bytes().len() != sets + blocks * 8 {
+                let found = map.bytes().len() as u64;
+                return Err(corrupt("bytes of payload", sets + blocks * 8, found));
+            }
+            let first_offset = offsets.len();
+            let mut offset = 0u64;
+            let documents = u64::from(first)..u64::from(first) + segment.stats.documents;
+            for (n, document) in documents.enumerate() {
+                // A manifest that this program did not write may have more documents.
+                let Some(stored) = u32::try_from(document).ok().and_then(|d| stored.get(d)) else {
+                    break;
+                };
+                if n % STRIDE == 0 {
+                    offsets.push(offset);
+                }
+                offset += u64::from(stored) * K::BYTES as u64;
+            }
+            if offset != sets as u64 {
+                return Err(corrupt("bytes of sets (catalogue)", sets, offset));
+            }
+            segments.push(MappedSegment {
+                first_document: first,
+                first_offset,
+                map,
+                info: info.clone(),
+                sets,
+                checked: (0..blocks.div_ceil(64))
+                    .map(|_| AtomicU64::new(0))
+                    .collect(),
+            });
+        }
+        Ok(MappedSets {
+            alone: RwLock::new(()),
+            manifest: workspace.directory().join(MANIFEST_FILE),
+            segments,
+            stored,
+            offsets,
+            key_bytes: K::BYTES,
+            parameters,
+            resident: AtomicU64::new(0),
+            at_last_reading: AtomicU64::new(0),
+            others: process::mapped_bytes(),
+            most_resident,
+        })
+    }
+
+    /// Starts a look at a few sets. Gives pages back first if there are too many.
+    #[must_use]
+    pub fn look(&self) -> Looking<'_> {
+        if self.too_many() {
+            self.give_back(&self.alone.write().unwrap_or_else(PoisonError::into_inner));
+        }
+        Looking {
+            sets: self,
+            _pages_stay: self.alone.read().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Whether more pages are in memory than the limit allows. A kernel may map much more than a
+    /// thread looks at (Linux 6.18 maps up to 2 MiB), so the kernel's count is read now and then.
+    fn too_many(&self) -> bool {
+        let resident = self.resident.load(Ordering::Relaxed);
+        let before = self.at_last_reading.load(Ordering::Relaxed);
+        if resident.saturating_sub(before) < LEAST_READ.max(self.most_resident / 64) {
+            return resident >= self.most_resident;
+        }
+        self.at_last_reading.store(resident, Ordering::Relaxed);
+        let mapped = process::mapped_bytes().saturating_sub(self.others);
+        if mapped >= self.most_resident {
+            self.resident
+                .fetch_max(self.most_resident, Ordering::Relaxed);
+        }
+        resident.max(mapped) >= self.most_resident
+    }
+
+    /// Gives all pages back, unless another thread has just done so.
+    fn give_back(&self, _alone: &RwLockWriteGuard<'_, ()>) {
+        // The relaxed operations here and where bits are set are ordered by the lock.
+        if self.resident.load(Ordering::Relaxed) < self.most_resident {
+            return;
+        }
+        self.resident.store(0, Ordering::Relaxed);
+        self.at_last_reading.store(0, Ordering::Relaxed);
+        for segment in &self.segments {
+            segment.map.give_back();
+            for word in &segment.checked {
+                word.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The bytes of a document's set.
+    #[must_use]
+    pub fn bytes_of(&self, document: u32) -> usize {
+        self.stored.get(document).unwrap_or(0) as usize * self.key_bytes
+    }
+
+    /// Reads sets in the order of the files, without mapping them.
+    #[must_use]
+    pub fn reader(&self) -> SetsInOrder<'_> {
+        SetsInOrder {
+            sets: self,
+            file: None,
+            block: None,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The segment of a document, and where its set is in the payload.
+    fn place(&self, document: u32) -> Result<(&MappedSegment, Range<usize>)> {
+        let at = self
+            .segments
+            .partition_point(|segment| segment.first_document <= document);
+        let missing = || Error::Corrupt {
+            path: self.manifest.clone(),
+            offset_bytes: None,
+            what: format!("the set of document {document}"),
+            expected: format!("a segment with it, of {} documents", self.stored.len()),
+            found: "none".into(),
+        };
+        let (Some(segment), Some(stored)) = (
+            at.checked_sub(1).map(|at| &self.segments[at]),
+            self.stored.get(document),
+        ) else {
+            return Err(missing());
+        };
+        let n = (document - segment.first_document) as usize;
+        let noted = document - (n % STRIDE) as u32;
+        let before = self.stored.sum(noted, document);
+        // A manifest that this program did not write may have documents that are in no segment.
+        let offset = self.offsets.get(segment.first_offset + n / STRIDE);
+        let start = *offset.ok_or_else(missing)? as usize + before as usize * self.key_bytes;
+        let end = start + stored as usize * self.key_bytes;
+        if end > segment.sets {
+            return Err(missing());
+        }
+        Ok((segment, start..end))
+    }
+
+    fn get(&self, document: u32) -> Result<&[u8]> {
+        let (segment, range) = self.place(document)?;
+        for block in blocks_of(&range) {
+            self.look_at(segment, block)?;
+        }
+        // The range is inside the payload: opening checked that the set sizes of a segment add up
+        // to its file size.
+        Ok(&segment.map.bytes()[range])
+    }
+
+    fn look_at(&self, segment: &MappedSegment, block: usize) -> Result<()> {
+        let (word, bit) = (&segment.checked[block / 64], 1u64 << (block % 64));
+        if word.load(Ordering::Relaxed) & bit != 0 {
+            return Ok(());
+        }
+        self.resident
+            .fetch_add(SET_BLOCK_BYTES as u64, Ordering::Relaxed);
+        let from = block * SET_BLOCK_BYTES;
+        let to = (from + SET_BLOCK_BYTES).min(segment.sets);
+        segment.map.will_need(from, to - from);
+        let bytes = segment.map.bytes();
+        let stated = u64::get_le(&bytes[segment.sets + block * 8..][..8]);
+        check_block(segment.map.path(), block, stated, &bytes[from..to])?;
+        word.fetch_or(bit, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The blocks that a range of the payload touches.
+fn blocks_of(range: &Range<usize>) -> Range<usize> {
+    let end = if range.is_empty() {
+        range.start
+    } else {
+        range.end
+    };
+    range.start / SET_BLOCK_BYTES..end.div_ceil(SET_BLOCK_BYTES)
+}
+
+fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<()> {
+    let found = checksum(bytes);
+    if stated == found {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.into(),
+        offset_bytes: Some((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64),
+        what: format!("checksum of block {block} of the sets"),
+        expected: format!("{stated:016x}"),
+        found: format!("{found:016x}"),
+    })
+}
+
+/// The sets of a segment, read at random without mapping them.
+#[derive(Debug)]
+pub struct SetFile {
+    part: PartFile,
+    /// Bytes of sets in the payload. The checksums follow them.
+    sets: usize,
+    /// A bit for each block that was checked.
+    checked: Vec<AtomicU64>,
+}
+
+impl SetFile {
+    /// Opens the sets of a segment in a workspace.
+    pub fn open<K: Key>(workspace: &Workspace, segment: &SegmentEntry) -> Result<SetFile> {
+        let info = &segment.fingerprints;
+        let path = workspace.part("collection", &info.name);
+        let parameters = Some(workspace.collection_parameters());
+        let part = PartFile::open(&path, Kind::Fingerprints, parameters, Some(info))?;
+        let sets = info.records.saturating_mul(K::BYTES as u64);
+        let all = sets.saturating_add(sets.div_ceil(SET_BLOCK_BYTES as u64).saturating_mul(8));
+        if all != part.footer.payload_bytes {
+            let found = part.footer.payload_bytes;
+            return Err(part.corrupt(part.payload_end(), "bytes of payload", all, found));
+        }
+        let sets = sets as usize;
+        let mut checked = Vec::new();
+        checked.resize_with(sets.div_ceil(64 * SET_BLOCK_BYTES), AtomicU64::default);
+        Ok(SetFile {
+            part,
+            sets,
+            checked,
+        })
+    }
+
+    /// Appends the bytes of the payload in `range` to `out`. Checks each block that it touches when
+    /// it is touched for the first time; later, only the bytes in `range` are read.
+    pub fn read(&self, range: Range<u64>, block: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
+        let range = range.start as usize..range.end as usize;
+        if range.end > self.sets || range.start > range.end {
+            let (expected, found) = (format!("up to byte {}", self.sets), range.end);
+            let offset = (HEADER_BYTES + range.start) as u64;
+            return Err(self.part.corrupt(offset, "end of a set", expected, found));
+        }
+        for number in blocks_of(&range) {
+            let first = number * SET_BLOCK_BYTES;
+            let from = range.start.max(first);
+            let (word, bit) = (&self.checked[number / 64], 1 << (number % 64));
+            if word.load(Ordering::Relaxed) & bit > 0 {
+                let to = range.end.min(first + SET_BLOCK_BYTES);
+                let before = out.len();
+                out.resize(before + to - from, 0);
+                let place = (HEADER_BYTES + from) as u64;
+                self.part.read_at(&mut out[before..], place)?;
+                continue;
+            }
+            read_block(&self.part, self.sets, number, block)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+            let to = (range.end - first).min(block.len());
+            out.extend_from_slice(&block[from - first..to]);
+        }
+        Ok(())
+    }
+}
+
+/// Reads and checks a block of sets, of which there are `sets` bytes.
+fn read_block(file: &PartFile, sets: usize, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
+    let from = block * SET_BLOCK_BYTES;
+    bytes.resize(SET_BLOCK_BYTES.min(sets - from), 0);
+    file.read_at(bytes, (HEADER_BYTES + from) as u64)?;
+    let mut stated = [0; 8];
+    file.read_at(&mut stated, (HEADER_BYTES + sets + block * 8) as u64)?;
+    check_block(file.path(), block, u64::from_le_bytes(stated), bytes)
+}
+
+/// Reads the sets of rising document numbers. It reads each block once.
+#[derive(Debug)]
+pub struct SetsInOrder<'s> {
+    sets: &'s MappedSets,
+    /// The first document of the open segment, and the file of the segment.
+    file: Option<(u32, PartFile)>,
+    /// The block that `bytes` holds.
+    block: Option<usize>,
+    bytes: Vec<u8>,
+}
+
+impl SetsInOrder<'_> {
+    /// Copies the set of a document, which has this number of bytes ([`MappedSets::bytes_of`]).
+    pub fn read(&mut self, document: u32, mut out: &mut [u8]) -> Result<()> {
+        let (segment, range) = self.sets.place(document)?;
+        for block in blocks_of(&range) {
+            self.load(segment, block)?;
+            let first = block * SET_BLOCK_BYTES;
+            let from = range.start.max(first) - first;
+            let to = (range.end - first).min(self.bytes.len());
+            let (now, later) = out.split_at_mut(to - from);
+            now.copy_from_slice(&self.bytes[from..to]);
+            out = later;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, segment: &MappedSegment, block: usize) -> Result<()> {
+        let first = segment.first_document;
+        let file = match &mut self.file {
+            Some((opened, file)) if *opened == first => file,
+            file => {
+                let (path, info) = (segment.map.path(), &segment.info);
+                let parameters = Some(self.sets.parameters);
+                let opened = PartFile::open(path, Kind::Fingerprints, parameters, Some(info))?;
+                self.block = None;
+                &mut file.insert((first, opened)).1
+            }
+        };
+        if self.block == Some(block) {
+            return Ok(());
+        }
+        self.block = None;
+        read_block(file, segment.sets, block, &mut self.bytes)?;
+        self.block = Some(block);
+        Ok(())
+    }
+}
+
+impl Looking<'_> {
+    /// The keys of a document's set, little-endian and rising.
+    pub fn get(&self, document: u32) -> Result<&[u8]> {
+        self.sets.get(document)
+    }
+}
+
+/// Sets of these sizes, of keys that rise through all of them, in one segment.
+#[cfg(test)]
+pub(super) fn sets_of(directory: &Path, sizes: &[usize], most_resident: u64) -> MappedSets {
+    let keys: usize = sizes.iter().sum();
+    let mut writer = SetWriter::create(directory, 5, 0, 8).unwrap();
+    let bytes: Vec<u8> = (0..keys as u64).flat_map(u64::to_le_bytes).collect();
+    writer.put(&bytes).unwrap();
+    let info = writer.finish(keys as u64).unwrap();
+    let path = directory.join(&info.name);
+    let ends = sizes.iter().scan(0, |end, size| {
+        *end += *size as u64 * 8;
+        Some(*end)
+    });
+    let starts = std::iter::once(0).chain(ends).step_by(STRIDE);
+    let blocks = bytes.len().div_ceil(SET_BLOCK_BYTES);
+    MappedSets {
+        alone: RwLock::new(()),
+        manifest: PathBuf::new(),
+        segments: vec![MappedSegment {
+            first_document: 0,
+            first_offset: 0,
+            map: Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap(),
+            info,
+            sets: bytes.len(),
+            checked: (0..blocks.div_ceil(64))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+        }],
+        stored: sizes.iter().map(|&size| size as u32).collect(),
+        offsets: starts.collect(),
+        key_bytes: 8,
+        parameters: 5,
+        resident: AtomicU64::new(0),
+        at_last_reading: AtomicU64::new(0),
+        // Other tests of this process map files at the same time, so what the kernel counts says
+        // nothing about these.
+        others: u64::MAX,
+        most_resident,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One thread could set the bit of a checked block after another thread had given the pages
+    /// back and cleared the bits. The block was then read again without a check.
+    #[test]
+    fn pages_stay_while_they_are_looked_at_and_are_checked_again_after() {
+        let directory = tempfile::tempdir().unwrap();
+        let block = SET_BLOCK_BYTES / 8;
+        let sets = sets_of(directory.path(), &[block; 3], SET_BLOCK_BYTES as u64);
+        let path = sets.segments[0].map.path();
+        let checked = || sets.segments[0].checked[0].load(Ordering::Relaxed);
+        let looking = sets.look();
+        looking.get(0).unwrap();
+        // This exceeds the limit, but giving pages back has to wait for this look.
+        looking.get(1).unwrap();
+        assert!(sets.alone.try_write().is_err());
+        assert_eq!(checked(), 0b011);
+        // Another look does not have to wait.
+        assert!(sets.alone.try_read().is_ok());
+        drop(looking);
+        // The next look gives the pages back, and its blocks are checked again.
+        let looking = sets.look();
+        assert_eq!(checked(), 0);
+        looking.get(2).unwrap();
+        assert_eq!(checked(), 0b100);
+        drop(looking);
+        // A change on disk since then is found.
+        use std::os::unix::fs::FileExt;
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.write_all_at(&[9], HEADER_BYTES as u64 + 2 * SET_BLOCK_BYTES as u64)
+            .unwrap();
+        sets.look().get(2).unwrap_err();
+    }
+
+    /// The program's own pages count as mapped here, so the kernel's count is above the limit
+    /// though the blocks looked at are below it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn pages_are_given_back_when_the_kernel_counts_more_than_was_looked_at() {
+        let directory = tempfile::tempdir().unwrap();
+        let block = SET_BLOCK_BYTES / 8;
+        let mut sets = sets_of(directory.path(), &[block; 40], 2 << 20);
+        let checked = |sets: &MappedSets| {
+            let words = sets.segments[0].checked.iter();
+            words
+                .map(|word| word.load(Ordering::Relaxed).count_ones())
+                .sum::<u32>()
+        };
+        let look = |sets: &MappedSets| {
+            for document in 0..20 {
+                sets.look().get(document).unwrap();
+            }
+            checked(sets)
+        };
+        assert!(process::mapped_bytes() > 2 << 20);
+        assert_eq!(look(&sets), 20);
+        let directory = tempfile::tempdir().unwrap();
+        sets = sets_of(directory.path(), &[block; 40], 2 << 20);
+        sets.others = 0;
+        assert!(look(&sets) < 20);
+    }
+
+    #[test]
+    fn every_block_has_a_checksum() {
+        for keys in [0, 1, 8191, 8192, 8193, 20_000] {
+            let directory = tempfile::tempdir().unwrap();
+            let mut writer = SetWriter::create(directory.path(), 5, 0, 8).unwrap();
+            let bytes: Vec<u8> = (0..keys as u64).flat_map(u64::to_le_bytes).collect();
+            for piece in bytes.chunks(5000) {
+                writer.put(piece).unwrap();
+            }
+            let info = writer.finish(keys as u64).unwrap();
+            let path = directory.path().join(&info.name);
+            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap();
+            let (sets, sums) = map.bytes().split_at(keys * 8);
+            assert_eq!(sets, bytes);
+            let expected: Vec<u8> = bytes
+                .chunks(SET_BLOCK_BYTES)
+                .flat_map(|block| checksum(block).to_le_bytes())
+                .collect();
+            assert_eq!(sums, expected);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What two documents share.
+
+use std::ops::Range;
+
+use crate::base::budget::{ByteSize, Held};
+use crate::base::ids::{FingerprintKind, Key};
+use crate::base::measure::Measure;
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::cluster::cell;
+use crate::engine::collection::{self, Catalogue, SetsByPlace};
+use crate::store::workspace::Workspace;
+use crate::text::align::{self, Words};
+use crate::text::parse::{ParseConfig, each_token};
+use crate::{Error, Result};
+
+use super::find::{Found, find_two};
+use super::texts::{Source, Text, texts};
+use super::{FIXED_BYTES, STAGE};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CompareConfig {
+    /// The least tokens of a passage.
+    pub length: usize,
+    /// The most passages that are listed.
+    pub most: usize,
+    /// Bytes for each token, besides the comparison itself, that the caller needs to show it.
+    pub shown_bytes: u64,
+}
+
+/// One of two documents.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub found: Found,
+    /// Its text and where its tokens lie, or the reason why there is none.
+    pub text: std::result::Result<(Words, Source), String>,
+}
+
+impl Side {
+    /// Its text.
+    ///
+    /// # Errors
+    /// `NoText` if it is missing.
+    pub fn words(&self, workspace: &Workspace) -> Result<&Words> {
+        match &self.text {
+            Ok((words, _)) => Ok(words),
+            Err(reason) => Err(Error::NoText {
+                path: workspace.directory().into(),
+                docno: cell(&self.found.record.docno).into_owned(),
+                reason: reason.clone(),
+            }),
+        }
+    }
+}
+
+/// Two documents.
+#[derive(Debug)]
+pub(crate) struct Both {
+    pub a: Side,
+    pub b: Side,
+    /// Shingles that both have.
+    pub shared: u64,
+}
+
+impl Both {
+    /// Shared shingles of all shingles; `None` if neither document has a shingle.
+    pub fn resemblance(&self) -> Option<f64> {
+        let [a, b] = self.sizes();
+        (a + b > 0).then(|| Measure::Resemblance.value(self.shared, a, b))
+    }
+
+    /// The resemblance as the result files print it.
+    pub fn resemblance_text(&self) -> String {
+        let [a, b] = self.sizes();
+        Measure::Resemblance.text(self.shared, a, b)
+    }
+
+    /// The shared shingles of those of the first document, and of those of the second; `None` for a
+    /// document without shingles.
+    pub fn containments(&self) -> [Option<f64>; 2] {
+        let of = |all: u64| (all > 0).then(|| self.shared as f64 / all as f64);
+        self.sizes().map(of)
+    }
+
+    /// Shingles of both.
+    pub fn sizes(&self) -> [u64; 2] {
+        [&self.a, &self.b].map(|side| side.found.record.shingles.into())
+    }
+
+    /// Whether both have the same words.
+    pub fn equal(&self) -> bool {
+        let [a, b] = [&self.a, &self.b].map(|side| &side.found.record);
+        a.md5 == b.md5 && a.words == b.words
+    }
+}
+
+/// Finds two documents, reads their sets and their texts, and finds the tokens of the texts.
+pub(crate) fn compare(
+    workspace: &Workspace,
+    names: [&str; 2],
+    config: &CompareConfig,
+    context: &Context<'_>,
+) -> Result<Both> {
+    let found = find_two(workspace, names, context)?;
+    let what = || {
+        let [a, b] = [&found[0], &found[1]].map(|found| counted(found.record.words, "word"));
+        format!("comparing documents of {a} and {b}")
+    };
+    let shared = shared(workspace, &found, context, &what)?;
+    let mut held = Held::new(&context.budget, FIXED_BYTES);
+    let mut texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
+    for (text, found) in texts.iter().zip(&found) {
+        // A text for which there is no room is not there to be counted. No token of the text has
+        // fewer than the words that were counted when it was read.
+        let tokens = match text {
+            Text::Found(text, _) if !text.is_empty() => count(text, parse),
+            _ => found.record.words,
+        };
+        let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
+        let more = more.fold(align::NUMBER_BYTES, u64::max);
+        // Where it lies, its number, its piece, and what is compared.
+        let each = size_of::<Range<usize>>() as u64 + 4 + 8 + more + config.shown_bytes;
+        let _ = held.take(usize::try_from(tokens.saturating_mul(each)).unwrap_or(usize::MAX));
+        if tokens > u64::from(u32::MAX) {
+            return Err(Error::TooMany {
+                what: "tokens of a text",
+                found: tokens,
+                most: u32::MAX.into(),
+            });
+        }
+    }
+    held.check(what)?;
+    let mut sides = texts.drain(..).map(|text| match text {
+        Text::Found(text, source) => {
+            let mut spans = Vec::with_capacity(count(&text, parse) as usize);
+            each_token(&text, parse, |span| {
+                spans.push(span);
+                true
+            });
+            let words = Words {
+                text,
+                spans,
+                cut: false,
+            };
+            Ok((words, source))
+        }
+        Text::Missing(reason) => Err(reason),
+    });
+    let none = || Err("it was not read".to_string());
+    let (a, b) = (sides.next(), sides.next());
+    drop(sides);
+    let [found_a, found_b] = found;
+    Ok(Both {
+        a: Side {
+            found: found_a,
+            text: a.unwrap_or_else(none),
+        },
+        b: Side {
+            found: found_b,
+            text: b.unwrap_or_else(none),
+        },
+        shared,
+    })
+}
+
+fn count(text: &str, parse: &ParseConfig) -> u64 {
+    let mut tokens = 0;
+    each_token(text, parse, |_| {
+        tokens += 1;
+        true
+    });
+    tokens
+}
+
+/// The number of fingerprints that two documents share.
+fn shared(
+    workspace: &Workspace,
+    found: &[Found; 2],
+    context: &Context<'_>,
+    what: &dyn Fn() -> String,
+) -> Result<u64> {
+    match collection::config(&workspace.manifest).shingle.fingerprint {
+        FingerprintKind::Xxh3 => shared_keys::<u64>(workspace, found, context, what),
+        FingerprintKind::Md5 => shared_keys::<u128>(workspace, found, context, what),
+    }
+}
+
+fn shared_keys<K: Key>(
+    workspace: &Workspace,
+    found: &[Found; 2],
+    context: &Context<'_>,
+    what: &dyn Fn() -> String,
+) -> Result<u64> {
+    let keys = found.iter().map(|found| u64::from(found.record.shingles));
+    let bytes = FIXED_BYTES + keys.sum::<u64>() * K::BYTES as u64;
+    context.budget.require(ByteSize(bytes), what)?;
+    // The set of an exact duplicate may not be stored, that of its representative is.
+    let mut firsts = [0; 2];
+    Catalogue::each_representative(workspace, |document, first| {
+        for (found, place) in found.iter().zip(&mut firsts) {
+            if found.number == document {
+                *place = first;
+            }
+        }
+        Ok(())
+    })?;
+    if firsts[0] == firsts[1] {
+        return Ok(found[0].record.shingles.into());
+    }
+    let mut read = [Vec::new(), Vec::new()];
+    let mut sets = SetsByPlace::<K>::new(workspace);
+    Catalogue::stored_in_order(workspace)?.each(|document, stored| {
+        if document.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+        let place = sets.pass(document, stored);
+        for (first, set) in firsts.iter().zip(&mut read) {
+            if *first == document {
+                sets.read(place.clone(), set)?;
+            }
+        }
+        Ok(())
+    })?;
+    let [a, b] = &read;
+    let mut others = b.chunks_exact(K::BYTES).map(K::get_le).peekable();
+    let mut shared = 0;
+    for key in a.chunks_exact(K::BYTES).map(K::get_le) {
+        while others.next_if(|other| *other < key).is_some() {}
+        shared += u64::from(others.next_if_eq(&key).is_some());
+    }
+    Ok(shared)
+}

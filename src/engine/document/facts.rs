@@ -1,0 +1,276 @@
+//! What a directory knows about a document.
+
+use serde::Serialize;
+
+use crate::base::budget::ByteSize;
+use crate::base::progress::Context;
+use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
+use crate::engine::collection::{self, Catalogue, Names};
+use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::sample::{SampleEntry, Sampled};
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+
+use super::find::Found;
+use super::{FIXED_BYTES, STAGE};
+
+/// Exact duplicates and members of the cluster that are listed.
+const LISTED: usize = 10;
+
+/// The facts about a document.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Facts {
+    pub docno: String,
+    pub url: Option<String>,
+    pub title: Option<String>,
+    /// The name of its input file, as in `documents.tsv`.
+    pub file: String,
+    /// The number of its record there.
+    pub record: Option<u64>,
+    /// Where its record begins in the decompressed file, in bytes.
+    pub offset: u64,
+    /// Bytes of its record there.
+    pub length: u64,
+    /// Its number in the collection.
+    pub document: u32,
+    pub charset: String,
+    pub words: u64,
+    pub shingles: u32,
+    pub size_group: u8,
+    /// The words of a document of this size group.
+    pub size_group_words: String,
+    /// The MD5 of its words.
+    pub md5: String,
+    /// The first document with the same words, which may be the document itself.
+    pub representative: String,
+    /// Other documents with the same words.
+    pub exact_duplicates: Listed<String>,
+    pub cluster: Known<Option<ClusterFacts>>,
+    pub pairs: Known<PairFacts>,
+}
+
+/// The first of some things.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Listed<T> {
+    /// How many there are.
+    pub total: u64,
+    pub listed: Vec<T>,
+}
+
+/// A fact that a later stage finds.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Known<T> {
+    Is(T),
+    NotYet {
+        /// What to do to know it.
+        not_yet: String,
+    },
+}
+
+/// The cluster of a document.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ClusterFacts {
+    /// Its number in `clusters.jsonl`.
+    pub id: u32,
+    pub representative: String,
+    #[serde(flatten)]
+    pub members: Listed<String>,
+}
+
+/// The pairs of a document, or of its representative if it is an exact duplicate.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PairFacts {
+    /// `resemblance`, or the name of another score.
+    pub measure: &'static str,
+    /// Whether all pairs are listed, or only those that make the clusters.
+    pub all: bool,
+    /// The most similar first.
+    #[serde(flatten)]
+    pub pairs: Listed<PairFact>,
+}
+
+/// A pair.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PairFact {
+    pub docno: String,
+    /// The number of the other document.
+    pub document: u32,
+    /// The value of the measure, with six decimals.
+    pub score: String,
+    /// Shingles that both have, of those compared.
+    pub shared: u32,
+}
+
+/// Gathers the facts about a document, with at most `most` pairs.
+pub(crate) fn facts(
+    workspace: &Workspace,
+    found: &Found,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<Facts> {
+    let manifest = &workspace.manifest;
+    let pairs = manifest.get::<PairsEntry>();
+    let results = manifest.get::<ResultsEntry>();
+    let extent = Catalogue::extent(workspace)?;
+    let mut least = FIXED_BYTES + Catalogue::names_bytes(workspace, &context.budget)?;
+    if let Some(pairs) = pairs {
+        let levels = manifest
+            .get::<SampleEntry>()
+            .map_or(1, |sample| sample.sizes.len());
+        let sampled = Sampled::bytes_for(pairs.config.measure, levels, extent);
+        least += sampled.max(cluster_of_bytes(extent.documents));
+    }
+    context.budget.require(ByteSize(least), || {
+        let documents = crate::base::numbers::counted(extent.documents, "document");
+        format!("showing one of {documents}")
+    })?;
+    let names = Catalogue::names(workspace, &context.budget)?;
+    let record = &found.record;
+    let (first, exact_duplicates) = exact_duplicates(workspace, found.number, &names, context)?;
+    let directory = workspace.directory().display();
+    let not_yet =
+        |what: &str, command: &str| format!("no {what} yet: run `lookalike {command} {directory}`");
+    let cluster = match (pairs, results) {
+        (Some(pairs), Some(results)) if pairs.digest == results.digest => {
+            let cluster = cluster_of(workspace, found.number, LISTED, context)?;
+            let facts = cluster.map(|cluster| -> Result<ClusterFacts> {
+                let listed = cluster.listed.iter();
+                let listed = listed.map(|&member| Ok(names.get(member)?.into_owned()));
+                Ok(ClusterFacts {
+                    id: cluster.number,
+                    representative: names.get(cluster.root)?.into_owned(),
+                    members: Listed {
+                        total: cluster.members,
+                        listed: listed.collect::<Result<_>>()?,
+                    },
+                })
+            });
+            Known::Is(facts.transpose()?)
+        }
+        (Some(_), _) => Known::NotYet {
+            not_yet: not_yet("clusters", "cluster"),
+        },
+        (None, _) => Known::NotYet {
+            not_yet: not_yet("clusters", "join"),
+        },
+    };
+    let pairs = match pairs {
+        None => Known::NotYet {
+            not_yet: not_yet("pairs", "join"),
+        },
+        Some(pairs) => Known::Is(pairs_of(workspace, pairs, first, &names, most, context)?),
+    };
+    let groups = &collection::config(manifest).size_groups;
+    let group = usize::from(record.group);
+    Ok(Facts {
+        docno: record.docno.clone(),
+        url: record.url.clone(),
+        title: record.title.clone(),
+        file: found.file.clone(),
+        record: found.record_number,
+        offset: record.offset,
+        length: record.length,
+        document: found.number,
+        charset: record.charset.clone(),
+        words: record.words,
+        shingles: record.shingles,
+        size_group: record.group,
+        size_group_words: match group < groups.count() {
+            true => groups.describe(group),
+            false => String::new(),
+        },
+        md5: format!("{:032x}", u128::from_be_bytes(record.md5)),
+        representative: names.get(first)?.into_owned(),
+        exact_duplicates,
+        cluster,
+        pairs,
+    })
+}
+
+/// The representative of a document, and the other documents that it represents.
+fn exact_duplicates(
+    workspace: &Workspace,
+    number: u32,
+    names: &Names,
+    context: &Context<'_>,
+) -> Result<(u32, Listed<String>)> {
+    let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    firsts.skip_to(number)?;
+    let first = firsts.next()?.ok_or_else(|| Error::Corrupt {
+        path: workspace.directory().into(),
+        offset_bytes: None,
+        what: "representatives in the catalogue".into(),
+        expected: format!("one of document {number}"),
+        found: "none".into(),
+    })?;
+    let mut others = Listed::default();
+    Catalogue::each_representative(workspace, |document, its_first| {
+        if document.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+        if its_first == first && document != number {
+            others.total += 1;
+            if others.listed.len() < LISTED {
+                others.listed.push(names.get(document)?.into_owned());
+            }
+        }
+        Ok(())
+    })?;
+    Ok((first, others))
+}
+
+/// The most similar pairs of a document.
+fn pairs_of(
+    workspace: &Workspace,
+    entry: &PairsEntry,
+    document: u32,
+    names: &Names,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<PairFacts> {
+    let measure = entry.config.measure;
+    let sampled = sizes_of_pairs(workspace)?;
+    let mut total = 0;
+    // Value, other document, pair: the most similar first.
+    let mut best: Vec<(f64, u32, Pair)> = Vec::new();
+    let mut n = 0u64;
+    each_pair(workspace, |pair| {
+        n += 1;
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        let other = match document {
+            _ if pair.a == document => pair.b,
+            _ if pair.b == document => pair.a,
+            _ => return Ok(()),
+        };
+        total += 1;
+        let (a, b) = sampled.measured(pair.a, pair.b);
+        let value = measure.value(pair.amount(measure), a.into(), b.into());
+        let before = |of: &(f64, u32, Pair)| of.0 > value || of.0 == value && of.1 < other;
+        let place = best.partition_point(before);
+        if place < most {
+            best.insert(place, (value, other, pair));
+            best.truncate(most);
+        }
+        Ok(())
+    })?;
+    let listed = best.into_iter().map(|(_, other, pair)| {
+        let (a, b) = sampled.measured(pair.a, pair.b);
+        Ok(PairFact {
+            docno: names.get(other)?.into_owned(),
+            document: other,
+            score: measure.text(pair.amount(measure), a.into(), b.into()),
+            shared: pair.shared,
+        })
+    });
+    Ok(PairFacts {
+        measure: measure.column(),
+        all: entry.config.pairs != Pairs::None,
+        pairs: Listed {
+            total,
+            listed: listed.collect::<Result<_>>()?,
+        },
+    })
+}

@@ -1,0 +1,254 @@
+//! Finds a document by its docno or by its place.
+
+use crate::base::progress::Context;
+use crate::engine::cluster::cell;
+use crate::engine::collection::{
+    self, Catalogue, DocumentReader, DocumentRecord, InputRecord, InputRecords,
+};
+use crate::store::workspace::{InputList, Workspace};
+use crate::text::read::Reason;
+use crate::{Error, Result};
+
+use super::STAGE;
+
+/// A document of a collection.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// Its number.
+    pub number: u32,
+    /// What the collection stores about it.
+    pub record: DocumentRecord,
+    /// The name of its file, as in `documents.tsv`.
+    pub file: String,
+    /// The number of its record in the file; `None` in the directory of a method.
+    pub record_number: Option<u64>,
+    /// The number of texts that its segment keeps before it.
+    pub texts_before: u64,
+}
+
+impl Found {
+    /// Its name as FILE:RECORD, or its docno if the record is not known.
+    pub fn place(&self) -> String {
+        match self.record_number {
+            Some(record) => format!("{}:{record}", self.file),
+            None => self.record.docno.clone(),
+        }
+    }
+}
+
+/// Places of documents with the same docno that an error lists.
+const PLACES: usize = 5;
+/// Docnos that an error suggests.
+const NEAR: usize = 3;
+/// How much a suggested docno must resemble the name (Jaro & Winkler 1990).
+const NEAR_ENOUGH: f64 = 0.85;
+/// Docnos that are compared with an unknown name.
+const COMPARED: u32 = 1_000_000;
+
+/// Finds a document.
+///
+/// # Errors
+/// `NoDocument`, `SeveralDocuments`; those of reading.
+pub(crate) fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
+    let [found] = numbers(workspace, [name], context)?;
+    one(workspace, name, found, context)
+}
+
+/// Finds two documents.
+pub(crate) fn find_two(
+    workspace: &Workspace,
+    names: [&str; 2],
+    context: &Context<'_>,
+) -> Result<[Found; 2]> {
+    let [a, b] = numbers(workspace, names, context)?;
+    Ok([
+        one(workspace, names[0], a, context)?,
+        one(workspace, names[1], b, context)?,
+    ])
+}
+
+/// The documents with a docno: the first ones, and how many there are.
+#[derive(Default)]
+struct Named {
+    first: Vec<u32>,
+    all: u64,
+}
+
+fn numbers<const N: usize>(
+    workspace: &Workspace,
+    names: [&str; N],
+    context: &Context<'_>,
+) -> Result<[Named; N]> {
+    let mut found = names.map(|_| Named::default());
+    // The result files escape some characters of docnos, and people copy docnos from there.
+    let escaped = names.map(|name| name.contains('\\'));
+    Catalogue::each_name(workspace, |document, docno| {
+        check_now_and_then(document, context)?;
+        for ((name, escaped), found) in names.iter().zip(escaped).zip(&mut found) {
+            let same = docno == name.as_bytes()
+                || escaped && cell(&String::from_utf8_lossy(docno)) == *name;
+            if same {
+                found.all += 1;
+                if found.first.len() < PLACES {
+                    found.first.push(document);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn check_now_and_then(document: u32, context: &Context<'_>) -> Result<()> {
+    match document.is_multiple_of(65536) {
+        true => context.stop.check(STAGE),
+        false => Ok(()),
+    }
+}
+
+fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -> Result<Found> {
+    match (named.first.as_slice(), named.all) {
+        (&[number], 1) => located(workspace, number, context),
+        ([], _) => at_place(workspace, name, context),
+        (numbers, all) => {
+            let mut places = Vec::new();
+            for &number in numbers {
+                places.push(cell(&located(workspace, number, context)?.place()).into_owned());
+            }
+            Err(Error::SeveralDocuments {
+                path: workspace.directory().into(),
+                given: cell(name).into_owned(),
+                documents: all,
+                places,
+            })
+        }
+    }
+}
+
+/// The document with a number.
+pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<Found> {
+    let segments = collection::segments(&workspace.manifest);
+    let at = segments.partition_point(|segment| segment.first_document <= number);
+    let missing = || Error::Corrupt {
+        path: workspace.directory().into(),
+        offset_bytes: None,
+        what: format!("document {number}"),
+        expected: "a segment with it".into(),
+        found: "none".into(),
+    };
+    let segment = at.checked_sub(1).and_then(|at| segments.get(at));
+    let segment = segment.ok_or_else(missing)?;
+    let path = workspace.part("collection", &segment.documents.name);
+    let parameters = Some(workspace.collection_parameters());
+    let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+    let mut texts_before = 0;
+    let mut record = None;
+    for document in segment.first_document..=number {
+        check_now_and_then(document, context)?;
+        let next = documents.next()?.ok_or_else(missing)?;
+        texts_before += u64::from(next.stored && document < number);
+        record = Some(next);
+    }
+    let record = record.ok_or_else(missing)?;
+    let mut inputs = InputList::open(workspace.directory())?;
+    let file = inputs.entry_of(record.file)?;
+    let file = file.map_or_else(String::new, |entry| entry.name.clone());
+    let mut record_number = None;
+    // The directory of a method has no rejected records, so it cannot number the records.
+    if workspace.manifest.method.is_none() {
+        let mut entries = InputRecords::of_file(workspace, record.file);
+        let mut at = 0u64;
+        while let Some(entry) = entries.next_of(record.file)? {
+            at += 1;
+            if at.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            if matches!(entry, InputRecord::Document(its, _) if its == number) {
+                record_number = Some(at);
+                break;
+            }
+        }
+    }
+    Ok(Found {
+        number,
+        record,
+        file,
+        record_number,
+        texts_before,
+    })
+}
+
+/// The document at a place, FILE:RECORD.
+fn at_place(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
+    let unknown = |reason: Option<String>, near: Vec<String>| Error::NoDocument {
+        path: workspace.directory().into(),
+        given: cell(name).into_owned(),
+        reason,
+        near,
+    };
+    let place = name
+        .rsplit_once(':')
+        .and_then(|(file, record)| Some((file, record.parse::<u64>().ok()?)));
+    let Some((file, wanted)) = place.filter(|_| workspace.manifest.method.is_none()) else {
+        return Err(unknown(None, near(workspace, name, context)?));
+    };
+    let mut inputs = InputList::open(workspace.directory())?;
+    let (mut by_name, mut by_path, mut number) = (None, None, 0u32);
+    while let Some(entry) = inputs.next()? {
+        if by_name.is_none() && (entry.name == file || cell(&entry.name) == file) {
+            by_name = Some(number);
+        }
+        if by_path.is_none() && entry.path == file {
+            by_path = Some(number);
+        }
+        number = number.saturating_add(1);
+    }
+    let Some(number) = by_name.or(by_path) else {
+        let near = near(workspace, name, context)?;
+        let reason = format!("no input has the name {}", cell(file));
+        return Err(unknown(Some(reason), near));
+    };
+    let mut entries = InputRecords::of_file(workspace, number);
+    let mut at = 0u64;
+    while let Some(entry) = entries.next_of(number)? {
+        at += 1;
+        if at.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if at != wanted {
+            continue;
+        }
+        return match entry {
+            InputRecord::Document(document, _) => located(workspace, document, context),
+            InputRecord::Rejected(reject) => {
+                let why: Reason = reject.reason;
+                let reason = format!("record {wanted} was rejected: {}", why.text());
+                Err(unknown(Some(reason), Vec::new()))
+            }
+        };
+    }
+    let records = crate::base::numbers::counted(at, "record");
+    let reason = format!("{} has {records}, which count from 1", cell(file));
+    Err(unknown(Some(reason), Vec::new()))
+}
+
+/// The docnos that resemble a name most.
+fn near(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Vec<String>> {
+    let mut near: Vec<(f64, String)> = Vec::new();
+    Catalogue::each_name(workspace, |document, docno| {
+        check_now_and_then(document, context)?;
+        // Only names of about the same length: others would take time and hardly be meant.
+        if document >= COMPARED || docno.len().abs_diff(name.len()) > 4 || name.len() > 200 {
+            return Ok(());
+        }
+        let docno = String::from_utf8_lossy(docno);
+        let alike = strsim::jaro_winkler(name, &docno);
+        let place = near.partition_point(|(other, _)| *other >= alike);
+        if alike >= NEAR_ENOUGH && place < NEAR {
+            near.insert(place, (alike, cell(&docno).into_owned()));
+            near.truncate(NEAR);
+        }
+        Ok(())
+    })?;
+    Ok(near.into_iter().map(|(_, docno)| docno).collect())
+}

@@ -1,0 +1,262 @@
+//! Reads documents from the input files again.
+
+use crate::base::ids::FingerprintKind;
+use crate::base::progress::{Context, joined_all};
+use crate::base::threads;
+use crate::base::workers::Queue;
+use crate::engine::collection;
+use crate::engine::shingle::{ShingleConfig, Shingler};
+use crate::store::disk;
+use crate::store::workspace::{InputEntry, InputList, Workspace};
+use crate::text::parse::{ParseConfig, Parser, TOKEN_RULE, TokenKind};
+use crate::text::read::{
+    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, date_of,
+    interpret, lasting,
+};
+use crate::{Error, Result};
+use std::cmp::Reverse;
+use std::path::Path;
+
+/// Buffers of a reader, and of its decompressor.
+pub(crate) const READER_BYTES: u64 = 16 << 20;
+
+/// The most memory of the record being read: its bytes, and the same again before decoding.
+pub(crate) fn record_bytes(workspace: &Workspace) -> u64 {
+    collection::config(&workspace.manifest).read.max_document.0 * 5 / 2
+}
+
+/// A document that is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    /// Its file.
+    pub file: u32,
+    /// Its offset there.
+    pub offset: u64,
+    /// Its number.
+    pub number: u32,
+    /// The MD5 of its words, by which it is recognised.
+    pub md5: [u8; 16],
+}
+
+/// A document that was read again.
+pub(crate) struct Again<'a> {
+    /// Its number.
+    pub number: u32,
+    pub document: &'a RawDocument<'a>,
+    record: &'a Record,
+    bytes: &'a [u8],
+}
+
+impl Again<'_> {
+    /// The date that its record states ([`date_of`]).
+    pub fn date(&self) -> Option<String> {
+        date_of(&self.record.kind, self.bytes)
+    }
+}
+
+/// Takes the documents that are read again. Threads call it at the same time.
+pub(crate) trait Readers: Sync {
+    /// A document that is still in its place. The parser gives its tokens as runs between white
+    /// space.
+    fn found(&self, again: &Again<'_>, parser: &mut Parser);
+    /// A document that is not there, and why.
+    fn missing(&self, number: u32, problem: String);
+}
+
+/// Reads documents again. Each input file is read once, up to the last document that is wanted.
+/// At most `threads` threads read files at the same time, each with a record and
+/// [`READER_BYTES`] in memory.
+///
+/// An input that is missing or was changed is not an error: the reason comes in place of the
+/// document.
+pub(crate) fn read_again(
+    workspace: &Workspace,
+    mut wanted: Vec<Wanted>,
+    threads: usize,
+    (stage, context): (&'static str, &Context<'_>),
+    readers: &dyn Readers,
+) -> Result<()> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut inputs = InputList::open(workspace.directory())?;
+    let mut files = Vec::new();
+    for of_file in wanted.chunk_by(|a, b| a.file == b.file) {
+        let Some(first) = of_file.first() else {
+            continue;
+        };
+        let problem = match inputs.entry_of(first.file)? {
+            None => "the list of inputs does not name its file".to_string(),
+            Some(entry) => match open(entry)? {
+                Err(problem) => problem,
+                Ok(input) => {
+                    files.push((input, of_file));
+                    continue;
+                }
+            },
+        };
+        for wanted in of_file {
+            readers.missing(wanted.number, problem.clone());
+        }
+    }
+    // The largest first: no thread is left with it when the others have ended.
+    files.sort_by_key(|(input, _)| Reverse(input.identity.as_ref().map_or(0, |file| file.size)));
+    let threads = threads.clamp(1, files.len().max(1));
+    let queue = Queue::new(files);
+    let work = || -> Result<()> {
+        let mut reader = Rereader::new(workspace, (stage, context));
+        while let Some((input, of_file)) = queue.next() {
+            reader.file(&input, of_file, readers)?;
+        }
+        Ok(())
+    };
+    let work = || work().inspect_err(|_| queue.clear());
+    threads::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(stage, handles).map(|_| ())
+    })
+}
+
+/// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
+fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
+    let mut path = Path::new(&entry.path);
+    let Some(identity) = &entry.identity else {
+        return Ok(Err(if entry.path == "-" {
+            "it was read from standard input, which cannot be read again".into()
+        } else {
+            format!("{} could not be read", entry.path)
+        }));
+    };
+    let mut found = disk::metadata(path);
+    for other in entry.places() {
+        let there = disk::metadata(other);
+        if there.as_ref().is_ok_and(|there| there.is_file()) {
+            (path, found) = (other, there);
+            break;
+        }
+    }
+    Ok(match found {
+        Err(error) if !lasting(&error) => return Err(error).map_err(Error::io("inspect", path)),
+        Err(error) => {
+            let from_here = if path.is_relative() {
+                "; the path is relative to where the run was started"
+            } else {
+                ""
+            };
+            Err(format!("{}: {error}{from_here}", entry.path))
+        }
+        // Opening a FIFO could wait forever.
+        Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", entry.path)),
+        Ok(metadata) if metadata.len() != identity.size => Err(format!(
+            "{} has {} bytes but had {} when it was read",
+            entry.path,
+            metadata.len(),
+            identity.size
+        )),
+        Ok(_) => Ok(InputFile {
+            path: path.into(),
+            real: None,
+            docno: entry.name.clone(),
+            odd_path: false,
+            identity: Some(identity.clone()),
+            problem: None,
+        }),
+    })
+}
+
+struct Rereader<'w> {
+    workspace: &'w Workspace,
+    of: (&'static str, &'w Context<'w>),
+    /// Computes only the MD5 of the canonical document, and no fingerprints.
+    shingler: Shingler<u64>,
+    parser: Parser,
+}
+
+impl<'w> Rereader<'w> {
+    fn new(workspace: &'w Workspace, of: (&'static str, &'w Context<'w>)) -> Rereader<'w> {
+        let shingle = &collection::config(&workspace.manifest).shingle;
+        Rereader {
+            workspace,
+            of,
+            shingler: Shingler::new(&ShingleConfig {
+                fingerprint: FingerprintKind::Xxh3,
+                ..shingle.clone()
+            }),
+            parser: Parser::new(&ParseConfig {
+                tokens: TokenKind::RAW,
+                ..shingle.parse.clone()
+            }),
+        }
+    }
+
+    /// Reads the documents of one file.
+    fn file(&mut self, input: &InputFile, all: &[Wanted], readers: &dyn Readers) -> Result<()> {
+        let (stage, context) = self.of;
+        let config = &collection::config(&self.workspace.manifest).read;
+        let gone = |wanted: &Wanted| {
+            let path = input.path.display();
+            let problem =
+                format!("{path} has changed since it was read: another record is in its place");
+            readers.missing(wanted.number, problem);
+        };
+        let mut left = all.iter().peekable();
+        let Some(first) = left.peek() else {
+            return Ok(());
+        };
+        let mut records = RecordReader::open(input, first.file, config, context.stop);
+        let mut batch = Batch::default();
+        let mut n = 0u64;
+        while let Some(&&wanted) = left.peek() {
+            batch.clear();
+            n += 1;
+            if n.is_multiple_of(1024) {
+                context.stop.check(stage)?;
+            }
+            let more = records.next_into(&mut batch);
+            if let Some(error) = records.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+            if !more {
+                break;
+            }
+            let Some(record) = batch.records.first() else {
+                break;
+            };
+            if record.source.offset < wanted.offset
+                || matches!(record.kind, RecordKind::Rejected(_))
+            {
+                continue;
+            }
+            left.next();
+            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+            if record.source.offset == wanted.offset
+                && let Interpreted::Document(document) = interpret(record, bytes, config)
+                && self.is(&document, &wanted)
+            {
+                self.shingler.shrink();
+                let again = Again {
+                    number: wanted.number,
+                    document: &document,
+                    record,
+                    bytes,
+                };
+                readers.found(&again, &mut self.parser);
+                self.parser.shrink();
+            } else {
+                gone(&wanted);
+            }
+        }
+        left.for_each(gone);
+        Ok(())
+    }
+
+    /// Whether this is the document that was read before.
+    fn is(&mut self, document: &RawDocument<'_>, wanted: &Wanted) -> bool {
+        let parse = &collection::config(&self.workspace.manifest).shingle.parse;
+        if parse.token_rule != TOKEN_RULE {
+            // The MD5 is that of other tokens. The file is the same, and the record is in its place.
+            return true;
+        }
+        let facts = self.shingler.shingle(document, (1, 0), &mut Vec::new());
+        facts.md5 == wanted.md5
+    }
+}

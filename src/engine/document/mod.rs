@@ -1,0 +1,51 @@
+//! Single documents of a collection: found by their names, with what is known about them, their
+//! texts, and what two of them share.
+//!
+//! # In and out
+//! In: an output directory, and the name of a document: its docno, or FILE:RECORD with the file and
+//! the record as in `documents.tsv`. Out: its [`Facts`]; its text ([`texts()`]); what two documents
+//! share, by the definitions of the collection ([`compare()`]).
+//!
+//! # Algorithm
+//! 1. A docno is looked for in the column of docnos, from its start to its end. A place is looked
+//!    for in the list of inputs, and in the segments with the documents of the file.
+//! 2. Exact duplicates come from the column of representatives, pairs and clusters from the
+//!    committed pairs, in one pass over each.
+//! 3. A text is read from its input, and used if its words still have the same MD5. If the input is
+//!    gone, the text that the collection keeps takes its place, or that of the representative,
+//!    which has the same words.
+//!
+//! # Invariants
+//! - Nothing in the directory is changed.
+//! - A text is that of [`crate::text::parse::Parser::text_as_read`], as in the other commands that state
+//!   positions; only a kept text has its white space folded. A missing text is not an error: the
+//!   reason takes its place.
+//! - Resemblance and containment are exact, of the full sets, whatever the pairs were made with.
+//!
+//! # Cost
+//! Time: the column of docnos, the documents up to the wanted one in its segments and its file, the
+//! pairs once or twice; of an input the records up to the wanted one. Memory: some 20 bytes a
+//! document of the collection for the facts; for a text that is read again one record of at most
+//! `--max-document`; for a comparison both sets or both texts, with about 130 bytes for each word.
+
+mod beginning;
+mod compare;
+mod facts;
+mod find;
+mod inputs;
+mod positions;
+mod texts;
+
+pub(crate) use beginning::Beginning;
+pub(crate) use compare::{Both, CompareConfig, Side, compare};
+pub(crate) use facts::{Facts, Known, Listed, facts};
+pub(crate) use find::find;
+pub(crate) use inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+pub(crate) use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
+pub(crate) use texts::{Source, Text, texts};
+
+/// Name of this work in messages.
+const STAGE: &str = "show";
+
+/// Buffers of readers and of the decompressor.
+const FIXED_BYTES: u64 = 24 << 20;

@@ -1,0 +1,187 @@
+//! The texts of documents, from the collection or from the inputs.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::base::budget::Held;
+use crate::base::progress::Context;
+use crate::engine::collection::{self, Catalogue, TextReader};
+use crate::store::workspace::Workspace;
+use crate::text::parse::Parser;
+use crate::{Error, Result};
+
+use super::STAGE;
+use super::find::{Found, located};
+use super::inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+
+/// Where a text was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// Its input file: the text as it was read.
+    Input,
+    /// The collection keeps it, with its white space folded.
+    Kept,
+    /// The collection keeps the text of its representative, which has the same words.
+    KeptOfRepresentative,
+}
+
+impl Source {
+    /// What a reader has to know about the text.
+    pub fn remark(self) -> Option<&'static str> {
+        match self {
+            Source::Input => None,
+            Source::Kept => Some("the text that the directory keeps, with white space folded"),
+            Source::KeptOfRepresentative => {
+                Some("the text that the directory keeps of its representative, with the same words")
+            }
+        }
+    }
+}
+
+/// The text of a document, or the reason why there is none.
+#[derive(Clone, Debug)]
+pub(crate) enum Text {
+    Found(String, Source),
+    Missing(String),
+}
+
+/// The texts of documents, as they are read ([`Parser::text_as_read`]), or as the collection keeps
+/// them. Texts for which there is no room are counted, and the caller checks `held` afterwards.
+pub(crate) fn texts(
+    workspace: &Workspace,
+    documents: &[&Found],
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<Text>> {
+    let wanted = documents.iter().map(|found| Wanted {
+        file: found.record.file,
+        offset: found.record.offset,
+        number: found.number,
+        md5: found.record.md5,
+    });
+    let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
+    let whole = Whole(Mutex::new((Vec::new(), held)));
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &whole)?;
+    let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = Vec::with_capacity(documents.len());
+    for found in documents {
+        let mut read = read.iter().filter(|(number, _)| *number == found.number);
+        texts.push(match read.next() {
+            Some((_, Text::Missing(reason))) => {
+                let kept = instead(workspace, found, held, context)?;
+                kept.unwrap_or_else(|| Text::Missing(reason.clone()))
+            }
+            Some((_, text)) => text.clone(),
+            None => Text::Missing("there is no memory for it".into()),
+        });
+    }
+    Ok(texts)
+}
+
+/// The texts that were read again.
+struct Whole<'h, 'b>(Mutex<(Vec<(u32, Text)>, &'h mut Held<'b>)>);
+
+impl Readers for Whole<'_, '_> {
+    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
+        let (number, document) = (again.number, again.document);
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut length = 0;
+        parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
+        // Twice: a text is copied once.
+        if !whole.1.take(length.saturating_mul(2)) {
+            return;
+        }
+        let mut text = String::with_capacity(length);
+        parser.text_as_read(document, &mut text);
+        whole.0.push((number, Text::Found(text, Source::Input)));
+    }
+
+    fn missing(&self, number: u32, problem: String) {
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.0.push((number, Text::Missing(problem)));
+    }
+}
+
+/// The text that the collection keeps of a document or of its representative.
+fn instead(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<Text>> {
+    if found.record.stored {
+        let kept = kept(workspace, found, held, context)?;
+        return Ok(kept.map(|text| Text::Found(text, Source::Kept)));
+    }
+    let kept = of_representative(workspace, found, held, context)?;
+    Ok(kept.map(|text| Text::Found(text, Source::KeptOfRepresentative)))
+}
+
+/// A kept text is valid UTF-8; in a damaged part it need not be.
+fn utf8(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The text that the collection keeps of a document; `None` if it keeps none.
+fn kept(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<String>> {
+    let segments = collection::segments(&workspace.manifest);
+    let at = segments.partition_point(|segment| segment.first_document <= found.number);
+    let segment = at.checked_sub(1).and_then(|at| segments.get(at));
+    let Some(segment) = segment else {
+        return Ok(None);
+    };
+    let Some(mut texts) = TextReader::of(workspace, segment)? else {
+        return Ok(None);
+    };
+    let ends = |path: &std::path::Path| Error::Corrupt {
+        path: path.into(),
+        offset_bytes: None,
+        what: "texts of the segment".into(),
+        expected: format!("one of document {}", found.number),
+        found: "none".into(),
+    };
+    for n in 0..found.texts_before {
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if texts.next_length()?.is_none() {
+            return Err(ends(texts.path()));
+        }
+    }
+    let Some(length) = texts.next_length()? else {
+        return Err(ends(texts.path()));
+    };
+    if !held.take(length as usize) {
+        return Ok(Some(String::new()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(piece) = texts.piece()? {
+        bytes.extend_from_slice(piece);
+    }
+    Ok(Some(utf8(bytes)))
+}
+
+/// The kept text of the first document with the same words.
+fn of_representative(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<String>> {
+    let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    firsts.skip_to(found.number)?;
+    let Some(first) = firsts.next()?.filter(|&first| first != found.number) else {
+        return Ok(None);
+    };
+    let first = located(workspace, first, context)?;
+    match first.record.stored {
+        true => kept(workspace, &first, held, context),
+        false => Ok(None),
+    }
+}

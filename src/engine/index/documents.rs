@@ -1,0 +1,332 @@
+//! What an answer needs of a document, at a fixed place.
+
+use std::path::Path;
+
+use super::lists::sum;
+use super::{DIRECTORY, Level, STAGE};
+use crate::base::ids::Key;
+use crate::base::progress::Context;
+use crate::engine::collection::{Catalogue, SegmentEntry, each_document_of};
+use crate::store::workspace::Workspace;
+use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, VERSION};
+use crate::{Error, Result};
+
+/// Bytes of a document's facts.
+const FACTS_BYTES: usize = 64;
+/// Documents that are read at once in order.
+const AT_ONCE: usize = 1024;
+/// Numbers of the parts.
+const FACTS: u64 = 0;
+const DOCNOS: u64 = 1;
+/// The checksums of docnos have these numbers and those of the documents, those of facts the
+/// numbers of the documents.
+const OF_DOCNO: u64 = 1 << 32;
+
+/// The facts about a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// MD5 of the canonical document.
+    pub md5: [u8; 16],
+    /// Number of words.
+    pub words: u64,
+    /// Number of keys.
+    pub keys: u32,
+    /// Where its set begins in the sets of its segment, in bytes.
+    pub set: u64,
+    /// Where its docno is, and its length.
+    docno: (u64, u32),
+    /// Checksum of the docno.
+    docno_sum: u64,
+}
+
+impl Facts {
+    fn encode(&self, document: u32) -> [u8; FACTS_BYTES] {
+        let mut out = [0; FACTS_BYTES];
+        out[8..24].copy_from_slice(&self.md5);
+        out[24..32].copy_from_slice(&self.words.to_le_bytes());
+        out[32..40].copy_from_slice(&self.set.to_le_bytes());
+        out[40..44].copy_from_slice(&self.keys.to_le_bytes());
+        out[44..48].copy_from_slice(&self.docno.1.to_le_bytes());
+        out[48..56].copy_from_slice(&self.docno.0.to_le_bytes());
+        out[56..].copy_from_slice(&self.docno_sum.to_le_bytes());
+        let check = sum(document.into(), &out[8..]);
+        out[..8].copy_from_slice(&check.to_le_bytes());
+        out
+    }
+
+    /// `nth` of its part is the document.
+    fn decode(part: &PartFile, bytes: &[u8], (nth, document): (u32, u32)) -> Result<Facts> {
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let (stated, found) = (word(0), sum(document.into(), &bytes[8..]));
+        if stated != found {
+            let what = format!("checksum of the facts about document {document}");
+            let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
+            return Err(part.corrupt(place(nth), &what, stated, found));
+        }
+        let mut md5 = [0; 16];
+        md5.copy_from_slice(&bytes[8..24]);
+        Ok(Facts {
+            md5,
+            words: word(24),
+            set: word(32),
+            keys: word(40) as u32,
+            docno: (word(48), (word(40) >> 32) as u32),
+            docno_sum: word(56),
+        })
+    }
+}
+
+/// Where the facts of the `nth` document of a part are.
+fn place(nth: u32) -> u64 {
+    HEADER_BYTES as u64 + u64::from(nth) * FACTS_BYTES as u64
+}
+
+/// Writes the facts and the docnos of the documents of a level, which are in these segments.
+pub(super) fn write<K: Key>(
+    workspace: &Workspace,
+    (level, segments): (&Level, &[SegmentEntry]),
+    context: &Context<'_>,
+) -> Result<(PartInfo, PartInfo)> {
+    let directory = workspace.path(DIRECTORY);
+    let header = |number| Header {
+        kind: Kind::Facts,
+        version: VERSION,
+        parameters: workspace.collection_parameters(),
+        number: level.part(number),
+        key_bytes: 0,
+    };
+    let mut facts = PartWriter::create(&directory, &header(FACTS))?;
+    let mut docnos = PartWriter::create(&directory, &header(DOCNOS))?;
+    let mut stored = Catalogue::stored_in_order(workspace)?;
+    for _ in 0..level.first {
+        stored.next()?;
+    }
+    let mut firsts = segments
+        .iter()
+        .map(|segment| segment.first_document)
+        .peekable();
+    let (mut set, mut documents) = (0, 0);
+    each_document_of(workspace, segments, |document, record| {
+        if document.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        while firsts.next_if(|&first| first <= document).is_some() {
+            set = 0;
+        }
+        let keys = stored.next()?.ok_or_else(|| Error::Corrupt {
+            path: workspace.path("catalogue"),
+            offset_bytes: None,
+            what: "documents in the catalogue".into(),
+            expected: format!("more than {document}"),
+            found: "fewer".into(),
+        })?;
+        let docno = record.docno.as_bytes();
+        let own = Facts {
+            md5: record.md5,
+            words: record.words,
+            keys,
+            set,
+            docno: (docnos.position(), docno.len() as u32),
+            docno_sum: sum(OF_DOCNO + u64::from(document), docno),
+        };
+        facts.put(&own.encode(document))?;
+        docnos.put(docno)?;
+        set += u64::from(keys) * K::BYTES as u64;
+        documents += 1;
+        Ok(())
+    })?;
+    Ok((
+        facts.finish(documents, 0, level.first.into())?,
+        docnos.finish(documents, 0, level.first.into())?,
+    ))
+}
+
+/// The facts about the documents of an index, opened for look-ups.
+#[derive(Debug)]
+pub struct IndexedDocuments {
+    levels: Vec<OfLevel>,
+}
+
+#[derive(Debug)]
+struct OfLevel {
+    first: u32,
+    facts: PartFile,
+    docnos: PartFile,
+}
+
+impl OfLevel {
+    fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
+        let (facts, docnos) = level.facts.as_ref().ok_or_else(|| Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: STAGE,
+        })?;
+        let open = |info: &PartInfo, number: u64| -> Result<PartFile> {
+            let path = workspace.part(DIRECTORY, &info.name);
+            let parameters = Some(workspace.collection_parameters());
+            let part = PartFile::open(&path, Kind::Facts, parameters, Some(info))?;
+            let (expected, found) = (level.part(number), part.header.number);
+            if found != expected {
+                return Err(part.corrupt(32, "number of the part", expected, found));
+            }
+            Ok(part)
+        };
+        Ok(OfLevel {
+            first: level.first,
+            facts: open(facts, FACTS)?,
+            docnos: open(docnos, DOCNOS)?,
+        })
+    }
+
+    fn get(&self, document: u32) -> Result<Facts> {
+        let mut bytes = [0; FACTS_BYTES];
+        let nth = document.wrapping_sub(self.first);
+        self.facts.read_at(&mut bytes, place(nth))?;
+        Facts::decode(&self.facts, &bytes, (nth, document))
+    }
+}
+
+impl IndexedDocuments {
+    /// Opens the facts; `None` if the collection has no complete index.
+    pub fn open(workspace: &Workspace) -> Result<Option<IndexedDocuments>> {
+        let Some(entry) = super::complete(workspace) else {
+            return Ok(None);
+        };
+        let levels = entry.levels.iter();
+        let levels = levels.map(|level| OfLevel::open(workspace, level));
+        let levels = levels.collect::<Result<_>>()?;
+        Ok(Some(IndexedDocuments { levels }))
+    }
+
+    /// The facts about the documents of a level that is being made.
+    pub(super) fn of(workspace: &Workspace, level: &Level) -> Result<IndexedDocuments> {
+        let levels = vec![OfLevel::open(workspace, level)?];
+        Ok(IndexedDocuments { levels })
+    }
+
+    /// The number of documents.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> u64 {
+        self.levels
+            .iter()
+            .map(|level| level.facts.footer.records)
+            .sum()
+    }
+
+    /// The level of a document: the last one that does not begin after it.
+    fn level(&self, document: u32) -> Result<&OfLevel> {
+        let after = self.levels.partition_point(|level| level.first <= document);
+        let level = after.checked_sub(1).and_then(|at| self.levels.get(at));
+        level.ok_or_else(|| Error::Corrupt {
+            path: DIRECTORY.into(),
+            offset_bytes: None,
+            what: format!("facts about document {document}"),
+            expected: "a level with it".into(),
+            found: "none".into(),
+        })
+    }
+
+    /// The facts about a document.
+    pub fn get(&self, document: u32) -> Result<Facts> {
+        self.level(document)?.get(document)
+    }
+
+    /// The docno of a document.
+    pub fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
+        let docnos = &self.level(document)?.docnos;
+        let (at, length) = facts.docno;
+        let end = docnos.payload_end();
+        let corrupt = |what: &str, expected: String, found: String| {
+            let what = format!("{what} of document {document}");
+            docnos.corrupt(at, &what, expected, found)
+        };
+        if at > end || u64::from(length) > end - at {
+            let found = format!("{length} bytes");
+            return Err(corrupt("docno", format!("an end up to {end}"), found));
+        }
+        let mut bytes = vec![0; length as usize];
+        docnos.read_at(&mut bytes, at)?;
+        let found = sum(OF_DOCNO + u64::from(document), &bytes);
+        if found != facts.docno_sum {
+            let (stated, found) = (format!("{:016x}", facts.docno_sum), format!("{found:016x}"));
+            return Err(corrupt("checksum of the docno", stated, found));
+        }
+        String::from_utf8(bytes)
+            .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
+    }
+
+    /// Reads the facts of rising documents of one level.
+    pub(super) fn in_order(&self) -> Option<InOrder<'_>> {
+        let level = self.levels.first()?;
+        Some(InOrder {
+            part: &level.facts,
+            first: level.first,
+            from: 0,
+            bytes: Vec::new(),
+        })
+    }
+}
+
+/// Reads facts of rising documents, many at once.
+pub(super) struct InOrder<'a> {
+    part: &'a PartFile,
+    /// The first document of the part.
+    first: u32,
+    /// Which of its documents is the first that `bytes` has.
+    from: u32,
+    bytes: Vec<u8>,
+}
+
+impl InOrder<'_> {
+    pub(super) fn get(&mut self, document: u32) -> Result<Facts> {
+        let nth = document.wrapping_sub(self.first);
+        let mut at = nth.wrapping_sub(self.from) as usize * FACTS_BYTES;
+        if nth < self.from || at >= self.bytes.len() {
+            let left = self.part.payload_end().saturating_sub(place(nth)) as usize;
+            let bytes = left.clamp(FACTS_BYTES, AT_ONCE * FACTS_BYTES);
+            self.bytes.resize(bytes, 0);
+            self.part.read_at(&mut self.bytes, place(nth))?;
+            (self.from, at) = (nth, 0);
+        }
+        let bytes = &self.bytes[at..at + FACTS_BYTES];
+        Facts::decode(self.part, bytes, (nth, document))
+    }
+}
+
+/// Calls `each` with the facts of every document, and checks them.
+pub(crate) fn check_documents(
+    path: &Path,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+    mut each: impl FnMut(u32, &Facts) -> Result<bool>,
+) -> Result<()> {
+    let facts = PartFile::open(path, Kind::Facts, parameters, info)?;
+    if u64::from(facts.header.number as u32) != FACTS {
+        // The checksums of docnos are with the facts; that of the part covers all of them.
+        return Ok(());
+    }
+    let expected = facts.footer.records.saturating_mul(FACTS_BYTES as u64);
+    if expected != facts.footer.payload_bytes {
+        let found = facts.footer.payload_bytes;
+        return Err(facts.corrupt(facts.payload_end(), "bytes of facts", expected, found));
+    }
+    let documents = u32::try_from(facts.footer.records).unwrap_or(u32::MAX);
+    let first = u32::try_from(facts.footer.extra).unwrap_or(u32::MAX);
+    let mut reader = InOrder {
+        part: &facts,
+        first,
+        from: 0,
+        bytes: Vec::new(),
+    };
+    for nth in 0..documents {
+        let document = first.saturating_add(nth);
+        if !each(document, &reader.get(document)?)? {
+            break;
+        }
+    }
+    Ok(())
+}

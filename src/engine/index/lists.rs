@@ -1,0 +1,257 @@
+//! The lists of a range on disk.
+//!
+//! A bucket is one block or more, each at most [`BLOCK_LISTS`] lists. A block names the block of
+//! its bucket before it; the table at the end of the part has the last block of each bucket.
+
+use std::path::Path;
+
+use super::{Layout, Level, SHORT, leading};
+use crate::Result;
+use crate::base::ids::Key;
+use crate::store::{Header, Kind, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64};
+
+/// Bytes before a block's body: its checksum, the place of the block before it, the number of its
+/// bytes and of its lists.
+pub(super) const BLOCK_HEAD: usize = 24;
+/// The most lists of a block.
+pub(super) const BLOCK_LISTS: usize = 4096;
+/// Bytes before the documents of a chunk of a long list: its checksum, and the number of its bytes
+/// and of its documents.
+pub(super) const CHUNK_HEAD: usize = 16;
+/// The most documents of a chunk.
+pub(super) const CHUNK: usize = 4096;
+
+/// The checksum of bytes at a place that `number` identifies, so that the right bytes at a wrong
+/// place are found, too.
+pub(super) fn sum(number: u64, bytes: &[u8]) -> u64 {
+    checksum(bytes) ^ number
+}
+
+/// Writes the lists of a range.
+pub(super) struct ListsWriter {
+    part: PartWriter,
+    layout: Layout,
+    /// The open bucket, and the last one of the range.
+    bucket: u64,
+    last: u64,
+    /// The last block of each bucket before the open one, and of the open one.
+    table: Vec<u64>,
+    before: u64,
+    /// The leading bits of the open list, its documents that are not written, and how many are.
+    key: Option<u64>,
+    documents: Vec<u32>,
+    written: u64,
+    /// Where the first chunk of the open list is.
+    place: u64,
+    lists: u64,
+    entries: u64,
+    block: Block,
+    bytes: Vec<u8>,
+    packed: Vec<u32>,
+}
+
+/// The lists of a block.
+#[derive(Default)]
+struct Block {
+    keys: Vec<u64>,
+    lengths: Vec<u32>,
+    firsts: Vec<u32>,
+    gaps: Vec<u32>,
+    long: Vec<(u64, u64)>,
+}
+
+/// The lists of a range, which are complete but not committed.
+pub(super) struct MadeRange {
+    pub range: u32,
+    pub part: PartInfo,
+    pub lists: u64,
+    pub entries: u64,
+}
+
+impl ListsWriter {
+    pub(super) fn create<K: Key>(
+        directory: &Path,
+        parameters: u128,
+        level: &Level,
+        range: u32,
+    ) -> Result<ListsWriter> {
+        let layout = level.layout;
+        let header = Header {
+            kind: Kind::Index,
+            version: VERSION,
+            parameters,
+            number: level.part(range.into()),
+            key_bytes: K::BYTES as u32,
+        };
+        let bucket = u64::from(range) * u64::from(layout.buckets);
+        Ok(ListsWriter {
+            part: PartWriter::create(directory, &header)?,
+            layout,
+            bucket,
+            last: bucket + u64::from(layout.buckets) - 1,
+            table: Vec::new(),
+            before: 0,
+            key: None,
+            documents: Vec::new(),
+            written: 0,
+            place: 0,
+            lists: 0,
+            entries: 0,
+            block: Block::default(),
+            bytes: Vec::new(),
+            packed: Vec::new(),
+        })
+    }
+
+    /// Appends a document to the list of a key. Keys rise; documents rise within a key.
+    #[inline]
+    pub(super) fn push<K: Key>(&mut self, key: K, document: u32) -> Result<()> {
+        let leading = leading(key);
+        if self.key != Some(leading) {
+            self.close_list()?;
+            // Before any chunk of the new list, because the chunks of a list lie one after the
+            // other.
+            while self.bucket < self.layout.bucket(leading) {
+                self.close_bucket()?;
+            }
+            self.key = Some(leading);
+        } else if self.documents.last() == Some(&document) {
+            return Ok(());
+        }
+        self.documents.push(document);
+        if self.documents.len() > CHUNK {
+            self.chunk(CHUNK)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the first documents of a long list.
+    fn chunk(&mut self, count: usize) -> Result<()> {
+        // The documents of two keys with equal leading bits do not rise through both.
+        let rising = self.documents[..count]
+            .windows(2)
+            .position(|pair| pair[0] >= pair[1]);
+        let count = rising.map_or(count, |at| at + 1);
+        let place = self.part.position();
+        if self.written == 0 {
+            self.place = place;
+        }
+        self.packed.clear();
+        let mut before = 0;
+        for &document in &self.documents[..count] {
+            self.packed.push(document - before);
+            before = document;
+        }
+        self.bytes.clear();
+        self.bytes.resize(CHUNK_HEAD, 0);
+        pack_u32(&self.packed, &mut self.bytes);
+        let length = (self.bytes.len() - CHUNK_HEAD) as u32;
+        self.bytes[8..12].copy_from_slice(&length.to_le_bytes());
+        self.bytes[12..16].copy_from_slice(&(count as u32).to_le_bytes());
+        let check = sum(place, &self.bytes[8..]);
+        self.bytes[..8].copy_from_slice(&check.to_le_bytes());
+        self.part.put(&self.bytes)?;
+        self.documents.drain(..count);
+        self.written += count as u64;
+        Ok(())
+    }
+
+    fn close_list(&mut self) -> Result<()> {
+        let Some(key) = self.key.take() else {
+            return Ok(());
+        };
+        if self.written == 0 && !self.documents.is_sorted_by(|a, b| a < b) {
+            self.documents.sort_unstable();
+            self.documents.dedup();
+        }
+        if self.written > 0 || self.documents.len() > SHORT {
+            while !self.documents.is_empty() {
+                self.chunk(self.documents.len().min(CHUNK))?;
+            }
+            self.block.lengths.push(SHORT as u32);
+            self.block.long.push((self.place, self.written));
+            self.entries += self.written;
+        } else if let Some((&first, rest)) = self.documents.split_first() {
+            self.block.lengths.push(rest.len() as u32);
+            self.block.firsts.push(first);
+            let mut before = first;
+            for &document in rest {
+                self.block.gaps.push(document - before);
+                before = document;
+            }
+            self.entries += rest.len() as u64 + 1;
+        }
+        self.documents.clear();
+        self.written = 0;
+        self.lists += 1;
+        self.block.keys.push(key);
+        if self.block.keys.len() == BLOCK_LISTS {
+            self.close_block()?;
+        }
+        Ok(())
+    }
+
+    fn close_block(&mut self) -> Result<()> {
+        let block = &mut self.block;
+        let count = block.keys.len() as u32;
+        let mut before = self.layout.least(self.bucket);
+        for key in &mut block.keys {
+            let gap = *key - before;
+            before = std::mem::replace(key, gap);
+        }
+        self.bytes.clear();
+        self.bytes.resize(BLOCK_HEAD, 0);
+        pack_u64(&block.keys, &mut self.bytes);
+        pack_u32(&block.lengths, &mut self.bytes);
+        pack_u32(&block.firsts, &mut self.bytes);
+        pack_u32(&block.gaps, &mut self.bytes);
+        for (place, length) in &block.long {
+            self.bytes.extend_from_slice(&place.to_le_bytes());
+            self.bytes.extend_from_slice(&length.to_le_bytes());
+        }
+        let length = (self.bytes.len() - BLOCK_HEAD) as u32;
+        self.bytes[8..16].copy_from_slice(&self.before.to_le_bytes());
+        self.bytes[16..20].copy_from_slice(&length.to_le_bytes());
+        self.bytes[20..24].copy_from_slice(&count.to_le_bytes());
+        let check = sum(self.bucket, &self.bytes[8..]);
+        self.bytes[..8].copy_from_slice(&check.to_le_bytes());
+        self.before = self.part.position();
+        self.part.put(&self.bytes)?;
+        block.keys.clear();
+        block.lengths.clear();
+        block.firsts.clear();
+        block.gaps.clear();
+        block.long.clear();
+        Ok(())
+    }
+
+    /// Every bucket has a block, so that a place of 0 in the table is damage.
+    fn close_bucket(&mut self) -> Result<()> {
+        if !self.block.keys.is_empty() || self.before == 0 {
+            self.close_block()?;
+        }
+        self.table.push(self.before);
+        self.before = 0;
+        self.bucket += 1;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, range: u32) -> Result<MadeRange> {
+        self.close_list()?;
+        while self.bucket <= self.last {
+            self.close_bucket()?;
+        }
+        let index = self.part.position();
+        for place in &self.table {
+            self.part.put(&place.to_le_bytes())?;
+        }
+        Ok(MadeRange {
+            range,
+            part: self
+                .part
+                .finish(self.entries, index, self.layout.ranges.into())?,
+            lists: self.lists,
+            entries: self.entries,
+        })
+    }
+}

@@ -1,0 +1,843 @@
+//! Looks keys up.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
+use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
+use crate::base::ids::Key;
+use crate::store::workspace::Workspace;
+use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64};
+use crate::{Error, Result};
+
+/// Bytes read at first for a block: most blocks fit.
+const GUESS: usize = 1 << 10;
+/// Bytes that are read at once where many blocks are read in their order. It takes as long as six
+/// reads of one block, so it pays if the blocks are less than [`FAR`] bytes apart.
+const WINDOW: usize = 64 << 10;
+const FAR: u64 = 6 << 10;
+/// Bytes of a table that are kept together.
+const TABLE_PIECE: usize = 4 << 10;
+/// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
+const MOST_BYTES: usize = 1 << 20;
+
+/// An index, opened for look-ups. Several threads can look keys up.
+#[derive(Debug)]
+pub struct Index {
+    levels: Vec<OfLevel>,
+    /// Bytes of tables that may still be kept.
+    room: AtomicI64,
+}
+
+#[derive(Debug)]
+struct OfLevel {
+    layout: Layout,
+    parts: Vec<PartFile>,
+    /// By part: pieces of its table, each kept once it was needed.
+    tables: Vec<Vec<OnceLock<Box<[u8]>>>>,
+    /// Distinct keys.
+    lists: u64,
+    filter: Option<Filter>,
+}
+
+/// Says of most keys that a level does not have them, without reading it: a Bloom filter with one
+/// hash function, the key itself.
+#[derive(Debug)]
+struct Filter(Vec<u64>);
+
+impl Filter {
+    /// Bits for each key: about an eighth of the other keys pass.
+    const BITS: u64 = 8;
+
+    fn bit(&self, key: u64) -> (usize, u64) {
+        let bits = self.0.len() as u128 * 64;
+        let bit = (u128::from(key) * bits) >> KEY_BITS;
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+
+    fn passes(&self, key: u64) -> bool {
+        let (word, bit) = self.bit(key);
+        self.0[word] & bit != 0
+    }
+}
+
+/// Where a long list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListPlace {
+    /// Number of documents. If two keys agree in the bits that the index keeps, it may count a
+    /// document of both twice.
+    pub length: u64,
+    level: usize,
+    range: usize,
+    offset: u64,
+}
+
+/// Buffers of a thread that looks keys up.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    window: Option<Window>,
+    bytes: Vec<u8>,
+    keys: Vec<u64>,
+    lengths: Vec<u32>,
+    numbers: Vec<u32>,
+    gaps: Vec<u32>,
+}
+
+/// Bytes of a part that were read at once, because what follows is wanted, too.
+#[derive(Debug, Default)]
+struct Window {
+    /// Bytes that are read at once.
+    size: usize,
+    place: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    fn new(size: usize) -> Window {
+        Window {
+            size,
+            ..Window::default()
+        }
+    }
+
+    /// Copies the bytes at a place, which lie before `end`.
+    fn read(&mut self, part: &PartFile, (place, end): (u64, u64), out: &mut [u8]) -> Result<()> {
+        let held = |window: &Window| {
+            let at = usize::try_from(place.checked_sub(window.place)?).ok()?;
+            Some(at..at.checked_add(out.len())?)
+        };
+        if held(self).is_none_or(|range| range.end > self.bytes.len()) {
+            let length = end.saturating_sub(place).min(self.size as u64) as usize;
+            self.bytes.clear();
+            self.bytes.resize(length.max(out.len()), 0);
+            part.read_at(&mut self.bytes, place)?;
+            self.place = place;
+        }
+        let bytes = held(self).and_then(|range| self.bytes.get(range));
+        out.copy_from_slice(bytes.unwrap_or_default());
+        Ok(())
+    }
+}
+
+/// The lists of some keys. They are read in the order of the keys, with far fewer reads than keys,
+/// because the first fingerprints of sorted sets are near each other in the index.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// For each key, in the order in which the keys were given: its rank among the distinct keys.
+    ranks: Vec<u32>,
+    /// Where the parts of the list of each distinct key begin.
+    begins: Vec<u32>,
+    parts: Vec<ListPart>,
+    documents: Vec<u32>,
+    places: Vec<ListPlace>,
+}
+
+/// What one level has of the list of a key.
+#[derive(Clone, Copy, Debug)]
+struct ListPart {
+    rank: u32,
+    /// Where its documents begin; the number of its place if it is long.
+    begin: u32,
+    /// The number of documents; 0 if it is long.
+    length: u32,
+}
+
+impl Lists {
+    /// As [`Index::look_up`], for the n-th key.
+    pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<ListPlace>) -> u64 {
+        let mut documents = 0;
+        let rank = self.ranks[n] as usize;
+        let parts = self.begins[rank] as usize..self.begins[rank + 1] as usize;
+        for part in &self.parts[parts] {
+            let begin = part.begin as usize;
+            if part.length == 0 {
+                documents += self.places[begin].length;
+                long.push(self.places[begin]);
+            } else {
+                documents += u64::from(part.length);
+                short.extend_from_slice(&self.documents[begin..begin + part.length as usize]);
+            }
+        }
+        documents
+    }
+}
+
+impl OfLevel {
+    fn open<K: Key>(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
+        let directory = workspace.path(DIRECTORY);
+        let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
+            path: directory.clone(),
+            offset_bytes: None,
+            what: what.into(),
+            expected,
+            found,
+        };
+        let layout = level.layout;
+        if !layout.is_valid() {
+            let expected = format!("1 to {MOST_RANGES} ranges with 1 bucket or more");
+            return Err(corrupt(
+                "layout of the index",
+                expected,
+                format!("{layout:?}"),
+            ));
+        }
+        let parameters = workspace.collection_parameters();
+        let mut parts = Vec::with_capacity(layout.ranges as usize);
+        for range in 0..layout.ranges {
+            let Some(info) = level.parts.get(&range) else {
+                let expected = format!("{} ranges", layout.ranges);
+                return Err(corrupt(
+                    "parts of the index",
+                    expected,
+                    format!("none of range {range}"),
+                ));
+            };
+            let path = workspace.part(DIRECTORY, &info.name);
+            let part = PartFile::open(&path, Kind::Index, Some(parameters), Some(info))?;
+            if part.header.key_bytes as usize != K::BYTES {
+                let found = part.header.key_bytes;
+                return Err(part.corrupt(40, "key size", K::BYTES, found));
+            }
+            check_table(&part, layout, level.part(range.into()))?;
+            parts.push(part);
+        }
+        let pieces = (layout.buckets as usize * 8).div_ceil(TABLE_PIECE);
+        let mut tables = Vec::new();
+        tables.resize_with(parts.len(), || {
+            let mut pieces_ = Vec::new();
+            pieces_.resize_with(pieces, OnceLock::new);
+            pieces_
+        });
+        Ok(OfLevel {
+            layout,
+            parts,
+            tables,
+            lists: level.stats.lists,
+            filter: None,
+        })
+    }
+
+    /// Reads all keys into a filter.
+    fn make_filter(&mut self, buffers: &mut Buffers) -> Result<()> {
+        let words = (self.lists * Filter::BITS).div_ceil(64).max(1) as usize;
+        let mut filter = Filter(vec![0; words]);
+        let buckets = u64::from(self.layout.buckets);
+        for (range, part) in self.parts.iter().enumerate() {
+            let mut table = vec![0; buckets as usize * 8];
+            part.read_at(&mut table, part.footer.index_offset)?;
+            buffers.window = Some(Window::new(WINDOW));
+            for within in 0..buckets {
+                let bucket = range as u64 * buckets + within;
+                let mut place = number(&table, within as usize * 8);
+                while place > 0 {
+                    let block = read_block(part, place, bucket, buffers)?;
+                    buffers.keys.clear();
+                    let body = &buffers.bytes[BLOCK_HEAD..];
+                    if unpack_u64(body, block.lists, &mut buffers.keys).is_none() {
+                        return Err(part.corrupt(place, "lists of a block", block.lists, "fewer"));
+                    }
+                    let mut key = self.layout.least(bucket);
+                    for gap in &buffers.keys {
+                        key = key.wrapping_add(*gap) & ((1 << KEY_BITS) - 1);
+                        let (word, bit) = filter.bit(key);
+                        filter.0[word] |= bit;
+                    }
+                    place = block.before;
+                }
+            }
+        }
+        buffers.window = None;
+        self.filter = Some(filter);
+        Ok(())
+    }
+
+    /// The place of the last block of a bucket of a range.
+    fn place(&self, range: usize, within: u64, room: &AtomicI64) -> Result<u64> {
+        let part = &self.parts[range];
+        let at = within as usize * 8;
+        let piece = &self.tables[range][at / TABLE_PIECE];
+        if let Some(bytes) = piece.get() {
+            return Ok(number(bytes, at % TABLE_PIECE));
+        }
+        let table = part.footer.index_offset;
+        let bytes =
+            TABLE_PIECE.min(self.layout.buckets as usize * 8 - at / TABLE_PIECE * TABLE_PIECE);
+        if room.load(Ordering::Relaxed) < bytes as i64 {
+            let mut word = [0; 8];
+            part.read_at(&mut word, table + at as u64)?;
+            return Ok(u64::from_le_bytes(word));
+        }
+        room.fetch_sub(bytes as i64, Ordering::Relaxed);
+        let mut read = vec![0; bytes].into_boxed_slice();
+        part.read_at(&mut read, table + (at / TABLE_PIECE * TABLE_PIECE) as u64)?;
+        Ok(number(piece.get_or_init(|| read), at % TABLE_PIECE))
+    }
+
+    /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and
+    /// with the list. The documents of a short one are appended to `out`.
+    fn read(
+        &self,
+        keys: &[u64],
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+        mut take: impl FnMut(usize, usize, Found),
+    ) -> Result<()> {
+        let buckets = u64::from(self.layout.buckets);
+        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
+            return Ok(());
+        };
+        let bytes: u64 = self.parts.iter().map(|part| part.footer.index_offset).sum();
+        let crossed = self.layout.bucket(last) - self.layout.bucket(first);
+        let apart = bytes / self.layout.all() * crossed / keys.len() as u64;
+        let size = if apart < FAR { WINDOW } else { GUESS };
+        let (mut at, mut of) = (Window::default(), None);
+        for (number, &key) in keys.iter().enumerate() {
+            if self
+                .filter
+                .as_ref()
+                .is_some_and(|filter| !filter.passes(key))
+            {
+                continue;
+            }
+            let bucket = self.layout.bucket(key);
+            let range = (bucket / buckets) as usize;
+            if of.replace(range) != Some(range) {
+                at = Window::new(TABLE_PIECE);
+                buffers.window = Some(Window::new(size));
+            }
+            let part = &self.parts[range];
+            let mut word = [0; 8];
+            let entry = part.footer.index_offset + bucket % buckets * 8;
+            at.read(part, (entry, part.payload_end()), &mut word)?;
+            let place = u64::from_le_bytes(word);
+            if let Some(found) = self.find(part, (key, bucket, place), buffers, out)? {
+                take(number, range, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// The list of a key in the blocks of its bucket, of which the last one is at `place`.
+    fn find(
+        &self,
+        part: &PartFile,
+        (key, bucket, mut place): (u64, u64, u64),
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<Found>> {
+        loop {
+            let block = read_block(part, place, bucket, buffers)?;
+            match block.find(part, key, self.layout.least(bucket), buffers, out)? {
+                Some(found) => return Ok(Some(found)),
+                None if block.before == 0 => return Ok(None),
+                // Blocks of a bucket lie one after the other, so this ends.
+                None => place = block.before,
+            }
+        }
+    }
+
+    /// The list of a key, from its leading bits; `None` if there is none.
+    fn look_up(
+        &self,
+        (key, room): (u64, &AtomicI64),
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<(usize, Found)>> {
+        if self
+            .filter
+            .as_ref()
+            .is_some_and(|filter| !filter.passes(key))
+        {
+            return Ok(None);
+        }
+        let bucket = self.layout.bucket(key);
+        let range = (bucket / u64::from(self.layout.buckets)) as usize;
+        let part = &self.parts[range];
+        let within = bucket % u64::from(self.layout.buckets);
+        let place = self.place(range, within, room)?;
+        let found = self.find(part, (key, bucket, place), buffers, out)?;
+        Ok(found.map(|found| (range, found)))
+    }
+}
+
+impl Index {
+    /// Opens the index of a collection; `None` if it has no complete one.
+    pub fn open<K: Key>(workspace: &Workspace) -> Result<Option<Index>> {
+        let Some(entry) = super::complete(workspace) else {
+            return Ok(None);
+        };
+        let levels = entry.levels.iter();
+        let levels = levels.map(|level| OfLevel::open::<K>(workspace, level));
+        let levels = levels.collect::<Result<_>>()?;
+        Ok(Some(Index {
+            levels,
+            room: AtomicI64::new(0),
+        }))
+    }
+
+    /// The most bytes for each key of [`Index::read`]. Long lists are not read.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        // A list may be in every level.
+        SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
+    }
+
+    /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
+    /// reads.
+    #[must_use]
+    pub fn keeping(self, bytes: u64) -> Index {
+        let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
+        Index { room, ..self }
+    }
+
+    /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
+    /// number of keys is looked up, in up to this number of bytes: most keys are in few levels.
+    pub fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
+        let largest = self.levels.iter().map(|level| level.lists).max();
+        let mut buffers = Buffers::default();
+        for level in &mut self.levels {
+            let needed = level.lists / 8 * Filter::BITS;
+            let saves = level.layout.all() * 2 < look_ups;
+            if Some(level.lists) != largest && saves && needed <= bytes {
+                bytes -= needed;
+                level.make_filter(&mut buffers)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Looks a key up in every level, and returns the number of its documents. The documents of
+    /// short lists are appended to `short`, in order, and the places of long ones to `long`;
+    /// [`Index::long`] reads these.
+    pub fn look_up<K: Key>(
+        &self,
+        key: K,
+        buffers: &mut Buffers,
+        short: &mut Vec<u32>,
+        long: &mut Vec<ListPlace>,
+    ) -> Result<u64> {
+        let key = leading(key);
+        let mut documents = 0;
+        for (number, level) in self.levels.iter().enumerate() {
+            match level.look_up((key, &self.room), buffers, short)? {
+                None => {}
+                Some((_, Found::Short(count))) => documents += count as u64,
+                Some((range, Found::Long { offset, length })) => {
+                    documents += length;
+                    long.push(ListPlace {
+                        length,
+                        level: number,
+                        range,
+                        offset,
+                    });
+                }
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Looks many keys up, in their order and not in the one in which they are given.
+    pub fn read<K: Key>(&self, keys: &[K], buffers: &mut Buffers) -> Result<Lists> {
+        let mut numbered: Vec<(u64, u32)> = keys.iter().map(|&key| leading(key)).zip(0..).collect();
+        numbered.sort_unstable();
+        let mut lists = Lists {
+            ranks: vec![0; keys.len()],
+            ..Lists::default()
+        };
+        let mut distinct: Vec<u64> = Vec::with_capacity(keys.len());
+        for (key, number) in numbered {
+            if distinct.last() != Some(&key) {
+                distinct.push(key);
+            }
+            lists.ranks[number as usize] = distinct.len() as u32 - 1;
+        }
+        let Lists {
+            begins,
+            parts,
+            documents,
+            places,
+            ..
+        } = &mut lists;
+        for (level, of) in self.levels.iter().enumerate() {
+            let read = of.read(&distinct, buffers, documents, |rank, range, found| {
+                let rank = rank as u32;
+                parts.push(match found {
+                    Found::Short(length) => ListPart {
+                        rank,
+                        begin: 0,
+                        length: length as u32,
+                    },
+                    Found::Long { offset, length } => {
+                        places.push(ListPlace {
+                            length,
+                            level,
+                            range,
+                            offset,
+                        });
+                        ListPart {
+                            rank,
+                            begin: places.len() as u32 - 1,
+                            length: 0,
+                        }
+                    }
+                });
+            });
+            // What is looked up next may be in another part, also after an error.
+            buffers.window = None;
+            read?;
+        }
+        // The documents were appended in the order of the parts.
+        let mut begin = 0;
+        for part in parts.iter_mut().filter(|part| part.length > 0) {
+            part.begin = begin;
+            begin += part.length;
+        }
+        // Stable: the documents of a list come level by level.
+        parts.sort_by_key(|part| part.rank);
+        let mut end = 0;
+        for rank in 0..=distinct.len() as u32 {
+            while parts.get(end).is_some_and(|part| part.rank < rank) {
+                end += 1;
+            }
+            begins.push(end as u32);
+        }
+        Ok(lists)
+    }
+
+    /// Calls `take` with the documents of a long list, some at a time.
+    pub fn long(
+        &self,
+        place: ListPlace,
+        buffers: &mut Buffers,
+        mut take: impl FnMut(&[u32]),
+    ) -> Result<()> {
+        let part = &self.levels[place.level].parts[place.range];
+        let (mut left, mut offset) = (place.length, place.offset);
+        while left > 0 {
+            let (count, next) = read_chunk(part, offset, buffers)?;
+            if count as u64 > left {
+                let what = "documents of a long list";
+                return Err(part.corrupt(offset, what, left, count));
+            }
+            left -= count as u64;
+            offset = next;
+            take(&buffers.numbers);
+        }
+        Ok(())
+    }
+}
+
+/// The table must lie at the end of the payload.
+fn check_table(part: &PartFile, layout: Layout, number: u64) -> Result<()> {
+    if part.header.number != number {
+        let found = part.header.number;
+        return Err(part.corrupt(32, "number of the part", number, found));
+    }
+    let expected = part
+        .payload_end()
+        .checked_sub(u64::from(layout.buckets) * 8);
+    let found = part.footer.index_offset;
+    if expected != Some(found) || found < HEADER_BYTES as u64 {
+        let expected = expected.map_or("a table of the buckets".into(), |at| at.to_string());
+        return Err(part.corrupt(part.payload_end(), "place of the table", expected, found));
+    }
+    Ok(())
+}
+
+struct BlockRead {
+    place: u64,
+    before: u64,
+    lists: usize,
+}
+
+enum Found {
+    Short(usize),
+    Long { offset: u64, length: u64 },
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// Reads and checks bytes with a head: checksum, `skip` other bytes, the number of the bytes after
+/// the head, and a count. `of` identifies the place.
+fn read_checked(
+    part: &PartFile,
+    place: u64,
+    (head, name, of): (usize, &str, u64),
+    (bytes, window): (&mut Vec<u8>, &mut Option<Window>),
+) -> Result<usize> {
+    let end = part.footer.index_offset;
+    let mut read = |bytes: &mut [u8], place: u64| match window {
+        Some(window) => window.read(part, (place, end), bytes),
+        None => part.read_at(bytes, place),
+    };
+    let room = end.saturating_sub(place) as usize;
+    if place < HEADER_BYTES as u64 || room < head {
+        let what = format!("place of a {name}");
+        let expected = format!("{HEADER_BYTES} to {}", end.saturating_sub(head as u64));
+        return Err(part.corrupt(place, &what, expected, place));
+    }
+    bytes.resize(GUESS.min(room), 0);
+    read(bytes, place)?;
+    let counts = number(bytes, head - 8);
+    let (length, count) = (counts as u32 as usize, (counts >> 32) as usize);
+    let whole = head + length;
+    if length > MOST_BYTES || whole > room || count > BLOCK_LISTS.max(CHUNK) {
+        let what = format!("bytes of a {name}");
+        return Err(part.corrupt(place, &what, format!("at most {room}"), whole));
+    }
+    let had = bytes.len();
+    if whole > had {
+        bytes.resize(whole, 0);
+        read(&mut bytes[had..], place + had as u64)?;
+    }
+    bytes.truncate(whole);
+    let (stated, found) = (number(bytes, 0), sum(of, &bytes[8..]));
+    if stated != found {
+        let what = format!("checksum of a {name}");
+        let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
+        return Err(part.corrupt(place, &what, stated, found));
+    }
+    Ok(count)
+}
+
+fn read_block(
+    part: &PartFile,
+    place: u64,
+    bucket: u64,
+    buffers: &mut Buffers,
+) -> Result<BlockRead> {
+    let Buffers { bytes, window, .. } = buffers;
+    let of = (BLOCK_HEAD, "block", bucket);
+    let lists = read_checked(part, place, of, (&mut *bytes, window))?;
+    let before = number(bytes, 8);
+    if before >= place {
+        return Err(part.corrupt(place + 8, "block before", format!("below {place}"), before));
+    }
+    Ok(BlockRead {
+        place,
+        before,
+        lists,
+    })
+}
+
+fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usize, u64)> {
+    let Buffers {
+        bytes,
+        window,
+        numbers,
+        ..
+    } = buffers;
+    let of = (CHUNK_HEAD, "chunk", place);
+    let count = read_checked(part, place, of, (&mut *bytes, window))?;
+    numbers.clear();
+    let rest = unpack_u32(&bytes[CHUNK_HEAD..], count, numbers);
+    if rest.is_none_or(|rest| !rest.is_empty()) || count == 0 {
+        return Err(part.corrupt(place, "documents of a chunk", count, "other bytes"));
+    }
+    summed(part, place, numbers, 0)?;
+    Ok((count, place + bytes.len() as u64))
+}
+
+/// Turns gaps into documents.
+fn summed(part: &PartFile, place: u64, numbers: &mut [u32], first: u32) -> Result<()> {
+    let mut before = first;
+    for number in numbers {
+        before = before.checked_add(*number).ok_or_else(|| {
+            let found = u64::from(before) + u64::from(*number);
+            part.corrupt(place, "document of a list", "32 bits", found)
+        })?;
+        *number = before;
+    }
+    Ok(())
+}
+
+impl BlockRead {
+    /// The list of a key. `least` is the least key of the bucket.
+    fn find(
+        &self,
+        part: &PartFile,
+        key: u64,
+        least: u64,
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<Found>> {
+        let short = || part.corrupt(self.place, "lists of a block", self.lists, "fewer");
+        buffers.keys.clear();
+        let body = &buffers.bytes[BLOCK_HEAD..];
+        let rest = unpack_u64(body, self.lists, &mut buffers.keys).ok_or_else(short)?;
+        let mut before = least;
+        let mut at = None;
+        for (n, gap) in buffers.keys.iter().enumerate() {
+            before = before.wrapping_add(*gap);
+            if before >= key {
+                at = (before == key).then_some(n);
+                break;
+            }
+        }
+        let Some(at) = at else {
+            return Ok(None);
+        };
+        buffers.lengths.clear();
+        let rest = unpack_u32(rest, self.lists, &mut buffers.lengths).ok_or_else(short)?;
+        let mut places = Places::default();
+        for &length in &buffers.lengths[..at] {
+            places.add(length);
+        }
+        let own = buffers.lengths[at];
+        let mut all = places;
+        for &length in &buffers.lengths[at..] {
+            all.add(length);
+        }
+        let documents = rest;
+        if own as usize >= SHORT {
+            let rest = skip_packed(documents, all.short).ok_or_else(short)?;
+            let rest = skip_packed(rest, all.gaps).ok_or_else(short)?;
+            let entry = rest.get(places.long * 16..places.long * 16 + 16);
+            let entry = entry.ok_or_else(short)?;
+            let (offset, length) = (number(entry, 0), number(entry, 8));
+            return Ok(Some(Found::Long { offset, length }));
+        }
+        buffers.numbers.clear();
+        let rest = unpack_u32(documents, all.short, &mut buffers.numbers).ok_or_else(short)?;
+        buffers.gaps.clear();
+        unpack_u32(rest, all.gaps, &mut buffers.gaps).ok_or_else(short)?;
+        let first = buffers.numbers[places.short];
+        let gaps = &mut buffers.gaps[places.gaps..places.gaps + own as usize];
+        summed(part, self.place, gaps, first)?;
+        out.push(first);
+        out.extend_from_slice(gaps);
+        Ok(Some(Found::Short(own as usize + 1)))
+    }
+}
+
+/// Where the documents of a list are in the columns of its block.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    short: usize,
+    gaps: usize,
+    long: usize,
+}
+
+impl Places {
+    fn add(&mut self, length: u32) {
+        if length as usize >= SHORT {
+            self.long += 1;
+        } else {
+            self.short += 1;
+            self.gaps += length as usize;
+        }
+    }
+}
+
+/// Calls `each` with the leading bits of every key of a part and its documents, a long list chunk
+/// by chunk, until it returns `false`. Checks what it reads.
+pub(crate) fn check_part(
+    path: &Path,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+    mut each: impl FnMut(u64, &[u32]) -> Result<bool>,
+) -> Result<()> {
+    let part = PartFile::open(path, Kind::Index, parameters, info)?;
+    let end = part.payload_end();
+    let table = part.footer.index_offset;
+    if table < HEADER_BYTES as u64 || table > end || !(end - table).is_multiple_of(8) {
+        return Err(part.corrupt(end, "place of the table", "within the payload", table));
+    }
+    let buckets = (end - table) / 8;
+    let layout = Layout {
+        ranges: u32::try_from(part.footer.extra).unwrap_or(0),
+        buckets: u32::try_from(buckets).unwrap_or(0),
+    };
+    let range = part.header.number as u32;
+    if !layout.is_valid() || range >= layout.ranges {
+        let expected = "the number of a range";
+        return Err(part.corrupt(end, "ranges of the index", expected, layout.ranges));
+    }
+    let first = u64::from(range) * buckets;
+    let mut entries = 0u64;
+    let mut buffers = Buffers::default();
+    let mut documents = Vec::new();
+    for bucket in 0..buckets {
+        let mut word = [0; 8];
+        part.read_at(&mut word, table + bucket * 8)?;
+        // From the last block of the bucket to the first.
+        let mut place = u64::from_le_bytes(word);
+        let mut places = Vec::new();
+        while place > 0 {
+            places.push(place);
+            place = read_block(&part, place, first + bucket, &mut buffers)?.before;
+        }
+        if places.is_empty() {
+            let at = table + bucket * 8;
+            return Err(part.corrupt(at, "place of a bucket", "a block", 0));
+        }
+        for &place in places.iter().rev() {
+            let block = read_block(&part, place, first + bucket, &mut buffers)?;
+            let body = buffers.bytes.clone();
+            let columns = columns(&body[BLOCK_HEAD..], block.lists);
+            let (keys, lengths, firsts, gaps, mut long) = columns
+                .ok_or_else(|| part.corrupt(place, "lists of a block", block.lists, "fewer"))?;
+            let mut key = layout.least(first + bucket);
+            let (mut firsts, mut gaps) = (firsts.iter(), &gaps[..]);
+            for (gap, length) in keys.iter().zip(lengths) {
+                key = key.wrapping_add(*gap);
+                documents.clear();
+                if length as usize >= SHORT {
+                    let (entry, after) = long.split_at_checked(16).ok_or_else(|| {
+                        part.corrupt(place, "long lists of a block", "one more", "none")
+                    })?;
+                    long = after;
+                    let (mut offset, mut left) = (number_at(entry, 0), number_at(entry, 8));
+                    while left > 0 {
+                        let (count, next) = read_chunk(&part, offset, &mut buffers)?;
+                        left = left.checked_sub(count as u64).ok_or_else(|| {
+                            part.corrupt(offset, "documents of a long list", left, count)
+                        })?;
+                        offset = next;
+                        entries += count as u64;
+                        if !each(key, &buffers.numbers)? {
+                            return Ok(());
+                        }
+                    }
+                    continue;
+                }
+                let (own, after) = gaps.split_at(length as usize);
+                gaps = after;
+                documents.extend(firsts.next());
+                documents.extend_from_slice(own);
+                summed(&part, place, &mut documents, 0)?;
+                entries += documents.len() as u64;
+                if !each(key, &documents)? {
+                    return Ok(());
+                }
+            }
+        }
+        if bucket + 1 == buckets && entries != part.footer.records {
+            let expected = part.footer.records;
+            return Err(part.corrupt(end, "documents in lists", expected, entries));
+        }
+    }
+    Ok(())
+}
+
+use number as number_at;
+
+type Columns<'a> = (Vec<u64>, Vec<u32>, Vec<u32>, Vec<u32>, &'a [u8]);
+
+/// All columns of a block; `None` if it is too short.
+fn columns(body: &[u8], lists: usize) -> Option<Columns<'_>> {
+    let (mut keys, mut lengths) = (Vec::new(), Vec::new());
+    let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
+    let rest = unpack_u64(body, lists, &mut keys)?;
+    let rest = unpack_u32(rest, lists, &mut lengths)?;
+    let mut all = Places::default();
+    lengths.iter().for_each(|&length| all.add(length));
+    let rest = unpack_u32(rest, all.short, &mut firsts)?;
+    let rest = unpack_u32(rest, all.gaps, &mut gaps)?;
+    (rest.len() == all.long * 16).then_some((keys, lengths, firsts, gaps, rest))
+}

@@ -1,0 +1,215 @@
+//! Finds the documents that share enough keys with a set, by looking few of its keys up.
+//!
+//! # Source
+//! The prefix filter of Chaudhuri, Ganti & Kaushik 2006, for one side: a document that has all but
+//! p - 1 of the keys has one of any p of them. And the generalisation that any m >= p of the keys
+//! have m - p + 1 of them in common with it (T-occurrence: Sarawagi & Kirpal 2004; Li, Lu & Lu
+//! 2008), which leaves few documents that only share a template.
+//!
+//! Which keys are looked up does not matter, so those with long lists come last. Fingerprints are
+//! random, so the first ones are as good as any others.
+
+use std::ops::{ControlFlow, Range};
+
+use super::SHORT;
+use super::look_up::{Buffers, Index, ListPlace, Lists};
+use crate::Result;
+use crate::base::ids::Key;
+
+/// Candidates in a list; more are bits, one for each document.
+const LISTED: usize = 64 << 10;
+/// Keys that are looked up beyond the prefix: this many, and this share of the prefix. Each costs
+/// a look-up, and makes candidates by chance rarer.
+const MORE: u64 = 4;
+const MORE_OF_PREFIX: u64 = 8;
+
+/// The state of a thread that searches an index.
+#[derive(Debug, Default)]
+pub struct IndexSearcher {
+    buffers: Buffers,
+    /// The documents of short lists. A document is in it once for each key that it has.
+    list: Vec<u32>,
+    /// The documents of long lists, if there are many: a bit for each document of the collection.
+    bits: Vec<u64>,
+    many: bool,
+    documents: u64,
+    /// The long lists of keys with many documents: how many documents, and which of `places`.
+    deferred: Vec<(u64, Range<usize>)>,
+    places: Vec<ListPlace>,
+    /// Keys looked up since the search was made.
+    pub look_ups: u64,
+}
+
+impl IndexSearcher {
+    /// The most bytes of memory for a collection with this number of documents.
+    #[must_use]
+    pub fn bytes(documents: u64) -> u64 {
+        documents / 8 + (1 << 20)
+    }
+
+    /// Starts a search among this number of documents.
+    fn begin(&mut self, documents: u64) {
+        self.list.clear();
+        if self.many {
+            self.bits.fill(0);
+            self.many = false;
+        }
+        self.documents = documents;
+        self.deferred.clear();
+        self.places.clear();
+    }
+
+    /// Turns the list into bits if it is long. Documents that the collection does not have, which
+    /// only a damaged index names, are left out.
+    fn settle(&mut self) {
+        if self.list.len() <= LISTED && !self.many {
+            return;
+        }
+        self.bits.resize(self.documents.div_ceil(64) as usize, 0);
+        self.many = true;
+        for document in self.list.drain(..) {
+            if u64::from(document) < self.documents {
+                self.bits[document as usize / 64] |= 1 << (document % 64);
+            }
+        }
+        self.list.shrink_to(LISTED);
+    }
+
+    /// Reads the lists of many keys ([`Index::read`]).
+    pub fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
+        index.read(keys, &mut self.buffers)
+    }
+
+    /// Adds the documents of one key.
+    pub fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
+        self.begin(documents);
+        let (buffers, places) = (&mut self.buffers, &mut self.places);
+        index.look_up(key, buffers, &mut self.list, places)?;
+        self.look_ups += 1;
+        self.read(index, 0..self.places.len())
+    }
+
+    /// Reads the documents of long lists.
+    fn read(&mut self, index: &Index, places: Range<usize>) -> Result<()> {
+        for at in places {
+            let place = self.places[at];
+            let mut buffers = std::mem::take(&mut self.buffers);
+            index.long(place, &mut buffers, |documents| {
+                self.list.extend_from_slice(documents);
+                self.settle();
+            })?;
+            self.buffers = buffers;
+        }
+        Ok(())
+    }
+
+    /// The number of keys that are looked up for a prefix, unless some have long lists.
+    #[must_use]
+    pub fn wanted(prefix: u64) -> u64 {
+        prefix + MORE + prefix / MORE_OF_PREFIX
+    }
+
+    /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
+    /// and others. The keys are little-endian.
+    pub fn find<K: Key>(
+        &mut self,
+        index: &Index,
+        documents: u64,
+        set: &[u8],
+        prefix: u64,
+    ) -> Result<()> {
+        self.find_in::<K>((index, None), documents, set, prefix)
+    }
+
+    /// Like [`IndexSearcher::find`]. If the lists of the first keys are already read, they are given
+    /// with the range of their numbers.
+    pub fn find_in<K: Key>(
+        &mut self,
+        (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
+        documents: u64,
+        set: &[u8],
+        prefix: u64,
+    ) -> Result<()> {
+        self.begin(documents);
+        let wanted = IndexSearcher::wanted(prefix);
+        let mut found = 0;
+        for (n, key) in set.chunks_exact(K::BYTES).enumerate() {
+            if found == wanted {
+                break;
+            }
+            let (before, listed) = (self.places.len(), self.list.len());
+            let key = K::get_le(key);
+            let (buffers, places) = (&mut self.buffers, &mut self.places);
+            let read = lists.as_ref().filter(|(_, of)| n < of.len());
+            let count = match read {
+                Some((lists, of)) => lists.get(of.start + n, &mut self.list, places),
+                None => index.look_up(key, buffers, &mut self.list, places)?,
+            };
+            self.look_ups += 1;
+            if self.places.len() > before || self.list.len() - listed > SHORT {
+                self.deferred.push((count, before..self.places.len()));
+            } else {
+                self.settle();
+                found += 1;
+            }
+        }
+        if found >= prefix {
+            self.repeated(found - prefix + 1);
+            return Ok(());
+        }
+        let mut deferred = std::mem::take(&mut self.deferred);
+        deferred.sort_unstable_by_key(|(count, places)| (*count, places.start));
+        for (_, places) in deferred.iter().take((prefix - found) as usize) {
+            self.read(index, places.clone())?;
+        }
+        self.deferred = deferred;
+        Ok(())
+    }
+
+    /// Keeps the documents that have at least this number of the keys. If the documents are bits,
+    /// they are not counted, and all stay.
+    fn repeated(&mut self, least: u64) {
+        if self.many || least <= 1 {
+            return;
+        }
+        self.list.sort_unstable();
+        let (mut from, mut to) = (0, 0);
+        while from < self.list.len() {
+            let document = self.list[from];
+            let same = self.list[from..].iter().take_while(|&&d| d == document);
+            let same = same.count();
+            if same as u64 >= least {
+                self.list[to] = document;
+                to += 1;
+            }
+            from += same;
+        }
+        self.list.truncate(to);
+    }
+
+    /// Calls `each` with every document that was found, in order.
+    pub fn each(&mut self, mut each: impl FnMut(u32) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.settle();
+        if !self.many {
+            self.list.sort_unstable();
+            self.list.dedup();
+            for &document in &self.list {
+                if u64::from(document) < self.documents && each(document)?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        for (at, &word) in self.bits.iter().enumerate() {
+            let mut left = word;
+            while left > 0 {
+                let document = at as u32 * 64 + left.trailing_zeros();
+                if each(document)?.is_break() {
+                    return Ok(());
+                }
+                left &= left - 1;
+            }
+        }
+        Ok(())
+    }
+}

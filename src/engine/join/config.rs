@@ -1,0 +1,207 @@
+//! Parameters of a join.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::ids::Threshold;
+use crate::base::measure::{Criterion, Measure};
+use crate::{Error, Result};
+
+/// The algorithm that finds the pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Join {
+    /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
+    #[default]
+    Auto,
+    /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
+    Prefix,
+    /// Count the shared fingerprints of every two documents that share one.
+    Count,
+    /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
+    /// each pair, and pairs that this bound excludes are not written to runs.
+    Probabilistic,
+}
+
+impl Join {
+    /// Does this algorithm count every shared fingerprint of every pair?
+    #[must_use]
+    pub fn counts(self) -> bool {
+        matches!(self, Join::Count | Join::Probabilistic)
+    }
+}
+
+impl fmt::Display for Join {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Join::Auto => "auto",
+            Join::Prefix => "prefix",
+            Join::Count => "count",
+            Join::Probabilistic => "probabilistic",
+        })
+    }
+}
+
+impl FromStr for Join {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Join::Auto),
+            "prefix" => Ok(Join::Prefix),
+            "count" => Ok(Join::Count),
+            "probabilistic" => Ok(Join::Probabilistic),
+            _ => Err(format!(
+                "`{text}` is not a join; use auto, prefix, count or probabilistic"
+            )),
+        }
+    }
+}
+
+/// Which pairs are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Pairs {
+    /// All pairs at or above the threshold.
+    #[default]
+    All,
+    /// Pairs of a document of the other collection and an own one, if the collection is compared
+    /// with another.
+    Across,
+    /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
+    None,
+}
+
+impl fmt::Display for Pairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pairs::All => "all",
+            Pairs::Across => "across",
+            Pairs::None => "none",
+        })
+    }
+}
+
+impl FromStr for Pairs {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Pairs::All),
+            "across" => Ok(Pairs::Across),
+            "none" => Ok(Pairs::None),
+            _ => Err(format!(
+                "`{text}` is not a choice of pairs; use all, across or none"
+            )),
+        }
+    }
+}
+
+/// Parameters of a join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinConfig {
+    /// The algorithm that finds the pairs.
+    pub join: Join,
+    /// Pairs at or above this threshold are listed.
+    pub threshold: Threshold,
+    /// The measure that is compared with the threshold.
+    #[serde(default, skip_serializing_if = "Measure::is_default")]
+    pub measure: Measure,
+    /// Fingerprints with more documents than this are dropped, which may lose pairs; `None` keeps
+    /// all. Not possible with [`Join::Prefix`].
+    pub max_postings: Option<u32>,
+    /// Which pairs are listed. [`Pairs::None`] is not possible with [`Join::Count`].
+    pub pairs: Pairs,
+    /// Verified sampling: pairs whose estimate reaches this threshold are candidates. Candidates
+    /// whose full sets reach [`JoinConfig::threshold`] are listed with the shared count of the full
+    /// sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Threshold>,
+}
+
+impl JoinConfig {
+    /// The criterion that listed pairs must reach.
+    #[must_use]
+    pub fn criterion(&self) -> Criterion {
+        Criterion {
+            measure: self.measure,
+            threshold: self.threshold,
+        }
+    }
+
+    /// The criterion that the samples of a pair must reach.
+    #[must_use]
+    pub fn of_samples(&self) -> Criterion {
+        Criterion {
+            threshold: self.candidates.unwrap_or(self.threshold),
+            ..self.criterion()
+        }
+    }
+
+    /// Refuses parameters that cannot be combined.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            Err(Error::BadParameter {
+                name,
+                given,
+                limit: limit.into(),
+            })
+        };
+        if let Some(most) = self.max_postings
+            && most < 2
+        {
+            let limit = "at least 2: a pair needs two documents";
+            return refuse("max-postings", most.to_string(), limit);
+        }
+        if let Some(candidates) = self.candidates {
+            let (c, t) = (candidates, self.threshold);
+            if c > t {
+                let limit = format!(
+                    "at most the threshold, {t}: estimates err in both \
+                                     directions"
+                );
+                return refuse("candidates", c.to_string(), &limit);
+            }
+            if self.pairs == Pairs::None {
+                let limit = "`--pairs none` lists no pairs that could be verified";
+                return refuse("verified", c.to_string(), limit);
+            }
+        }
+        if matches!(self.measure, Measure::Smallest(_))
+            && (self.join.counts() || self.max_postings.is_some())
+        {
+            let limit = "it needs the smallest shared keys, and this join only counts shared \
+                         keys; use `--join prefix`";
+            return refuse("score", self.measure.to_string(), limit);
+        }
+        if self.measure == Measure::S4 && self.pairs == Pairs::None {
+            let limit = "it is computed only for listed pairs; use `--pairs all`";
+            return refuse("score", self.measure.to_string(), limit);
+        }
+        if !self.measure.is_default() && self.candidates.is_some() {
+            let limit = "`--verified` works only with `--score resemblance`";
+            return refuse("score", self.measure.to_string(), limit);
+        }
+        match (self.join, self.max_postings, self.pairs) {
+            (Join::Prefix, Some(most), _) => refuse(
+                "max-postings",
+                most.to_string(),
+                "it drops fingerprints that `--join count` would count; `--join prefix` is exact \
+                 and counts none",
+            ),
+            (join @ (Join::Count | Join::Probabilistic), _, Pairs::None) => {
+                let limit = format!("`--join {join}` counts every pair; use `--join prefix`");
+                refuse("pairs", Pairs::None.to_string(), &limit)
+            }
+            (_, Some(most), Pairs::None) => {
+                let limit = format!(
+                    "`--max-postings {most}` drops fingerprints where every pair is counted"
+                );
+                refuse("pairs", Pairs::None.to_string(), &limit)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! The last step of both joins: merge runs of counted pairs into the pair list.
+
+use crate::Result;
+use crate::base::ids::{Key, Threshold};
+use crate::base::measure::Measure;
+use crate::base::progress::{Context, joined_all};
+use crate::base::threads;
+use crate::base::workers::in_order;
+use crate::engine::collection::{self, Extent, MappedSets};
+use crate::engine::merge::{
+    Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
+};
+use crate::engine::sample::plan::Plan;
+use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling};
+use crate::engine::sort::{
+    BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
+    RunsEntry,
+};
+use crate::store::workspace::{Manifest, StageRecord, Workspace};
+use crate::store::{Kind, PartInfo, disk};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, STAGE, weigh,
+};
+
+/// Merges runs by generations until one merge can take the rest, and returns the remaining runs.
+/// After each merge `set` puts the current runs into the progress, which is then committed.
+pub(super) fn fewer(
+    workspace: &mut Workspace,
+    runs: Vec<RunEntry>,
+    memory: u64,
+    limit: Option<usize>,
+    context: &Context<'_>,
+    set: impl Fn(&mut JoinProgress, Vec<RunEntry>),
+) -> Result<Vec<RunEntry>> {
+    let fan_in = fan_in::<u64>(context.budget.memory, memory, 1)?;
+    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
+    let how = Generations {
+        directory: &workspace.path(DIRECTORY),
+        parameters: workspace.collection_parameters(),
+        compression: COMPRESSION,
+        combine: Combine::Add,
+        stop: context.stop,
+        stage: STAGE,
+    };
+    let mut number = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .map_or(1, |joining| joining.next_number);
+    let runs = merge_generations::<u64>(&how, runs, fan_in, &mut number, |runs, next| {
+        if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
+            set(joining, runs.to_vec());
+            joining.next_number = next;
+        }
+        workspace.commit(&[DIRECTORY])
+    })?;
+    if let (Some(joining), Some(deepest)) = (
+        workspace.manifest.get_mut::<JoinProgress>(),
+        runs.iter().map(|run| run.generation).max(),
+    ) {
+        joining.stats.generations = joining.stats.generations.max(deepest + 1);
+    }
+    Ok(runs)
+}
+
+/// Opens runs for a merge.
+pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFile<u64>>> {
+    let directory = workspace.path(DIRECTORY);
+    let parameters = workspace.collection_parameters();
+    runs.iter()
+        .map(|run| {
+            let path = directory.join(&run.part.name);
+            RunFile::<u64>::open(&path, Some(parameters), Some(&run.part))
+        })
+        .collect()
+}
+
+/// Merges the committed runs of counted pairs and adds the counts of equal pairs. The pairs that
+/// reach the threshold form the pair list. With verified sampling they are candidates, and their
+/// full sets decide.
+pub(super) fn finish<K: Key>(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    sampled: &Sampled,
+    memory: u64,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
+    let runs = fewer(
+        workspace,
+        progress.runs,
+        memory,
+        limit,
+        context,
+        |progress, runs| progress.runs = runs,
+    )?;
+    let mut files = open(workspace, &runs)?;
+    if let Some(before) = before(workspace) {
+        files.extend(before.open(workspace)?);
+    }
+    let cursors = files
+        .iter()
+        .map(|file| file.range(0, u64::MAX))
+        .collect::<Result<_>>()?;
+    let mut merged = Merged {
+        tree: LoserTree::new(cursors),
+        held: None,
+        read: 0,
+    };
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let number = part_number(workspace);
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
+    let mut full = match config.candidates {
+        Some(_) => Some(Full::open::<K>(workspace, config.threshold, memory / 2)?),
+        None => None,
+    };
+    let criterion = config.of_samples();
+    let against = collection::against(&workspace.manifest).documents;
+    let reached = |record: &Record<u64>| {
+        let (a, b) = Pair::of_key(record.key);
+        if !is_listed(config.pairs, against, (a, b)) {
+            return false;
+        }
+        let (a, b) = sampled.measured(a, b);
+        criterion.reached(record.value.into(), a.into(), b.into())
+    };
+    let mut pairs = 0;
+    let threads = context.budget.threads;
+    let most = (memory / 4 / PACKER_BYTES) as usize;
+    in_order(
+        STAGE,
+        threads.min(most),
+        |hand_out| {
+            let mut pass = |piece: Vec<Record<u64>>| {
+                context.stop.check(STAGE)?;
+                pairs += piece.len() as u64;
+                hand_out(piece)
+            };
+            let mut piece = Vec::with_capacity(PIECE);
+            let mut window = Vec::new();
+            loop {
+                let next = merged.next(context)?;
+                let ended = next.is_none();
+                window.extend(next.filter(reached));
+                if ended || window.len() == WINDOW {
+                    if let Some(full) = &mut full {
+                        full.verify::<K>(&mut window, threads)?;
+                    }
+                    for record in window.drain(..) {
+                        piece.push(record);
+                        if piece.len() == PIECE {
+                            pass(std::mem::replace(&mut piece, Vec::with_capacity(PIECE)))?;
+                        }
+                    }
+                }
+                if ended {
+                    return pass(piece);
+                }
+            }
+        },
+        |piece: Vec<Record<u64>>, pass| {
+            let mut packer = Packer::new(COMPRESSION, &directory)?;
+            let blocks = piece.chunks(BLOCK_RECORDS).map(|records| {
+                let mut block = PackedRecords::default();
+                packer.pack(records, &mut block).map(|()| block)
+            });
+            pass(blocks.collect::<Result<Vec<_>>>()?)
+        },
+        |blocks: Vec<PackedRecords<u64>>| blocks.iter().try_for_each(|block| out.put(block)),
+    )?;
+    let looked_up = full.map(|full| full.looked_up);
+    let mut part = out.finish()?;
+    drop(merged);
+    drop(files);
+    let mut scores = None;
+    if config.measure == Measure::S4 {
+        let weighed = weigh::run::<K>(workspace, config, sampled, &part, memory, context)?;
+        pairs = weighed.pairs.records;
+        part = weighed.pairs;
+        scores = Some(weighed.scores);
+    }
+    if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
+        joining.stats.looked_up = looked_up;
+    }
+    committed(workspace, config, part, scores, pairs)
+}
+
+/// The pairs that were there before documents were added, if the join that has begun adds to them.
+pub(super) fn before(workspace: &Workspace) -> Option<&Before> {
+    let progress = workspace.manifest.get::<JoinProgress>();
+    let adds = progress.is_some_and(|progress| progress.stats.added.is_some());
+    workspace.manifest.get::<Before>().filter(|_| adds)
+}
+
+/// Whether a pair a < b may be listed, if the first `against` documents are those of another
+/// collection.
+pub(super) fn is_listed(pairs: Pairs, against: u32, (a, b): (u32, u32)) -> bool {
+    b >= against && (pairs != Pairs::Across || a < against)
+}
+
+/// The runs as one, with the counts of equal pairs added.
+struct Merged<'r> {
+    tree: LoserTree<'r, u64>,
+    held: Option<Record<u64>>,
+    read: u64,
+}
+
+impl Merged<'_> {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Record<u64>>> {
+        while let Some(record) = self.tree.next()? {
+            self.read += 1;
+            if self.read.is_multiple_of(1 << 16) {
+                context.stop.check(STAGE)?;
+            }
+            match &mut self.held {
+                Some(held) if held.key == record.key => {
+                    held.value = held.value.saturating_add(record.value);
+                }
+                held => {
+                    if let Some(before) = held.replace(record) {
+                        return Ok(Some(before));
+                    }
+                }
+            }
+        }
+        Ok(self.held.take())
+    }
+}
+
+/// Number of pairs that are verified together.
+const WINDOW: usize = 64 << 10;
+/// Number of pairs that a thread packs at a time.
+const PIECE: usize = 4 * BLOCK_RECORDS;
+/// Memory of a thread that packs: three pieces (one being packed, two in the channels), each as
+/// records or packed, and a compressor.
+const PACKER_BYTES: u64 = 2 << 20;
+/// The least number of bytes of the sets to keep in memory.
+const LEAST_MAPPED: u64 = 1 << 20;
+
+/// The least memory that the last step needs in addition to sizes and runs.
+pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
+    let mut window = WINDOW as u64 * 32;
+    if config.measure == Measure::S4 {
+        let segments = collection::segments(&workspace.manifest);
+        window += weigh::least_bytes(segments.iter().map(|s| s.stats.documents).sum());
+    }
+    match config.candidates {
+        None => window,
+        Some(_) => {
+            let segments = collection::segments(&workspace.manifest);
+            let extent = Extent {
+                documents: segments.iter().map(|s| s.stats.documents).sum(),
+                fingerprints: segments.iter().map(|s| s.fingerprints.records).sum(),
+            };
+            let set_bytes = segments.iter().map(|s| s.fingerprints.bytes).sum();
+            window + MappedSets::bytes(extent, set_bytes) + LEAST_MAPPED
+        }
+    }
+}
+
+/// Verifies candidates against the full sets.
+struct Full {
+    sets: MappedSets,
+    threshold: Threshold,
+    looked_up: u64,
+}
+
+impl Full {
+    fn open<K: Key>(workspace: &Workspace, threshold: Threshold, memory: u64) -> Result<Full> {
+        Ok(Full {
+            sets: MappedSets::open::<K>(workspace, memory.max(LEAST_MAPPED))?,
+            threshold,
+            looked_up: 0,
+        })
+    }
+
+    /// Keeps the candidates whose full sets reach the threshold, with the shared count of these
+    /// sets.
+    fn verify<K: Key>(&mut self, window: &mut Vec<Record<u64>>, threads: usize) -> Result<()> {
+        self.looked_up += window.len() as u64;
+        let (sets, threshold) = (&self.sets, self.threshold);
+        let look_up = |piece: &mut [Record<u64>]| -> Result<()> {
+            disk::point("list: worker");
+            for record in piece {
+                let (a, b) = Pair::of_key(record.key);
+                let sets = sets.look();
+                let (a, b) = (sets.get(a)?, sets.get(b)?);
+                let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
+                let least = threshold.least_shared(size(a), size(b));
+                // 0 marks a rejected candidate: the full sets of a real pair share fingerprints.
+                record.value = K::shared_le(a, b, least).map_or(0, |shared| shared as u32);
+            }
+            Ok(())
+        };
+        let each = window.len().div_ceil(threads).max(1);
+        if threads == 1 {
+            look_up(window)?;
+        } else {
+            threads::scope(|scope| {
+                let workers: Vec<_> = window
+                    .chunks_mut(each)
+                    .map(|piece| scope.spawn(move || look_up(piece)))
+                    .collect();
+                joined_all(STAGE, workers)
+            })?;
+        }
+        window.retain(|record| record.value > 0);
+        Ok(())
+    }
+}
+
+/// The number of the part with the pairs: not that of the list that was there before documents were
+/// added, which is read until the new one is complete.
+pub(super) fn part_number(workspace: &Workspace) -> u64 {
+    let before = workspace.manifest.get::<Before>();
+    let part = before.and_then(|before| before.part.as_ref());
+    u64::from(part.is_some_and(|part| part.name.starts_with("000000.")))
+}
+
+/// Records the complete pair list in the manifest, and drops the files that it was made from.
+pub(super) fn committed(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    part: PartInfo,
+    scores: Option<PartInfo>,
+    pairs: u64,
+) -> Result<()> {
+    let mut progress = workspace
+        .manifest
+        .take::<JoinProgress>()
+        .unwrap_or_default();
+    progress.stats.pairs = pairs;
+    let sort = workspace.manifest.get::<RunsEntry>().map(|runs| runs.stats);
+    let merge = workspace.manifest.get::<PostingsEntry>();
+    let before = sort.zip(merge.map(|postings| postings.stats));
+    workspace.manifest.set(PairsEntry {
+        digest: progress.digest,
+        config: *config,
+        part,
+        scores,
+        stats: progress.stats,
+        before,
+    });
+    workspace.manifest.remove_after::<PairsEntry>();
+    workspace.manifest.remove::<Before>();
+    workspace.commit(&[DIRECTORY])?;
+    workspace.remove_scrap()
+}
+
+/// What a collection had before documents were added to it: how its pairs were found, and the pairs
+/// themselves if those of the added documents can join them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Before {
+    /// Number of the documents that it had.
+    pub documents: u32,
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// The join's parameters.
+    pub config: JoinConfig,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// The plan that determined it, and whether it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<(Plan, bool)>,
+    /// Whether the results were tables, too.
+    pub tables: bool,
+    /// The pairs among these documents, unless they depend on the documents that are added.
+    pub part: Option<PartInfo>,
+}
+
+impl Before {
+    /// What a finished join says before documents are added.
+    pub(crate) fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
+        let pairs = manifest.get::<PairsEntry>()?;
+        let config = pairs.config;
+        let sampling = match manifest.get::<SampleEntry>() {
+            Some(sample) => sample.sampling.clone(),
+            // The column of sizes may be lost, which is made again.
+            None => {
+                let full = sample::digest(manifest, &Sampling::Full);
+                let is_full = super::digest(&full, &config) == pairs.digest;
+                is_full.then_some(Sampling::Full)?
+            }
+        };
+        // Sizes of samples, frequencies, and what frequencies weigh, depend on all documents.
+        let stays = sampling == Sampling::Full
+            && config.max_postings.is_none()
+            && config.candidates.is_none()
+            && config.measure != Measure::S4;
+        let given = manifest.get::<PlanGiven>().is_some_and(|given| given.0);
+        Some(Before {
+            documents,
+            digest: pairs.digest.clone(),
+            config,
+            sampling,
+            plan: manifest.get::<Plan>().map(|plan| (plan.clone(), given)),
+            tables,
+            part: stays.then(|| pairs.part.clone()),
+        })
+    }
+
+    /// Opens the list of pairs.
+    pub(super) fn open(&self, workspace: &Workspace) -> Result<Option<RunFile<u64>>> {
+        let open = |part: &PartInfo| {
+            let path = workspace.part(DIRECTORY, &part.name);
+            let parameters = Some(workspace.collection_parameters());
+            RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
+        };
+        self.part.as_ref().map(open).transpose()
+    }
+}
+
+impl StageRecord for Before {
+    const NAME: &'static str = "before";
+    const OMITTED: bool = true;
+    const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        self.part.iter().map(|part| (Kind::Pairs, part)).collect()
+    }
+
+    fn without(&self, _: &str) -> Option<Self> {
+        Some(Before {
+            part: None,
+            ..self.clone()
+        })
+    }
+}
+
+/// The pair list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PairsEntry {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// The join's parameters.
+    pub config: JoinConfig,
+    /// The pairs.
+    pub part: PartInfo,
+    /// The scores of the pairs in units of 2^-32, in a part of the same format, if the shared
+    /// counts do not determine them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<PartInfo>,
+    /// Counters of the join.
+    pub stats: JoinStats,
+    /// Counters of the sort and the merge before it, which stay when the postings are lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<(FormStats, MergeStats)>,
+}
+
+impl StageRecord for PairsEntry {
+    const NAME: &'static str = "pairs";
+    const DIRECTORY: Option<&'static str> = Some("pairs");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let parts = std::iter::once(&self.part).chain(&self.scores);
+        parts.map(|part| (Kind::Pairs, part)).collect()
+    }
+}
+
+impl StageRecord for JoinProgress {
+    const NAME: &'static str = "joining";
+    const DIRECTORY: Option<&'static str> = Some("pairs");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let candidates = self.prefix.iter().flat_map(|place| &place.candidates);
+        let runs = self.runs.iter().chain(candidates);
+        runs.map(|run| (Kind::Run, &run.part)).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! Visits every posting list on all threads, for counts that do not depend on an order.
+
+use crate::base::ids::Key;
+use crate::base::progress::{Context, joined};
+use crate::base::threads;
+use crate::engine::merge::{PostingsEntry, PostingsReader};
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::STAGE;
+
+/// Memory of one thread, which has one reader.
+pub(super) const WORKER_BYTES: u64 = 4 << 20;
+
+/// Calls `each` with every list of `most` documents or fewer. Threads take ranges of the postings,
+/// so the lists come in no particular order. The documents of a list are ascending and below
+/// `documents`.
+pub(super) fn each_list<K: Key>(
+    workspace: &Workspace,
+    postings: &PostingsEntry,
+    most: Option<u32>,
+    documents: usize,
+    context: &Context<'_>,
+    each: impl Fn(&[u32]) + Sync,
+) -> Result<()> {
+    let (next, done) = (AtomicU32::new(0), AtomicU64::new(0));
+    let directory = workspace.path("postings");
+    let parameters = workspace.collection_parameters();
+    let work = || -> Result<()> {
+        loop {
+            let range = next.fetch_add(1, Ordering::Relaxed);
+            if range >= postings.ranges {
+                return Ok(());
+            }
+            let Some(info) = postings.parts.get(&range) else {
+                return Err(Error::StageMissing {
+                    path: directory.clone(),
+                    stage: "merge",
+                });
+            };
+            let path = directory.join(&info.name);
+            let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?;
+            while let Some(lists) = reader.next_below(documents)? {
+                context.stop.check(STAGE)?;
+                disk::point("lists: worker");
+                let mut rest = &lists.documents[..];
+                for &length in &lists.lengths {
+                    let (list, after) = rest.split_at(length as usize);
+                    rest = after;
+                    if most.is_none_or(|most| length <= most) {
+                        each(list);
+                    }
+                }
+                done.fetch_add(lists.documents.len() as u64, Ordering::Relaxed);
+            }
+            reader.finish()?;
+        }
+    };
+    threads::scope(|scope| {
+        let threads = context.budget.threads.min(postings.ranges.max(1) as usize);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            context.progress.at(done.load(Ordering::Relaxed));
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let results: Vec<_> = workers
+            .into_iter()
+            .map(|worker| joined(STAGE, worker))
+            .collect();
+        results.into_iter().collect()
+    })
+}

@@ -1,0 +1,281 @@
+//! Stage 8 of 9: from shared postings to the pair list.
+//!
+//! # Source
+//! Steps 3 and 4 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye,
+//! Wen & Ma 2008, section 2.1: for every two documents count the fingerprints that they share, and
+//! compute their resemblance from this count and their sizes.
+//!
+//! # In and out
+//! In: shared postings and the sizes of the samples. Out: every pair of documents a < b whose
+//! (estimated) resemblance is at or above the threshold, with its shared count, ordered by (a, b).
+//!
+//! # Algorithm
+//! Two algorithms find the same pairs. [`prefix`] looks at a few fingerprints of each document and
+//! verifies the candidates that it finds. [`count`] counts all fingerprints that any two documents
+//! share. With [`Join::Auto`] the stage estimates the cost of both from the profiles and the
+//! lengths of the lists, and runs the cheaper one.
+//!
+//! # Invariants
+//! - The pairs are exactly those of the definition, unless `--max-postings` drops common shingles.
+//!   The dropped lists are counted.
+//! - The shared count does not determine the measure S4. The stage computes the weights of every
+//!   pair that the bounds of S4 do not exclude (`weigh.rs`).
+//! - Resemblance is compared in integers ([`crate::base::ids::Threshold`]).
+//!
+//! # Errors
+//! `BudgetTooSmall`; `Corrupt`; `Io`.
+
+mod config;
+pub mod count;
+mod counters;
+mod list;
+mod lists;
+mod pairs;
+pub mod prefix;
+mod weigh;
+
+use crate::base::ids::Key;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::collection;
+use crate::engine::merge::PostingsEntry;
+use crate::engine::sample::{SampleEntry, Sampling};
+use crate::engine::sort::{Compression, RunEntry};
+use crate::store::workspace::Workspace;
+use crate::text::parse::TokenKind;
+use crate::{Result, store};
+use serde::{Deserialize, Serialize};
+
+pub use config::{Join, JoinConfig, Pairs};
+pub use count::CountStats;
+pub use list::{Before, PairsEntry};
+pub(crate) use pairs::open_pairs;
+pub use pairs::{Pair, each_pair, sizes_of_pairs};
+pub use prefix::{AddedStats, PrefixStats};
+
+const STAGE: &str = "join";
+const DIRECTORY: &str = "pairs";
+/// Counted pairs repeat the same `a` many times, so compression pays (measured in
+/// `docs/experiments.md`).
+const COMPRESSION: Compression = Compression::Zstd(1);
+
+/// Counters of the join.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinStats {
+    /// Pairs at or above the threshold; with [`Pairs::None`], links from members of clusters to
+    /// their representatives.
+    pub pairs: u64,
+    /// Runs of counted pairs and of candidates.
+    pub runs: u64,
+    /// Bytes of these runs.
+    pub spilled_bytes: u64,
+    /// The most merges that any of these runs went through.
+    pub generations: u32,
+    /// Verified sampling: pairs whose full sets were intersected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_up: Option<u64>,
+    /// Counters of the `count` join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<CountStats>,
+    /// Counters of the `prefix` join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<PrefixStats>,
+    /// Counters of a join that added pairs to those that were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<AddedStats>,
+}
+
+/// How far a join has come, as of its last commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinProgress {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// Runs of counted pairs so far.
+    pub runs: Vec<RunEntry>,
+    /// Number of the next run.
+    pub next_number: u64,
+    /// Counters so far.
+    pub stats: JoinStats,
+    /// Where the `count` join resumes.
+    pub count: count::CountPlace,
+    /// Where the `prefix` join resumes, once its candidates are written.
+    pub prefix: Option<prefix::PrefixPlace>,
+}
+
+/// Digest of everything that the pairs depend on.
+#[must_use]
+pub fn digest(sample: &str, config: &JoinConfig) -> String {
+    let max = config.max_postings.map_or("none".into(), |n| n.to_string());
+    let JoinConfig {
+        join,
+        threshold,
+        pairs,
+        candidates,
+        ..
+    } = config;
+    let mut text = format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}");
+    if let Some(candidates) = candidates {
+        text.push_str(&format!("\nverified from {candidates}"));
+    }
+    if !config.measure.is_default() {
+        text.push_str(&format!("\n{}", config.measure));
+    }
+    store::digest(text.as_bytes())
+}
+
+/// Runs the join, unless the pairs for these parameters are committed already. It resumes after the
+/// last commit. `limit` bounds the fan-in of merges.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    config.check()?;
+    let missing = |stage| crate::Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let sample = workspace.manifest.get::<SampleEntry>();
+    let sample = sample.ok_or_else(|| missing("sample"))?;
+    let digest = digest(&sample.digest, config);
+    if config.measure.of_words() {
+        let bytes = matches!(
+            &collection::config(&workspace.manifest).shingle.parse.tokens,
+            TokenKind::Bytes(_)
+        );
+        let limit = match (bytes, sample.sampling != Sampling::Full) {
+            (true, _) => "it divides by lengths in words, and `--tokens bytes:N` has no words",
+            (_, true) => {
+                "it divides the number of all shared shingles by lengths; use \
+                          `--sampling full`"
+            }
+            _ => "",
+        };
+        if !limit.is_empty() {
+            return Err(crate::Error::BadParameter {
+                name: "score",
+                given: config.measure.to_string(),
+                limit: limit.into(),
+            });
+        }
+    }
+    let adds = adds(workspace, &digest);
+    let complete = workspace
+        .manifest
+        .get::<PostingsEntry>()
+        .is_some_and(|p| p.complete);
+    if !complete && !adds {
+        return Err(missing("merge"));
+    }
+    let there = workspace.manifest.get::<PairsEntry>();
+    if there.is_some_and(|pairs| pairs.digest == digest) {
+        return Ok(());
+    }
+    workspace.manifest.remove::<PairsEntry>();
+    workspace.manifest.remove_after::<PairsEntry>();
+    if workspace
+        .manifest
+        .get::<JoinProgress>()
+        // Without the pairs of before, those of added documents are not all.
+        .is_none_or(|j| j.digest != digest || j.stats.added.is_some() != adds)
+    {
+        let mut begun = JoinProgress {
+            digest,
+            next_number: 1,
+            ..JoinProgress::default()
+        };
+        if adds {
+            begun.stats.added = Some(AddedStats::default());
+        } else if let Some(before) = workspace.manifest.get_mut::<Before>() {
+            before.part = None;
+        }
+        workspace.manifest.set(begun);
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
+    if !adds && counts(workspace, config, context)? {
+        count::run::<K>(workspace, config, limit, context)
+    } else {
+        prefix::run::<K>(workspace, config, limit, context)
+    }
+}
+
+/// A fingerprint of an added document costs as much as this number of fingerprints in a join of all
+/// documents (measured: docs/measurements.md).
+const FINGERPRINTS_OF_ADDED: u64 = 6;
+
+/// Whether a join with this digest adds pairs to those that were there before documents were added,
+/// in place of finding all pairs again. It needs the index.
+#[must_use]
+pub fn adds(workspace: &Workspace, digest: &str) -> bool {
+    let manifest = &workspace.manifest;
+    let first = match (
+        collection::against(manifest).documents,
+        manifest.get::<Before>(),
+    ) {
+        (0, Some(before)) if before.part.is_some() && before.digest == digest => before.documents,
+        (0, _) => return false,
+        (against, _) => against,
+    };
+    if let Some(begun) = manifest
+        .get::<JoinProgress>()
+        .filter(|j| j.digest == digest)
+    {
+        return begun.stats.added.is_some();
+    }
+    let (mut all, mut new) = (0u64, 0u64);
+    for segment in collection::segments(manifest) {
+        let keys = segment.fingerprints.records;
+        all += keys;
+        new += if segment.first_document >= first {
+            keys
+        } else {
+            0
+        };
+    }
+    new.saturating_mul(FINGERPRINTS_OF_ADDED) <= all
+}
+
+/// The number of documents whose pairs with each other are known, or not wanted, if the join that
+/// has begun adds to them.
+fn known(workspace: &Workspace) -> Option<u32> {
+    let before = list::before(workspace).map(|before| before.documents);
+    let begun = workspace.manifest.get::<JoinProgress>();
+    let adds = begun.is_some_and(|begun| begun.stats.added.is_some());
+    let against = collection::against(&workspace.manifest).documents;
+    before.or((adds && against > 0).then_some(against))
+}
+
+/// Estimated cost of one probe of the prefix join, with the work that follows from it, in pair
+/// tokens of the count join. The true ratio varies: it can be lower, and it reached 170 for ten
+/// thousand documents that overlap in many different combinations (`docs/measurements.md`).
+const TOKENS_OF_A_PROBE: u64 = 20;
+/// Up to this number of probes the prefix join is so fast that the choice does not matter.
+const FEW_PROBES: u64 = 100_000;
+
+/// Should the stage run the count join?
+fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
+    let begun = workspace.manifest.get::<JoinProgress>();
+    match config.join {
+        Join::Count | Join::Probabilistic => Ok(true),
+        Join::Prefix => Ok(false),
+        Join::Auto if config.max_postings.is_some() => Ok(true),
+        Join::Auto if config.pairs == Pairs::None => Ok(false),
+        Join::Auto if matches!(config.measure, Measure::Smallest(_)) => Ok(false),
+        Join::Auto if begun.is_some_and(|joining| joining.stats.count.is_some()) => Ok(true),
+        Join::Auto if begun.is_some_and(|joining| joining.prefix.is_some()) => Ok(false),
+        Join::Auto => {
+            let tokens = workspace.manifest.get::<PostingsEntry>();
+            let tokens = tokens.map_or(0, |postings| postings.stats.pair_tokens);
+            let probes = prefix::expected(workspace, config, context)?;
+            Ok(probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens)
+        }
+    }
+}
+
+/// Commits the progress of a join.
+fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
+    workspace.manifest.set(progress.clone());
+    workspace.commit(&[DIRECTORY])
+}

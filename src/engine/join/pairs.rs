@@ -1,0 +1,123 @@
+//! The pair list on disk: a part in the format of a run, with key = a·2^32 + b and value = shared
+//! count.
+
+use crate::base::measure::Measure;
+use crate::engine::join::PairsEntry;
+use crate::engine::sample::Sampled;
+use crate::engine::sort::RunFile;
+use crate::store::Kind;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Two representatives, a < b, and their shared count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The document that comes first.
+    pub a: u32,
+    /// The other document.
+    pub b: u32,
+    /// Fingerprints in both samples.
+    pub shared: u32,
+    /// With [`Measure::S4`]: the score, in units of 2^-32.
+    pub score: u32,
+}
+
+impl Pair {
+    /// The key that orders pairs.
+    #[must_use]
+    pub fn key(a: u32, b: u32) -> u64 {
+        u64::from(a) << 32 | u64::from(b)
+    }
+
+    /// The number from which a measure computes its value ([`Measure::text`]).
+    #[must_use]
+    pub fn amount(&self, measure: Measure) -> u64 {
+        self.stored_amount(measure).into()
+    }
+
+    /// [`Pair::amount`] in the width of the stored number.
+    pub(crate) fn stored_amount(&self, measure: Measure) -> u32 {
+        match measure {
+            Measure::S4 => self.score,
+            _ => self.shared,
+        }
+    }
+
+    /// The two documents of a key.
+    #[must_use]
+    pub fn of_key(key: u64) -> (u32, u32) {
+        ((key >> 32) as u32, key as u32)
+    }
+}
+
+/// Opens the committed pair list.
+pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
+    let missing = || Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "join",
+    };
+    let entry = workspace.manifest.get::<PairsEntry>().ok_or_else(missing)?;
+    let path = workspace.path("pairs").join(&entry.part.name);
+    let parameters = Some(workspace.collection_parameters());
+    RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))
+}
+
+/// Calls `each` with every pair of the committed pair list, in order.
+pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| Error::Corrupt {
+        path: list.path().into(),
+        offset_bytes: None,
+        what: what.into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    };
+    let run = open_pairs(workspace)?;
+    let entry = workspace.manifest.get::<PairsEntry>();
+    let scores = entry.and_then(|entry| entry.scores.as_ref());
+    let scores = scores.map(|part| {
+        let path = workspace.path("pairs").join(&part.name);
+        let parameters = Some(workspace.collection_parameters());
+        RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
+    });
+    let scores = scores.transpose()?;
+    let mut scored = scores.as_ref().map(|run| run.range(0, u64::MAX));
+    let mut scored = scored.take().transpose()?;
+    let mut cursor = run.range(0, u64::MAX)?;
+    let mut pairs = 0;
+    while let Some(record) = cursor.head() {
+        let mut score = 0;
+        if let (Some(scored), Some(list)) = (&mut scored, &scores) {
+            let found = scored.head().unwrap_or_default();
+            if found.key != record.key {
+                return Err(corrupt(list, "the pair of a score", record.key, found.key));
+            }
+            score = found.value;
+            scored.advance()?;
+        }
+        let (a, b) = Pair::of_key(record.key);
+        let shared = record.value;
+        each(Pair {
+            a,
+            b,
+            shared,
+            score,
+        })?;
+        pairs += 1;
+        cursor.advance()?;
+    }
+    if pairs != run.records() {
+        return Err(corrupt(&run, "pairs in the list", run.records(), pairs));
+    }
+    Ok(())
+}
+
+/// The sizes that the join used to compare the committed pairs: of the samples, or of the full sets
+/// if the pairs were verified against them.
+pub fn sizes_of_pairs(workspace: &Workspace) -> Result<Sampled> {
+    let pairs = workspace.manifest.get::<PairsEntry>();
+    if pairs.is_some_and(|pairs| pairs.config.candidates.is_some()) {
+        return Sampled::of_full_sets(workspace);
+    }
+    let measure = pairs.map_or(Measure::default(), |pairs| pairs.config.measure);
+    Sampled::load_for(workspace, measure)
+}

@@ -1,0 +1,706 @@
+//! From postings and cut-offs to sorted candidates.
+
+use crate::Result;
+use crate::base::ids::Key;
+use crate::base::progress::joined_all;
+use crate::base::threads;
+use crate::base::union_find::SharedUnionFind;
+use crate::engine::collection::{Catalogue, Column, MappedSets};
+use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
+use crate::engine::merge::profile::class;
+use crate::engine::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
+use crate::engine::sample::SampleEntry;
+use crate::engine::sort::{Record, RunEntry, RunWriter};
+use crate::store::workspace::Workspace;
+use crate::store::{PartInfo, disk};
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use super::cutoff::{Cutoffs, Level};
+use super::verify::Verifier;
+use super::{Joining, PrefixPlace, PrefixStats, start_pass};
+
+/// The least and the most candidates that a thread buffers before it writes them, and the most for
+/// each document of the collection. The buffer is bounded because sorting in cache is faster.
+const LEAST_CANDIDATES: u64 = 1 << 10;
+const MOST_CANDIDATES: u64 = 8 << 20;
+const CANDIDATES_OF_A_DOCUMENT: u64 = 32;
+/// Bytes of the smallest buffer of a thread.
+pub(super) const LEAST_BYTES: u64 = LEAST_CANDIDATES * 8;
+/// Slots of the tables of recently paired lists and recent pairs; powers of two.
+const LISTS_MET: usize = 4 << 10;
+const PAIRS_MET: usize = 64 << 10;
+/// Lists of fewer documents are not looked up in the table, because pairing them costs less.
+const LEAST_MET: usize = 4;
+/// With [`Pairs::None`], a worker verifies neighbours in size at once if a fingerprint has this
+/// number of documents or more. So the pages of a template become one cluster before all their
+/// pairs become candidates.
+const LONG: usize = 16;
+/// The number of further pairs of the list that a worker verifies at once for each pair that unites
+/// two clusters. It begins with the number of documents in the list. Fewer pairs than documents can
+/// unite clusters, so this bounds the pairs that are verified twice.
+const CREDIT: usize = 16;
+/// The most documents in the long lists that a worker keeps in order to pair shorter lists first.
+/// Documents that share a rare fingerprint reach the threshold more often. Once they are in one
+/// cluster, most pairs of a list of thousands of documents need no work.
+const MOST_DEFERRED: usize = 256 << 10;
+
+/// Bytes that the longest list needs in a thread: packed, decoded, filtered, and while it is
+/// paired.
+pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
+    longest * (36 + 4 * levels as u64)
+}
+
+/// The blocks of all postings, in order.
+struct Source<K> {
+    parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
+    parameters: u128,
+    reader: Option<PostingsReader<K>>,
+    sequence: u64,
+}
+
+impl<K: Key> Source<K> {
+    /// Takes the next block; returns its number.
+    fn take(&mut self, packed: &mut PackedBlock) -> Result<Option<u64>> {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                if reader.take_packed(packed)? {
+                    self.sequence += 1;
+                    return Ok(Some(self.sequence - 1));
+                }
+                if let Some(reader) = self.reader.take() {
+                    reader.finish()?;
+                }
+            }
+            let Some((path, info)) = self.parts.next() else {
+                return Ok(None);
+            };
+            self.reader = Some(PostingsReader::open(
+                &path,
+                Some(self.parameters),
+                Some(&info),
+            )?);
+        }
+    }
+}
+
+/// A value that threads use in the order of the blocks that they process.
+struct InTurn<T> {
+    state: Mutex<Turn<T>>,
+    changed: Condvar,
+}
+
+struct Turn<T> {
+    next: u64,
+    /// A thread has failed, so its block will never take its turn.
+    failed: bool,
+    value: T,
+}
+
+impl<T> InTurn<T> {
+    fn new(value: T) -> Self {
+        InTurn {
+            state: Mutex::new(Turn {
+                next: 0,
+                failed: false,
+                value,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the turn of block `sequence`. Returns `None` if a thread with an earlier block
+    /// failed.
+    fn with<R>(&self, sequence: u64, take: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let waiting = |turn: &mut Turn<T>| turn.next != sequence && !turn.failed;
+        let mut turn = self
+            .changed
+            .wait_while(self.lock(), waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        if turn.failed {
+            return None;
+        }
+        let done = take(&mut turn.value);
+        turn.next += 1;
+        drop(turn);
+        self.changed.notify_all();
+        Some(done)
+    }
+}
+
+/// Releases the waiting threads when a thread ends with an error or a panic.
+struct Leaving<'a, T>(Option<&'a InTurn<T>>);
+
+impl<T> Drop for Leaving<'_, T> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.0 {
+            turn.lock().failed = true;
+            turn.changed.notify_all();
+        }
+    }
+}
+
+/// Streams the postings once and commits runs of candidates.
+pub(super) fn run<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    cutoffs: Cutoffs,
+    memory: u64,
+) -> Result<()> {
+    let threads = join.context.budget.threads;
+    let documents = join.sampled.documents();
+    let Cutoffs(mut levels) = cutoffs;
+    let quotas: Vec<Column> = levels
+        .iter_mut()
+        .map(|level| std::mem::replace(&mut level.quota, std::iter::empty().collect()))
+        .collect();
+    let used = Cutoffs::bytes(levels.len(), Catalogue::extent(workspace)?);
+    let mut memory = memory.saturating_sub(used);
+    let most = workspace.manifest.get::<SampleEntry>();
+    let most = most.and_then(|sample| sample.sampling.most_per_document());
+    let early = match join.config.pairs {
+        Pairs::All | Pairs::Across => None,
+        Pairs::None => {
+            memory /= 2;
+            let sets = MappedSets::open::<K>(workspace, memory)?;
+            Some(Early {
+                verifier: Verifier::new(sets, join, most),
+                clusters: SharedUnionFind::new(documents as u32),
+            })
+        }
+    };
+    let capacity = (memory / threads as u64 / 8).min(documents as u64 * CANDIDATES_OF_A_DOCUMENT);
+    let capacity = capacity.clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
+    let directory = workspace.path("postings");
+    let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
+    let parts: Vec<(PathBuf, PartInfo)> = postings
+        .flat_map(|p| p.parts.values())
+        .map(|info| (directory.join(&info.name), info.clone()))
+        .collect();
+    start_pass(workspace, join.context);
+    let shared = Shared::<K> {
+        join,
+        levels: &levels,
+        largest_cutoff: levels
+            .iter()
+            .map(|level| level.cutoff.iter().copied().max().unwrap_or(0))
+            .collect(),
+        bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
+        source: Mutex::new(Source {
+            parts: parts.into_iter(),
+            parameters: workspace.collection_parameters(),
+            reader: None,
+            sequence: 0,
+        }),
+        quotas: InTurn::new(quotas),
+        early: early.as_ref(),
+        numbers: Mutex::new(0),
+        directory: workspace.path(DIRECTORY),
+        parameters: workspace.collection_parameters(),
+        capacity,
+        done: Mutex::new(0),
+    };
+    let results = threads::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| scope.spawn(|| Worker::new(&shared).work()))
+            .collect();
+        joined_all(STAGE, workers)
+    })?;
+    let numbers = *shared
+        .numbers
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let mut progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
+    let stats = progress.stats.prefix.get_or_insert_default();
+    let mut runs = Vec::new();
+    for (found, written) in results {
+        stats.probes += found.probes;
+        stats.probes_repeated += found.probes_repeated;
+        stats.probes_by_length += found.probes_by_length;
+        stats.probes_by_singles += found.probes_by_singles;
+        stats.probes_clustered += found.probes_clustered;
+        stats.verified += found.verified;
+        runs.extend(written);
+    }
+    runs.sort_by(|a: &RunEntry, b| a.part.name.cmp(&b.part.name));
+    for run in &runs {
+        stats.spilled += run.part.records;
+        progress.stats.runs += 1;
+        progress.stats.spilled_bytes += run.part.bytes;
+    }
+    progress.next_number += numbers;
+    progress.prefix = Some(PrefixPlace {
+        candidates: runs,
+        done: None,
+    });
+    crate::engine::join::commit(workspace, &progress)
+}
+
+/// Verifies pairs while candidates are generated, and keeps the clusters found so far.
+struct Early<'a> {
+    verifier: Verifier<'a>,
+    clusters: SharedUnionFind,
+}
+
+/// The data that all threads share.
+struct Shared<'a, K> {
+    join: &'a Joining<'a>,
+    levels: &'a [Level],
+    largest_cutoff: Vec<u8>,
+    bounds: Vec<(K, K)>,
+    source: Mutex<Source<K>>,
+    quotas: InTurn<Vec<Column>>,
+    early: Option<&'a Early<'a>>,
+    /// Number of the last run begun.
+    numbers: Mutex<u64>,
+    directory: PathBuf,
+    parameters: u128,
+    capacity: usize,
+    /// Entries streamed.
+    done: Mutex<u64>,
+}
+
+/// A list of a block, filtered.
+struct Kept {
+    level: usize,
+    class: u8,
+    length: usize,
+}
+
+/// A document of a list that is being paired. The order puts the members of a cluster together, and
+/// sorts them by size.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Member {
+    cluster: u32,
+    size: u32,
+    document: u32,
+}
+
+struct Worker<'a, K> {
+    shared: &'a Shared<'a, K>,
+    stats: PrefixStats,
+    heads: Vec<Kept>,
+    kept: Vec<u32>,
+    members: Vec<Member>,
+    bytes: Vec<u8>,
+    lists_met: Vec<u128>,
+    pairs_met: Vec<u64>,
+    /// With [`Pairs::None`]: recent pairs that were verified and are below the threshold.
+    pairs_failed: Vec<u64>,
+    /// With [`Pairs::None`]: lists kept for later, each with its beginning, length and level.
+    deferred: Vec<u32>,
+    deferred_lists: Vec<(usize, usize, usize)>,
+    buffer: Vec<u64>,
+    runs: Vec<RunEntry>,
+}
+
+/// Marks an empty slot. No pair has this key.
+const NOTHING: u64 = u64::MAX;
+
+fn slot(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize & (PAIRS_MET - 1)
+}
+
+impl<'a, K: Key> Worker<'a, K> {
+    fn new(shared: &'a Shared<'a, K>) -> Self {
+        let failed = if shared.early.is_some() { PAIRS_MET } else { 0 };
+        Worker {
+            shared,
+            stats: PrefixStats::default(),
+            heads: Vec::new(),
+            kept: Vec::new(),
+            members: Vec::new(),
+            bytes: Vec::new(),
+            lists_met: vec![0; LISTS_MET],
+            pairs_met: vec![NOTHING; PAIRS_MET],
+            pairs_failed: vec![NOTHING; failed],
+            deferred: Vec::new(),
+            deferred_lists: Vec::new(),
+            buffer: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    fn work(mut self) -> Result<(PrefixStats, Vec<RunEntry>)> {
+        let shared = self.shared;
+        let mut leaving = Leaving(Some(&shared.quotas));
+        let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::<K>::default());
+        loop {
+            let next = {
+                let mut source = shared.source.lock().unwrap_or_else(PoisonError::into_inner);
+                source.take(&mut packed)?
+            };
+            let Some(sequence) = next else { break };
+            shared.join.context.stop.check(STAGE)?;
+            // Keys are needed only to assign lists to levels.
+            let block = if shared.levels.len() > 1 {
+                decoder.decode(&packed)?
+            } else {
+                decoder.decode_lists(&packed)?
+            };
+            packed.check(&block.documents, shared.join.sampled.documents())?;
+            disk::point("candidates: worker");
+            self.filter(&block.keys, &block.lengths, &block.documents);
+            let Some(()) = shared
+                .quotas
+                .with(sequence, |quotas| self.count_down(quotas))
+            else {
+                break;
+            };
+            self.pair()?;
+            let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
+            *done += packed.entries() as u64;
+            shared.join.context.progress.at(*done);
+        }
+        self.pair_deferred()?;
+        self.spill()?;
+        leaving.0 = None;
+        Ok((self.stats, self.runs))
+    }
+
+    /// Keeps of each list the documents whose prefix reaches its class.
+    fn filter(&mut self, keys: &[K], lengths: &[u32], documents: &[u32]) {
+        self.heads.clear();
+        let levels = self.shared.levels;
+        self.kept.resize(documents.len() * levels.len(), 0);
+        let mut to = 0;
+        let mut rest = documents;
+        for (at, &length) in lengths.iter().enumerate() {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            for (number, level) in levels.iter().enumerate() {
+                let (low, high) = self.shared.bounds[number];
+                if levels.len() > 1 && (keys[at] < low || keys[at] > high) {
+                    continue;
+                }
+                let df = level
+                    .base
+                    .as_ref()
+                    .map_or(length, |base| base.frequency(list));
+                let class = class(df);
+                if class == 0 || class > self.shared.largest_cutoff[number] {
+                    continue;
+                }
+                let cutoff = &level.cutoff[..];
+                let kept = &mut self.kept[to..to + list.len()];
+                let mut length = 0;
+                for &document in list {
+                    kept[length] = document;
+                    length += usize::from(cutoff[document as usize] >= class);
+                }
+                // A single document gives no pair. It is kept only to count down the quota of its
+                // cut-off class.
+                if length > 1 || length == 1 && cutoff[kept[0] as usize] == class {
+                    to += length;
+                    self.heads.push(Kept {
+                        level: number,
+                        class,
+                        length,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Drops a document from the lists of its cut-off class once its quota is used up: it takes
+    /// only the first fingerprints of that class. Blocks arrive here in order.
+    fn count_down(&mut self, quotas: &mut [Column]) {
+        let (mut from, mut to) = (0, 0);
+        for head in &mut self.heads {
+            let cutoff = &self.shared.levels[head.level].cutoff;
+            let quota = &mut quotas[head.level];
+            let start = to;
+            for at in from..from + head.length {
+                let document = self.kept[at];
+                if cutoff[document as usize] == head.class {
+                    let left = quota.at(document);
+                    if left == 0 {
+                        continue;
+                    }
+                    quota.set(document, left - 1);
+                }
+                self.kept[to] = document;
+                to += 1;
+            }
+            from += head.length;
+            head.length = to - start;
+        }
+    }
+
+    /// Pairs the documents of each list.
+    fn pair(&mut self) -> Result<()> {
+        let (heads, kept) = (
+            std::mem::take(&mut self.heads),
+            std::mem::take(&mut self.kept),
+        );
+        let mut rest = &kept[..];
+        let mut paired = Ok(());
+        for head in &heads {
+            let (list, after) = rest.split_at(head.length);
+            rest = after;
+            if list.len() >= 2 {
+                paired = self.pair_or_defer(head.level, list);
+                if paired.is_err() {
+                    break;
+                }
+            }
+        }
+        (self.heads, self.kept) = (heads, kept);
+        paired
+    }
+
+    /// Keeps a long list for later if clusters are wanted.
+    fn pair_or_defer(&mut self, level: usize, list: &[u32]) -> Result<()> {
+        if self.shared.early.is_none() || list.len() < LONG || list.len() > MOST_DEFERRED {
+            return self.pair_list(level, list);
+        }
+        if self.deferred.len() + list.len() > MOST_DEFERRED {
+            self.pair_deferred()?;
+        }
+        self.deferred_lists
+            .push((self.deferred.len(), list.len(), level));
+        self.deferred.extend_from_slice(list);
+        Ok(())
+    }
+
+    /// Pairs the lists that were kept, the shortest first.
+    fn pair_deferred(&mut self) -> Result<()> {
+        let mut lists = std::mem::take(&mut self.deferred_lists);
+        let documents = std::mem::take(&mut self.deferred);
+        lists.sort_unstable_by_key(|&(from, length, _)| (length, from));
+        for (from, length, level) in lists.drain(..) {
+            self.shared.join.context.stop.check(STAGE)?;
+            self.pair_list(level, &documents[from..from + length])?;
+        }
+        (self.deferred_lists, self.deferred) = (lists, documents);
+        self.deferred.clear();
+        Ok(())
+    }
+
+    fn pair_list(&mut self, level: usize, list: &[u32]) -> Result<()> {
+        let n = list.len() as u64;
+        let probes = n * (n - 1) / 2;
+        self.stats.probes += probes;
+        if let (&[a, b], None) = (list, self.shared.early) {
+            // Two documents need no sort and no table.
+            let sampled = self.shared.join.sampled;
+            let member = |document| Member {
+                cluster: 0,
+                size: sampled.measured_at(level, document),
+                document,
+            };
+            let (a, b) = (member(a), member(b));
+            return self.pair_members(level, &[a.min(b), a.max(b)], probes);
+        }
+        if self.met(level, list) {
+            self.stats.probes_repeated += probes;
+            return Ok(());
+        }
+        let shared = self.shared;
+        let sampled = shared.join.sampled;
+        let cluster = |document| shared.early.map_or(document, |e| e.clusters.find(document));
+        self.members.clear();
+        self.members.extend(list.iter().map(|&document| Member {
+            cluster: if shared.early.is_some() {
+                cluster(document)
+            } else {
+                0
+            },
+            size: sampled.measured_at(level, document),
+            document,
+        }));
+        if let Some(early) = shared.early {
+            self.members.sort_unstable_by_key(|m| (m.size, m.document));
+            if list.len() >= LONG {
+                self.unite_neighbours(level, early)?;
+                for member in &mut self.members {
+                    member.cluster = cluster(member.document);
+                }
+            }
+        }
+        self.members.sort_unstable();
+        let members = std::mem::take(&mut self.members);
+        let paired = self.pair_members(level, &members, probes);
+        self.members = members;
+        paired
+    }
+
+    /// Has the same list been paired recently?
+    fn met(&mut self, level: usize, list: &[u32]) -> bool {
+        if list.len() < LEAST_MET {
+            return false;
+        }
+        self.bytes.clear();
+        self.bytes.extend(list.iter().flat_map(|d| d.to_le_bytes()));
+        let digest = xxh3_128_with_seed(&self.bytes, level as u64);
+        let slot = &mut self.lists_met[digest as usize & (LISTS_MET - 1)];
+        std::mem::replace(slot, digest) == digest
+    }
+
+    /// Verifies documents that are neighbours in size, and unites those that reach the threshold.
+    fn unite_neighbours(&mut self, level: usize, early: &Early<'_>) -> Result<()> {
+        for i in 1..self.members.len() {
+            let (a, b) = (self.members[i - 1], self.members[i]);
+            let (a, b) = (a.document.min(b.document), a.document.max(b.document));
+            let key = Pair::key(a, b);
+            if !self.is_of(level, a, b)
+                || early.clusters.find(a) == early.clusters.find(b)
+                || self.pairs_failed[slot(key)] == key
+            {
+                continue;
+            }
+            self.verify_now(early, key)?;
+        }
+        Ok(())
+    }
+
+    /// Verifies a pair, and unites the two documents if they reach the threshold.
+    fn verify_now(&mut self, early: &Early<'_>, key: u64) -> Result<bool> {
+        let (a, b) = Pair::of_key(key);
+        self.stats.verified += 1;
+        let found = early.verifier.verify::<K>(None, a, b)?.is_some();
+        if found {
+            early.clusters.union(a, b);
+            // The pair is verified again with the other candidates when the clusters are made.
+            self.push(key)?;
+        } else {
+            self.pairs_failed[slot(key)] = key;
+        }
+        Ok(found)
+    }
+
+    /// Are the two documents compared on this level?
+    fn is_of(&self, level: usize, a: u32, b: u32) -> bool {
+        let sampled = self.shared.join.sampled;
+        sampled.rates().len() == 1 || sampled.level(a).max(sampled.level(b)) == level
+    }
+
+    /// Pairs documents that are not in one cluster and whose sizes allow the threshold.
+    fn pair_members(&mut self, level: usize, members: &[Member], probes: u64) -> Result<()> {
+        let shared = self.shared;
+        let criterion = shared.join.config.of_samples();
+        let shareable = &shared.levels[level].shareable;
+        let clustered = shared.early.is_some();
+        let (mut looked_at, mut apart) = (0u64, 0u64);
+        let early = shared.early.filter(|_| members.len() >= LONG);
+        let mut credit = members.len();
+        let mut united = false;
+        let mut next = 0;
+        for (i, a) in members.iter().enumerate() {
+            let largest = criterion.largest_partner(a.size);
+            if !clustered {
+                next = i + 1;
+            } else if next <= i {
+                // The first member of another cluster.
+                let others = members[i..].iter().position(|m| m.cluster != a.cluster);
+                next = others.map_or(members.len(), |n| i + n);
+            }
+            apart += (members.len() - next) as u64;
+            for b in &members[next..] {
+                if u64::from(b.size) > largest {
+                    if clustered {
+                        continue;
+                    }
+                    break;
+                }
+                if clustered && criterion.largest_partner(b.size) < a.size.into() {
+                    continue;
+                }
+                looked_at += 1;
+                let (x, y) = (a.document, b.document);
+                if !self.is_of(level, x, y) {
+                    continue;
+                }
+                let least = criterion.least_shared(a.size.into(), b.size.into());
+                let most = shareable.at(x).min(shareable.at(y));
+                if u64::from(most) < least {
+                    self.stats.probes_by_singles += 1;
+                    continue;
+                }
+                let key = Pair::key(x.min(y), x.max(y));
+                if clustered && self.pairs_failed[slot(key)] == key {
+                    continue;
+                }
+                if let Some(early) = early {
+                    if united && early.clusters.find(x) == early.clusters.find(y) {
+                        self.stats.probes_clustered += 1;
+                        continue;
+                    }
+                    if credit > 0 {
+                        let found = self.verify_now(early, key)?;
+                        united |= found;
+                        credit = if found { credit + CREDIT } else { credit - 1 };
+                        continue;
+                    }
+                }
+                self.push(key)?;
+            }
+        }
+        self.stats.probes_clustered += probes - apart;
+        self.stats.probes_by_length += apart - looked_at;
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, key: u64) -> Result<()> {
+        let met = &mut self.pairs_met[slot(key)];
+        if std::mem::replace(met, key) == key {
+            return Ok(());
+        }
+        if self.buffer.len() == self.shared.capacity {
+            self.distinct();
+            // If most pairs were repetitions, the buffer has room again.
+            if self.buffer.len() > self.shared.capacity / 2 {
+                self.spill()?;
+            }
+        }
+        self.buffer.push(key);
+        Ok(())
+    }
+
+    fn distinct(&mut self) {
+        self.buffer.sort_unstable();
+        self.buffer.dedup();
+    }
+
+    /// Writes the buffered candidates as a run.
+    fn spill(&mut self) -> Result<()> {
+        self.distinct();
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let shared = self.shared;
+        let number = {
+            let mut numbers = shared
+                .numbers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *numbers += 1;
+            *numbers
+        };
+        let mut run = RunWriter::create(&shared.directory, number, shared.parameters, COMPRESSION)?;
+        for (n, &key) in self.buffer.iter().enumerate() {
+            if n.is_multiple_of(1 << 16) {
+                shared.join.context.stop.check(STAGE)?;
+            }
+            run.push(Record { key, value: 1 })?;
+        }
+        self.buffer.clear();
+        self.runs.push(RunEntry {
+            part: run.finish()?,
+            generation: 0,
+            covers: Vec::new(),
+        });
+        Ok(())
+    }
+}

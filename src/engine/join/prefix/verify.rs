@@ -1,0 +1,424 @@
+//! From candidates to pairs: intersect the two sets of each candidate.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::distinct::Distinct;
+use super::{Joining, PrefixPlace};
+use crate::Result;
+use crate::base::budget::ByteSize;
+use crate::base::error::Error;
+use crate::base::ids::Key;
+use crate::base::measure::Measure;
+use crate::base::progress::{Context, Unit};
+use crate::base::union_find::SharedUnionFind;
+use crate::base::workers::in_order;
+use crate::engine::collection::{self, LoadedSets, MappedSets, Wanted, position};
+use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
+use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sort::{Record, RunEntry, RunWriter};
+use crate::store::workspace::Workspace;
+use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
+
+/// Number of candidates that a thread takes at a time.
+const PIECE: usize = 4 << 10;
+/// The least memory that the step needs in addition to its columns: a run being written, two runs
+/// being merged, and room for mapped pages. Pieces and their results are in the threads' share.
+pub(super) const LEAST_BYTES: u64 = 4 << 20;
+/// Memory for sorting the links of clusters.
+pub(super) const LINKS_BYTES: u64 = 4 << 20;
+
+/// Intersects the sets of two documents as they are compared.
+pub(super) struct Verifier<'a> {
+    sets: MappedSets,
+    join: &'a Joining<'a>,
+    most: Option<u32>,
+}
+
+impl<'a> Verifier<'a> {
+    pub(super) fn new(sets: MappedSets, join: &'a Joining<'a>, most: Option<u32>) -> Self {
+        Verifier { sets, join, most }
+    }
+
+    /// The shared count of two documents, if they reach the threshold. Sets that are not loaded are
+    /// looked up in the mapped files.
+    pub(super) fn verify<K: Key>(
+        &self,
+        loaded: Option<&LoadedSets>,
+        a: u32,
+        b: u32,
+    ) -> Result<Option<u32>> {
+        let (size_a, size_b) = self.join.sampled.measured(a, b);
+        let (size_a, size_b) = (size_a.into(), size_b.into());
+        let criterion = self.join.config.of_samples();
+        let least = criterion.least_shared(size_a, size_b);
+        let sets = loaded.and_then(|loaded| Some([loaded.get(a)?, loaded.get(b)?]));
+        let shared = match sets {
+            Some(sets) => self.shared_of::<K>(sets, a, b, least)?,
+            None => self.shared::<K>(a, b, least)?,
+        };
+        Ok(shared.filter(|&shared| criterion.reached(shared.into(), size_a, size_b)))
+    }
+
+    /// The shared count of two documents, if it is `least` or more.
+    fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
+        let sets = self.sets.look();
+        self.shared_of::<K>([sets.get(a)?, sets.get(b)?], a, b, least)
+    }
+
+    /// The shared count of these two sets, if it is `least` or more.
+    fn shared_of<K: Key>(
+        &self,
+        [set_a, set_b]: [&[u8]; 2],
+        a: u32,
+        b: u32,
+        least: u64,
+    ) -> Result<Option<u32>> {
+        let sampled = self.join.sampled;
+        let level = sampled.level(a).max(sampled.level(b));
+        let a = self.sample::<K>(set_a, level, a, sampled)?;
+        let b = self.sample::<K>(set_b, level, b, sampled)?;
+        if let Measure::Smallest(n) = self.join.config.measure {
+            return Ok(Some(K::shared_smallest_le(a, b, n.into()) as u32));
+        }
+        Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
+    }
+
+    /// The part of a document's set that is sampled at a level.
+    fn sample<'s, K: Key>(
+        &self,
+        set: &'s [u8],
+        level: usize,
+        document: u32,
+        sampled: &Sampled,
+    ) -> Result<&'s [u8]> {
+        let rate = sampled.rates()[level];
+        let mut slice = set;
+        if rate.n() > 1 {
+            let (low, high) = rate.bounds::<K>();
+            let from = position(set, |key: K| key < low);
+            slice = &set[from * K::BYTES..position(set, |key: K| key <= high) * K::BYTES];
+        }
+        if let Some(most) = self.most {
+            slice = &slice[..slice.len().min(most as usize * K::BYTES)];
+        }
+        let expected = sampled.at(level, document);
+        let found = slice.len() / K::BYTES;
+        if found != expected as usize {
+            return Err(Error::Corrupt {
+                path: sampled.file(level).into(),
+                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
+                what: format!("size of the sample of document {document}"),
+                expected: found.to_string(),
+                found: expected.to_string(),
+            });
+        }
+        Ok(slice)
+    }
+}
+
+/// Verifies the committed candidates and commits the pair list.
+pub(super) fn run<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    memory: u64,
+) -> Result<()> {
+    let documents = join.sampled.documents() as u32;
+    let clusters = match join.config.pairs {
+        Pairs::All | Pairs::Across => None,
+        Pairs::None => Some(SharedUnionFind::new(documents)),
+    };
+    let candidates = workspace.manifest.get::<JoinProgress>().into_iter();
+    let candidates =
+        candidates.flat_map(|joining| joining.prefix.clone().unwrap_or_default().candidates);
+    let candidates: Vec<RunEntry> = candidates.collect();
+    let candidates = list::fewer(
+        workspace,
+        candidates,
+        memory / 2,
+        join.limit,
+        join.context,
+        |joining, runs| joining.prefix.get_or_insert_default().candidates = runs,
+    )?;
+    let total: u64 = candidates.iter().map(|run| run.part.records).sum();
+    join.context
+        .progress
+        .start(STAGE, Unit::Count("candidates"), Some(total));
+    let most = workspace.manifest.get::<SampleEntry>();
+    let most = most.and_then(|sample| sample.sampling.most_per_document());
+    // Most sets are loaded. A set that takes much of that memory is mapped.
+    let sets = MappedSets::open::<K>(workspace, memory / 8)?;
+    let verifier = Verifier::new(sets, join, most);
+    let mut verifying = Verifying {
+        workspace,
+        join,
+        verifier: &verifier,
+        clusters: clusters.as_ref(),
+        merging: memory / 2,
+        loaded: memory / 8 * 3,
+        number: 0,
+        run: None,
+    };
+    verifying.resume()?;
+    verifying.all::<K>(&candidates)?;
+    match &clusters {
+        None => list::finish::<K>(
+            workspace,
+            join.config,
+            join.sampled,
+            memory / 2,
+            join.limit,
+            join.context,
+        ),
+        Some(clusters) => links::<K>(workspace, join, &verifier, clusters),
+    }
+}
+
+struct Verifying<'a, 'v> {
+    workspace: &'a mut Workspace,
+    join: &'a Joining<'a>,
+    verifier: &'a Verifier<'v>,
+    clusters: Option<&'a SharedUnionFind>,
+    /// Memory for merging the runs of candidates.
+    merging: u64,
+    /// Memory for the sets of some candidates, and for these.
+    loaded: u64,
+    number: u64,
+    run: Option<RunWriter<u64>>,
+}
+
+impl Verifying<'_, '_> {
+    /// Resumes from the last commit.
+    fn resume(&mut self) -> Result<()> {
+        let Some(joining) = self.workspace.manifest.get::<JoinProgress>() else {
+            return Ok(());
+        };
+        self.number = joining.next_number;
+        let Some(clusters) = self.clusters else {
+            return Ok(());
+        };
+        let mut files = list::open(self.workspace, &joining.runs)?;
+        if let Some(before) = list::before(self.workspace) {
+            files.extend(before.open(self.workspace)?);
+        }
+        for file in files {
+            let mut cursor = file.range(0, u64::MAX)?;
+            while let Some(record) = cursor.head() {
+                let (a, b) = Pair::of_key(record.key);
+                self.known(a.max(b), file.path())?;
+                clusters.union(a, b);
+                cursor.advance()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a document of a pair in `path` that is not in the collection.
+    fn known(&self, document: u32, path: &Path) -> Result<()> {
+        let documents = self.join.sampled.documents();
+        if (document as usize) < documents {
+            return Ok(());
+        }
+        Err(Error::Corrupt {
+            path: path.into(),
+            offset_bytes: None,
+            what: "a document in a run of pairs".into(),
+            expected: format!("a number below {documents}"),
+            found: document.to_string(),
+        })
+    }
+
+    /// Verifies all distinct candidates and writes the pairs in order.
+    fn all<K: Key>(&mut self, candidates: &[RunEntry]) -> Result<()> {
+        let place = self.place();
+        let from = match place.done {
+            None => 0,
+            Some(u64::MAX) => return Ok(()),
+            Some(done) => done + 1,
+        };
+        let files = list::open(self.workspace, candidates)?;
+        let Context { budget, stop, .. } = self.join.context;
+        let mut distinct = Distinct::new(&files, from, budget.threads, self.merging, stop);
+        let documents = self.join.sampled.documents();
+        let mut wanted = Wanted::new(documents, self.loaded / 8 * 7);
+        loop {
+            let last;
+            (wanted, last) = self.step::<K>(&mut distinct, wanted)?;
+            let next = distinct.next()?;
+            self.commit(next.map_or(u64::MAX, |_| last))?;
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn place(&self) -> PrefixPlace {
+        let joining = self.workspace.manifest.get::<JoinProgress>();
+        joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
+    }
+
+    /// Takes candidates until there is no room for more sets, and verifies them. Returns the last
+    /// one.
+    fn step<K: Key>(
+        &mut self,
+        distinct: &mut Distinct<'_>,
+        mut wanted: Wanted,
+    ) -> Result<(Wanted, u64)> {
+        let directory = &self.workspace.path(DIRECTORY);
+        let parameters = self.workspace.collection_parameters();
+        let context = self.join.context;
+        let (verifier, clusters) = (self.verifier, self.clusters);
+        let against = collection::against(&self.workspace.manifest).documents;
+        let before = distinct.read;
+        let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
+        let mut candidates = Vec::new();
+        let (mut last, mut taken) = (0, 0);
+        while let Some(key) = distinct.next()? {
+            let (a, b) = Pair::of_key(key);
+            self.known(a.max(b), directory)?;
+            let listed = list::is_listed(self.join.config.pairs, against, (a, b));
+            if listed && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
+                if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
+                    break;
+                }
+                candidates.push(key);
+            }
+            last = key;
+            taken += 1;
+            distinct.advance();
+        }
+        let threads = context.budget.threads;
+        let loaded = wanted.load(&verifier.sets, threads, context.stop)?;
+        let verified = AtomicU64::new(0);
+        let (mut run, number) = (None, self.number);
+        let mut done = 0;
+        in_order(
+            STAGE,
+            threads,
+            |hand_out| {
+                candidates.chunks(PIECE).try_for_each(|piece| {
+                    context.stop.check(STAGE)?;
+                    done += piece.len() as u64;
+                    context.progress.at(before + done);
+                    hand_out(piece)
+                })
+            },
+            |piece: &[u64], pass| {
+                disk::point("verify: worker");
+                let mut found = Vec::new();
+                let mut looked_at = 0;
+                for &key in piece {
+                    let (a, b) = Pair::of_key(key);
+                    if clusters.is_some_and(|c| c.find(a) == c.find(b)) {
+                        continue;
+                    }
+                    looked_at += 1;
+                    if let Some(value) = verifier.verify::<K>(Some(&loaded), a, b)? {
+                        found.push(Record { key, value });
+                        if let Some(clusters) = clusters {
+                            clusters.union(a, b);
+                        }
+                    }
+                }
+                verified.fetch_add(looked_at, Ordering::Relaxed);
+                pass(found)
+            },
+            |found: Vec<Record<u64>>| {
+                for record in found {
+                    let run = match &mut run {
+                        Some(run) => run,
+                        none => none.insert(RunWriter::create(
+                            directory,
+                            number,
+                            parameters,
+                            COMPRESSION,
+                        )?),
+                    };
+                    run.push(record)?;
+                }
+                Ok(())
+            },
+        )?;
+        self.number += u64::from(run.is_some());
+        self.run = run;
+        if let Some(joining) = self.workspace.manifest.get_mut::<JoinProgress>() {
+            let stats = joining.stats.prefix.get_or_insert_default();
+            stats.candidates += taken;
+            stats.verified += verified.into_inner();
+        }
+        Ok((loaded.into_wanted(), last))
+    }
+
+    /// Commits the pairs found so far. All candidates up to `done` are verified.
+    fn commit(&mut self, done: u64) -> Result<()> {
+        let mut progress = self
+            .workspace
+            .manifest
+            .get::<JoinProgress>()
+            .cloned()
+            .unwrap_or_default();
+        if let Some(run) = self.run.take() {
+            let part = run.finish()?;
+            progress.stats.runs += 1;
+            progress.stats.spilled_bytes += part.bytes;
+            progress.runs.push(RunEntry {
+                part,
+                generation: 0,
+                covers: Vec::new(),
+            });
+        }
+        progress.next_number = self.number;
+        progress.prefix.get_or_insert_default().done = Some(done);
+        commit(self.workspace, &progress)
+    }
+}
+
+/// A link from each member of a cluster to its first document, with their shared count. The links
+/// do not depend on which pairs were verified to find the clusters.
+fn links<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    verifier: &Verifier<'_>,
+    clusters: &SharedUnionFind,
+) -> Result<()> {
+    let documents = join.sampled.documents() as u32;
+    let scratch = workspace.scratch(join.context)?;
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let number = list::part_number(workspace);
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
+    let members = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
+        for document in 0..documents {
+            let root = clusters.find(document);
+            if root != document {
+                push(Tagged {
+                    key: root.into(),
+                    document,
+                    extra: 0,
+                })?;
+            }
+        }
+        Ok(())
+    };
+    let mut n = 0u64;
+    let link = |member: Tagged| {
+        if n.is_multiple_of(4096) {
+            join.context.stop.check(STAGE)?;
+            join.context.progress.at(n);
+        }
+        n += 1;
+        let (root, document) = (member.key as u32, member.document);
+        let key = Pair::key(root, document);
+        let value = verifier.shared::<K>(root, document, 0)?.unwrap_or(0);
+        out.push(Record { key, value })
+    };
+    let links = sort_tagged(
+        scratch.path(),
+        "links",
+        ByteSize(LINKS_BYTES),
+        members,
+        link,
+    )?;
+    drop(scratch);
+    let part = out.finish()?;
+    list::committed(workspace, join.config, part, None, links)
+}

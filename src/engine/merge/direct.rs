@@ -1,0 +1,327 @@
+//! Makes postings from the fingerprint sets without runs, if all records fit in memory in a few
+//! passes over the sets.
+
+use crate::Result;
+use crate::base::budget::{Budget, PROCESS_BYTES};
+use crate::base::ids::Key;
+use crate::base::progress::{Context, Stop, Unit};
+use crate::base::workers::{Tasks, work_and_commit};
+use crate::engine::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
+use crate::engine::merge::PostingsEntry;
+use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sort::{Buffer, FormStats, RunsEntry};
+use crate::store::disk;
+use crate::store::workspace::{Places, Workspace};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::profile::{Collected, Collector, PROFILE_SHARE};
+use super::ranges::{
+    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
+    ranges_of,
+};
+use super::{MergeStats, STAGE};
+
+/// The most passes over the sets for each thread. Threads read the same sets at about the same
+/// time, so eight passes read 64 bytes for each 64-bit fingerprint from the disk, unless the sets
+/// fit in the page cache. With runs, about 15 bytes are written and read.
+const MOST_PASSES: u64 = 8;
+/// The most passes of all threads. Reading 61 million fingerprints once takes 0.05 CPU seconds;
+/// writing runs and merging them takes 5 more than making the postings without.
+const MOST_PASSES_OF_ALL: u64 = 32;
+/// The most ranges in a buffer (about 200 MiB), unless that would make more than [`MOST_PASSES`]. A
+/// merge of 61 million records took 6.4 CPU seconds with two buffers of 500 MiB each, and 3.0 with
+/// this limit.
+const FAST_RANGES: u64 = 3;
+/// A buffer has room for this many sixteenths more records than its ranges are expected to have.
+/// Keys are random, but some keys occur in many documents.
+const SPARE: u64 = 1;
+
+/// How the ranges are divided into passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Passes {
+    /// Records that fit in a thread's buffer.
+    capacity: u64,
+    /// Ranges that are expected to fit in the buffer.
+    ranges: u32,
+    /// Whether profiles fit in memory too.
+    collect: bool,
+}
+
+fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> Option<Passes> {
+    let threads = budget.threads as u64;
+    let profiles = threads * Collector::<K>::bytes(extent.documents, levels);
+    let collect = profiles <= budget.memory.0 / PROFILE_SHARE;
+    let fixed = PROCESS_BYTES
+        + extent.column_bytes()
+        + Sampled::bytes(levels, extent)
+        + threads * WORKER_BYTES
+        + list_bytes(extent.documents, threads)
+        + if collect { profiles } else { 0 };
+    let memory = budget.memory.0.checked_sub(fixed)?;
+    let capacity = Buffer::<K>::capacity(memory / threads);
+    let ranges = u64::from(ranges_of(records));
+    let each = records.div_ceil(ranges) * (16 + SPARE) / 16 + 4096;
+    let fit = (capacity / each).min(FAST_RANGES.max(ranges.div_ceil(MOST_PASSES)));
+    if fit == 0 {
+        return None;
+    }
+    // The number of groups is a multiple of the threads, so that all threads have equal work.
+    let groups = ranges.div_ceil(fit).next_multiple_of(threads).min(ranges);
+    let ranges = ranges.div_ceil(groups);
+    Some(Passes {
+        capacity: capacity.min(each * ranges),
+        ranges: ranges as u32,
+        collect,
+    })
+}
+
+/// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
+/// the sample does not cut the sets off ([`crate::engine::sample::Sampling::most_per_document`]), and no
+/// runs have been made.
+#[must_use]
+pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
+    let manifest = &workspace.manifest;
+    let (Some(sample), Ok(extent)) = (manifest.get::<SampleEntry>(), Catalogue::extent(workspace))
+    else {
+        return false;
+    };
+    let begun = manifest.get::<PostingsEntry>().is_some_and(|p| p.direct);
+    if sample.sampling.most_per_document().is_some() || (manifest.has::<RunsEntry>() && !begun) {
+        return false;
+    }
+    let (records, levels) = (sample.stats.sampled, sample.sizes.len());
+    // All keys of a sample are in one of the ranges.
+    let levels_of = sample
+        .sampling
+        .levels(collection::config(manifest).size_groups.count());
+    if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
+        return false;
+    }
+    fits::<K>(budget, records, extent, levels)
+}
+
+/// Whether this number of records fits in memory in a few passes.
+pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> bool {
+    let most = (MOST_PASSES * budget.threads as u64).min(MOST_PASSES_OF_ALL);
+    passes::<K>(budget, records, extent, levels)
+        .is_some_and(|passes| u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= most)
+}
+
+/// Makes shared postings of all sampled records, and resumes after the committed ranges. Returns
+/// `false`, after removing what was made, if the keys of a range do not fit in a buffer. Then runs
+/// must be made.
+pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<bool> {
+    let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
+        return Ok(false);
+    };
+    let extent = Catalogue::extent(workspace)?;
+    let records = sample.stats.sampled;
+    let levels = sample.sizes.len();
+    let Some(passes) = passes::<K>(&context.budget, records, extent, levels) else {
+        return Ok(false);
+    };
+    context
+        .progress
+        .start(STAGE, Unit::Count("records"), Some(records));
+    let ranges = ranges_of(records);
+    let collect = passes.collect && !workspace.manifest.has::<PostingsEntry>();
+    workspace.manifest.set(RunsEntry {
+        complete: true,
+        stats: FormStats {
+            records,
+            ..FormStats::default()
+        },
+        ..RunsEntry::default()
+    });
+    let begin = || PostingsEntry::begin(ranges, MergeStats::default(), true);
+    let postings = workspace.manifest.get_or_insert_with(begin);
+    let todo = postings.ranges_left(ranges);
+    let done = AtomicU64::new(postings.stats.records);
+    // Groups of adjacent ranges.
+    let groups = todo
+        .chunk_by(|a, b| a + 1 == *b)
+        .flat_map(|adjacent| adjacent.chunks(passes.ranges as usize))
+        .filter_map(|group| Some((*group.first()?, *group.last()?)));
+    let sampled = Sampled::load(workspace)?;
+    let collected = Collected::<K>::new(&sampled, collect);
+    let segments = collection::segments(&workspace.manifest).to_vec();
+    let shared = Shared {
+        places: &workspace.places().clone(),
+        out: &workspace.path("postings"),
+        parameters: workspace.collection_parameters(),
+        long: LongLists::default(),
+        segments: &segments,
+        stored: &Catalogue::stored(workspace)?,
+        sampled: &sampled,
+        ranges,
+        crowded: AtomicBool::new(false),
+        done,
+        stop: context.stop,
+    };
+    let work = |tasks: &Groups<'_>| {
+        let mut worker = Worker {
+            shared: &shared,
+            tasks,
+            buffer: Buffer::<K>::new(passes.capacity as usize, K::default(), K::MAX),
+            profiles: collected.begin(),
+        };
+        while let Some((first, last)) = tasks.next() {
+            disk::point("merge in memory: worker");
+            worker.group(first, last)?;
+        }
+        collected.end(worker.profiles);
+        Ok(())
+    };
+    work_and_commit(STAGE, context.budget.threads, groups, work, |merged| {
+        disk::point("merge in memory: commit");
+        commit_range(workspace, merged)?;
+        context.progress.at(shared.done.load(Ordering::Relaxed));
+        Ok(())
+    })?;
+    if shared.crowded.load(Ordering::SeqCst) {
+        discard(workspace)?;
+        return Ok(false);
+    }
+    let fixed = PROCESS_BYTES + Sampled::bytes(levels, extent);
+    let memory = context.budget.memory.0.saturating_sub(fixed);
+    finish::<K>(
+        workspace,
+        records,
+        &sampled,
+        collected.whole(),
+        memory,
+        context,
+    )?;
+    Ok(true)
+}
+
+/// Removes what was made so far, so that runs can be made instead.
+pub fn discard(workspace: &mut Workspace) -> Result<()> {
+    workspace.manifest.remove::<PostingsEntry>();
+    workspace.manifest.remove::<RunsEntry>();
+    workspace.commit(&[])?;
+    workspace.remove_scrap()
+}
+
+/// First and last range of each group.
+type Groups<'a> = Tasks<'a, (u32, u32), MergedRange>;
+
+/// The data that all workers share.
+struct Shared<'a> {
+    places: &'a Places,
+    out: &'a Path,
+    parameters: u128,
+    long: LongLists,
+    segments: &'a [SegmentEntry],
+    stored: &'a Column,
+    sampled: &'a Sampled,
+    ranges: u32,
+    /// Whether the keys of a range did not fit in a buffer.
+    crowded: AtomicBool,
+    /// Records written so far.
+    done: AtomicU64,
+    stop: &'a Stop,
+}
+
+impl Shared<'_> {
+    fn finish<K: Key>(&self, writer: RangeWriter<'_, K>, tasks: &Groups<'_>) -> Result<()> {
+        self.stop.check(STAGE)?;
+        self.done.fetch_add(writer.records(), Ordering::Relaxed);
+        tasks.finished(writer.finish()?);
+        Ok(())
+    }
+}
+
+struct Worker<'a, 's, K> {
+    shared: &'a Shared<'a>,
+    tasks: &'a Groups<'a>,
+    buffer: Buffer<K>,
+    profiles: Option<Collector<'s, K>>,
+}
+
+impl<'a, K: Key> Worker<'a, '_, K> {
+    /// Collects the records of a group of ranges, sorts them, and writes their postings.
+    fn group(&mut self, first: u32, last: u32) -> Result<()> {
+        let shared = self.shared;
+        let low = bounds::<K>(shared.ranges, first).0;
+        let high = bounds::<K>(shared.ranges, last).1;
+        self.buffer.begin(low, high);
+        for segment in shared.segments {
+            shared.stop.check(STAGE)?;
+            if self.collect(segment, low, high)? {
+                continue;
+            }
+            if first == last {
+                shared.crowded.store(true, Ordering::SeqCst);
+                self.tasks.cancel();
+                return Ok(());
+            }
+            // Half the ranges at a time.
+            let middle = first + (last - first) / 2;
+            self.group(first, middle)?;
+            return self.group(middle + 1, last);
+        }
+        self.write(first, last)
+    }
+
+    /// Writes the records of the buffer, range by range.
+    fn write(&mut self, first: u32, last: u32) -> Result<()> {
+        let (shared, tasks, profiles) = (self.shared, self.tasks, &mut self.profiles);
+        let create =
+            |range| RangeWriter::<K>::create(shared.out, shared.parameters, range, &shared.long);
+        let mut writer = create(first)?;
+        let next_range = |writer: &mut RangeWriter<'a, K>| {
+            let next = create(writer.range() + 1)?;
+            shared.finish(std::mem::replace(writer, next), tasks)
+        };
+        self.buffer.drain(|mut records| {
+            while let Some(next) = records.first() {
+                let high = bounds::<K>(shared.ranges, writer.range()).1;
+                if next.key > high {
+                    next_range(&mut writer)?;
+                    continue;
+                }
+                let within = records.partition_point(|record| record.key <= high);
+                let (now, later) = records.split_at(within);
+                records = later;
+                writer.push_records(now, profiles)?;
+            }
+            Ok(())
+        })?;
+        while writer.range() < last {
+            next_range(&mut writer)?;
+        }
+        shared.finish(writer, tasks)
+    }
+
+    /// Puts the records of a segment from `low` to `high` into the buffer; `false` if they do not
+    /// fit.
+    fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
+        let shared = self.shared;
+        let first = segment.first_document;
+        let mut sets = SetReader::<K>::open(shared.places, shared.parameters, segment)?;
+        for document in first..first + segment.stats.documents as u32 {
+            let own = shared.sampled.own(document);
+            let (least, most) = shared.sampled.rate(document).bounds::<K>();
+            let (least, most) = (least.max(low), most.min(high));
+            let mut room = true;
+            let stored = shared.stored.at(document);
+            sets.next_within(stored, (least, most), |keys| {
+                if own == 0 || !room {
+                    return Ok(());
+                }
+                room = keys.len() <= self.buffer.room();
+                if room {
+                    self.buffer.extend(keys, document);
+                }
+                Ok(())
+            })?;
+            if !room {
+                return Ok(false);
+            }
+        }
+        sets.finish()?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,374 @@
+//! What a merge of runs and a merge in memory share: the ranges, their counters and their commit.
+
+use crate::base::ids::Key;
+use crate::base::progress::Context;
+use crate::engine::sample::{Rate, Sampled};
+use crate::engine::sort::{Record, RunsEntry};
+use crate::store::workspace::{StageRecord, Workspace};
+use crate::store::{Kind, PartInfo};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::PostingsWriter;
+use super::profile::{self, Collector};
+
+/// Approximate number of records in a range.
+const RANGE_RECORDS: u64 = 4 << 20;
+/// The most ranges. Each range is a file.
+const MOST_RANGES: u64 = 1024;
+/// Level of zstd for the packed columns of postings. Near-duplicate documents share hundreds of
+/// fingerprints, so the same list occurs many times (`docs/experiments.md`).
+const ZSTD_LEVEL: i32 = 1;
+/// Memory of a thread's writer and compressor.
+pub(super) const WORKER_BYTES: u64 = 4 << 20;
+
+/// From this number of documents on, a list is long.
+pub(super) const LONG: usize = if cfg!(test) { 1000 } else { 256 << 10 };
+
+/// Lets one thread at a time hold a long list. A list can name every document of the collection,
+/// and without this the budget would have to count such a list for each thread.
+#[derive(Debug, Default)]
+pub struct LongLists(Mutex<()>);
+
+impl LongLists {
+    /// Waits until no other thread holds a long list.
+    pub(super) fn enter(&self) -> MutexGuard<'_, ()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The most bytes of the lists that threads make at the same time. A list is collected, copied into
+/// a block of postings and turned into gaps; a long one is collected once, and packed.
+pub(super) fn list_bytes(documents: u64, threads: u64) -> u64 {
+    let long = if documents < LONG as u64 {
+        0
+    } else {
+        documents * 5
+    };
+    threads * documents.min(LONG as u64) * 12 + long
+}
+
+/// Counters of the merge. Records = entries + singles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeStats {
+    /// Records merged.
+    pub records: u64,
+    /// Distinct fingerprints that occur in one document only. They are dropped, because they cannot
+    /// contribute to a pair.
+    pub singles: u64,
+    /// Distinct fingerprints of two documents or more.
+    pub lists: u64,
+    /// Documents in these lists.
+    pub entries: u64,
+    /// The most documents of one fingerprint.
+    pub longest: u64,
+    /// Pairs of documents under one fingerprint, summed over all lists: the tokens of the `count`
+    /// join.
+    pub pair_tokens: u64,
+    /// The most merges that a record went through, including this one.
+    pub generations: u32,
+    /// Runs that this merge had open.
+    pub fan_in: u64,
+    /// Bytes of postings.
+    pub bytes: u64,
+}
+
+impl MergeStats {
+    fn add(&mut self, other: &MergeStats) {
+        self.records += other.records;
+        self.singles += other.singles;
+        self.lists += other.lists;
+        self.entries += other.entries;
+        self.longest = self.longest.max(other.longest);
+        self.pair_tokens += other.pair_tokens;
+        self.generations = self.generations.max(other.generations);
+        self.fan_in = self.fan_in.max(other.fan_in);
+        self.bytes += other.bytes;
+    }
+
+    /// Counts the documents of a fingerprint, and returns whether there are two or more.
+    #[inline]
+    fn list(&mut self, documents: u64) -> bool {
+        if documents < 2 {
+            self.singles += documents;
+            return false;
+        }
+        self.lists += 1;
+        self.entries += documents;
+        self.longest = self.longest.max(documents);
+        self.pair_tokens += documents * (documents - 1) / 2;
+        true
+    }
+}
+
+/// The number of ranges for this number of records.
+pub(super) fn ranges_of(records: u64) -> u32 {
+    records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
+}
+
+/// The least and the greatest fingerprint of a range.
+pub(super) fn bounds<K: Key>(ranges: u32, range: u32) -> (K, K) {
+    Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>()
+}
+
+/// Writes the postings of a range, and counts them.
+pub(super) struct RangeWriter<'a, K> {
+    range: u32,
+    long: &'a LongLists,
+    writer: PostingsWriter<K>,
+    stats: MergeStats,
+}
+
+/// The postings of a range, which are complete but not committed.
+pub(super) struct MergedRange {
+    range: u32,
+    part: PartInfo,
+    stats: MergeStats,
+}
+
+impl<'a, K: Key> RangeWriter<'a, K> {
+    pub(super) fn create(
+        out: &Path,
+        parameters: u128,
+        range: u32,
+        long: &'a LongLists,
+    ) -> Result<Self> {
+        Ok(RangeWriter {
+            range,
+            long,
+            writer: PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?,
+            stats: MergeStats::default(),
+        })
+    }
+
+    /// Counts a list, and returns whether it is shared.
+    #[inline]
+    fn count(
+        &mut self,
+        key: K,
+        documents: impl ExactSizeIterator<Item = u32> + Clone,
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> bool {
+        self.stats.records += documents.len() as u64;
+        let shared = self.stats.list(documents.len() as u64);
+        if let Some(profiles) = profiles
+            && shared
+        {
+            profiles.list(key, documents);
+        }
+        shared
+    }
+
+    /// Takes all documents of a fingerprint. The caller is the one thread that holds a long list,
+    /// if the list is long; its memory is freed here then.
+    pub(super) fn push_list(
+        &mut self,
+        key: K,
+        list: &mut Vec<u32>,
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        let documents = list.iter().copied();
+        if !self.count(key, documents.clone(), profiles) {
+            return Ok(());
+        }
+        if list.len() < LONG {
+            self.writer.push(key, documents)
+        } else {
+            self.writer.push_alone(key, std::mem::take(list))
+        }
+    }
+
+    /// Takes all records of some fingerprints, sorted.
+    pub(super) fn push_records(
+        &mut self,
+        records: &[Record<K>],
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        for list in records.chunk_by(|a, b| a.key == b.key) {
+            let documents = list.iter().map(|record| record.value);
+            let key = list[0].key;
+            if !self.count(key, documents.clone(), profiles) {
+                continue;
+            }
+            if list.len() < LONG {
+                self.writer.push(key, documents)?;
+            } else {
+                let _alone = self.long.enter();
+                self.writer.push_alone(key, documents.collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the range.
+    pub(super) fn range(&self) -> u32 {
+        self.range
+    }
+
+    /// The number of records taken so far.
+    pub(super) fn records(&self) -> u64 {
+        self.stats.records
+    }
+
+    pub(super) fn finish(mut self) -> Result<MergedRange> {
+        let part = self.writer.finish()?;
+        self.stats.bytes = part.bytes;
+        Ok(MergedRange {
+            range: self.range,
+            part,
+            stats: self.stats,
+        })
+    }
+}
+
+/// Commits the postings of a range.
+pub(super) fn commit_range(workspace: &mut Workspace, merged: MergedRange) -> Result<()> {
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+        postings.stats.add(&merged.stats);
+        postings.parts.insert(merged.range, merged.part);
+    }
+    workspace.commit_part(&["postings"], merged.stats.bytes)
+}
+
+/// Completes the merge after all ranges: checks that they hold all records, and writes the
+/// profiles.
+pub(super) fn finish<K: Key>(
+    workspace: &mut Workspace,
+    records: u64,
+    sampled: &Sampled,
+    collected: Option<Collector<'_, K>>,
+    memory: u64,
+    context: &Context<'_>,
+) -> Result<()> {
+    let profiles = profile::write(workspace, sampled, collected, memory, context)?;
+    let path = workspace.path("postings");
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+        if postings.stats.records != records {
+            return Err(Error::Corrupt {
+                path,
+                offset_bytes: None,
+                what: "records merged".into(),
+                expected: records.to_string(),
+                found: postings.stats.records.to_string(),
+            });
+        }
+        postings.complete = true;
+        postings.profiles = profiles;
+    }
+    // Keep the counters of the runs; the postings replace their files.
+    if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
+        entry.runs.clear();
+    }
+    workspace.commit(&["postings"])?;
+    workspace.remove_scrap_with(context.budget.threads)
+}
+
+/// The shared postings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PostingsEntry {
+    /// Number of fingerprint ranges.
+    pub ranges: u32,
+    /// The part of each range that is done.
+    pub parts: BTreeMap<u32, PartInfo>,
+    /// Counters of the merge.
+    pub stats: MergeStats,
+    /// Whether all ranges are done.
+    pub complete: bool,
+    /// Whether the postings were made from the sets, without runs.
+    pub direct: bool,
+    /// The profiles: the number of each document's fingerprints in each class of document
+    /// frequency, by level.
+    pub profiles: Vec<PartInfo>,
+}
+
+impl PostingsEntry {
+    pub(super) fn begin(ranges: u32, stats: MergeStats, direct: bool) -> PostingsEntry {
+        PostingsEntry {
+            ranges,
+            parts: BTreeMap::new(),
+            stats,
+            complete: false,
+            direct,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// Those of the ranges that have no committed part.
+    pub(super) fn ranges_left(&self, ranges: u32) -> Vec<u32> {
+        let left = (0..ranges).filter(|range| !self.parts.contains_key(range));
+        left.collect()
+    }
+}
+
+impl StageRecord for PostingsEntry {
+    const NAME: &'static str = "postings";
+    const DIRECTORY: Option<&'static str> = Some("postings");
+    // The runs are removed when the postings are complete. If the postings are lost, both are made
+    // again.
+    const TAKES_ALONG: &'static [&'static str] = &["runs", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let postings = self.parts.values().map(|part| (Kind::Postings, part));
+        let profiles = self.profiles.iter().map(|part| (Kind::Column, part));
+        postings.chain(profiles).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::merge::PostingsReader;
+    use std::thread;
+
+    /// Long and short lists from two threads, by record and as lists, are read back as they were.
+    #[test]
+    fn long_lists_are_written_like_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let long = LongLists::default();
+        let list = |key: u64| -> Vec<u32> {
+            let length = [1, 2, 999, 1000, 20_000, 3, 1001, 2][key as usize % 8];
+            (0..length)
+                .map(|n| n * (key as u32 % 3 + 1) + key as u32)
+                .collect()
+        };
+        let keys: Vec<u64> = (0..40).collect();
+        thread::scope(|scope| {
+            for range in 0..2 {
+                let (keys, long, list, place) = (&keys, &long, &list, directory.path());
+                scope.spawn(move || {
+                    let mut writer = RangeWriter::<u64>::create(place, 5, range, long).unwrap();
+                    for &key in keys {
+                        let mut list = list(key);
+                        if key % 2 == u64::from(range) {
+                            writer.push_list(key, &mut list, &mut None).unwrap();
+                        } else {
+                            let records: Vec<_> =
+                                list.iter().map(|&value| Record { key, value }).collect();
+                            writer.push_records(&records, &mut None).unwrap();
+                        }
+                    }
+                    let merged = writer.finish().unwrap();
+                    let path = place.join(&merged.part.name);
+                    let mut reader = PostingsReader::<u64>::open(&path, Some(5), None).unwrap();
+                    let mut found = Vec::new();
+                    while let Some(block) = reader.next_below(1 << 20).unwrap() {
+                        let mut rest = &block.documents[..];
+                        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+                            let (list, after) = rest.split_at(length as usize);
+                            found.push((key, list.to_vec()));
+                            rest = after;
+                        }
+                    }
+                    let shared = keys.iter().map(|&key| (key, list(key)));
+                    let expected: Vec<_> = shared.filter(|(_, list)| list.len() > 1).collect();
+                    assert_eq!(found, expected);
+                    assert_eq!(merged.stats.longest, 20_000);
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,238 @@
+//! Merges the ranges of all runs in parallel.
+
+use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::ids::Key;
+use crate::base::progress::{Context, Stop, Unit};
+use crate::base::workers::{Tasks, work_and_commit};
+use crate::engine::collection::Catalogue;
+use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sort::{Compression, RunEntry, RunFile, RunsEntry};
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::profile::{Collected, Collector, PROFILE_SHARE};
+use super::ranges::{
+    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
+    ranges_of,
+};
+use super::{
+    Batches, Combine, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in,
+    merge_generations,
+};
+
+/// The fan-in: the number of runs merged at once.
+pub(crate) fn runs_at_once<K: Key>(
+    budget: &Budget,
+    documents: u64,
+    limit: Option<usize>,
+) -> Result<usize> {
+    let threads = budget.threads as u64;
+    let fixed = PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads);
+    let memory = budget.memory.0.saturating_sub(fixed);
+    let fan_in = fan_in::<K>(budget.memory, memory, threads)?;
+    Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
+}
+
+/// Merges all runs into shared postings. It resumes after the committed ranges. `limit` bounds the
+/// fan-in below what the budget allows.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    if workspace
+        .manifest
+        .get::<PostingsEntry>()
+        .is_some_and(|p| p.complete)
+    {
+        return Ok(());
+    }
+    let missing = || Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "sort",
+    };
+    let entry = workspace
+        .manifest
+        .get::<RunsEntry>()
+        .cloned()
+        .filter(|r| r.complete)
+        .ok_or_else(missing)?;
+    let extent = Catalogue::extent(workspace)?;
+    let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
+    context
+        .progress
+        .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
+    let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
+    let parameters = workspace.collection_parameters();
+    let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;
+    let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
+    let files = runs
+        .iter()
+        .map(|run| {
+            RunFile::<K>::open(
+                &directory.join(&run.part.name),
+                Some(parameters),
+                Some(&run.part),
+            )
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let ranges = ranges_of(entry.stats.records);
+    let postings = workspace.manifest.get_or_insert_with(|| {
+        let stats = MergeStats {
+            generations,
+            fan_in: runs.len() as u64,
+            ..MergeStats::default()
+        };
+        PostingsEntry::begin(ranges, stats, false)
+    });
+    let tasks = postings.ranges_left(ranges);
+    let done = AtomicU64::new(postings.stats.records);
+    let sampled = Sampled::load(workspace)?;
+    let collected = Collected::<K>::new(&sampled, collect);
+    let merge = RangeMerge {
+        files: &files,
+        out: &out,
+        parameters,
+        long: LongLists::default(),
+        ranges,
+        stop: context.stop,
+        done: &done,
+    };
+    let work = |tasks: &Tasks<'_, u32, MergedRange>| {
+        let mut profiles = collected.begin();
+        while let Some(range) = tasks.next() {
+            disk::point("merge: worker");
+            tasks.finished(merge.range(range, &mut profiles)?);
+        }
+        collected.end(profiles);
+        Ok(())
+    };
+    work_and_commit(STAGE, context.budget.threads, tasks, work, |merged| {
+        disk::point("merge: commit");
+        commit_range(workspace, merged)?;
+        context.progress.at(done.load(Ordering::Relaxed));
+        Ok(())
+    })?;
+    drop(files);
+    let fixed = PROCESS_BYTES + Sampled::bytes(sampled.rates().len(), extent);
+    let memory = context.budget.memory.0.saturating_sub(fixed);
+    let collected = collected.whole();
+    finish::<K>(
+        workspace,
+        entry.stats.records,
+        &sampled,
+        collected,
+        memory,
+        context,
+    )
+}
+
+/// The number of runs to merge at once, and whether to count profiles during the merge.
+fn fan_in_and_profiles<K: Key>(
+    workspace: &Workspace,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<(usize, bool)> {
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
+    let levels = workspace.manifest.get::<SampleEntry>();
+    let levels = levels.map_or(1, |sample| sample.sizes.len());
+    let (memory, threads) = (context.budget.memory.0, context.budget.threads as u64);
+    // Profiles are counted during the merge if they do not take memory from it.
+    let profiles =
+        Sampled::bytes(levels, extent) + threads * Collector::<K>::bytes(documents, levels);
+    let fresh = !workspace.manifest.has::<PostingsEntry>();
+    if fresh && profiles <= memory / PROFILE_SHARE {
+        let budget = Budget {
+            memory: ByteSize(memory - profiles),
+            ..context.budget
+        };
+        if let Ok(fan_in) = runs_at_once::<K>(&budget, documents, limit) {
+            return Ok((fan_in, true));
+        }
+    }
+    let sampled = Sampled::bytes(levels, extent);
+    let budget = Budget {
+        memory: ByteSize(memory.saturating_sub(sampled)),
+        ..context.budget
+    };
+    let fan_in = runs_at_once::<K>(&budget, documents, limit).map_err(|error| match error {
+        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(least.0 + sampled).round_up(),
+            what,
+        },
+        other => other,
+    })?;
+    Ok((fan_in, false))
+}
+
+/// Merges runs until there are at most `fan_in`, and commits each merge.
+fn fewer_runs<K: Key>(
+    workspace: &mut Workspace,
+    runs: Vec<RunEntry>,
+    mut next_number: u64,
+    fan_in: usize,
+    context: &Context<'_>,
+) -> Result<Vec<RunEntry>> {
+    let how = Generations {
+        directory: &workspace.path("runs"),
+        parameters: workspace.collection_parameters(),
+        compression: Compression::Packed,
+        combine: Combine::Keep,
+        stop: context.stop,
+        stage: STAGE,
+    };
+    let mut runs = merge_generations::<K>(&how, runs, fan_in, &mut next_number, |runs, next| {
+        if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
+            entry.runs = runs.to_vec();
+            entry.next_number = next;
+        }
+        workspace.commit(&["runs"])?;
+        context.progress.at(0);
+        Ok(())
+    })?;
+    // Order the runs by their documents, so that less is left to sort.
+    runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
+    Ok(runs)
+}
+
+/// What the workers need to merge a range of all runs.
+struct RangeMerge<'a, K> {
+    files: &'a [RunFile<K>],
+    out: &'a Path,
+    parameters: u128,
+    long: LongLists,
+    ranges: u32,
+    stop: &'a Stop,
+    /// Records merged so far.
+    done: &'a AtomicU64,
+}
+
+impl<K: Key> RangeMerge<'_, K> {
+    fn range(&self, range: u32, profiles: &mut Option<Collector<'_, K>>) -> Result<MergedRange> {
+        self.stop.check(STAGE)?;
+        let (low, high) = bounds::<K>(self.ranges, range);
+        let files = self.files.iter();
+        let cursors = files.map(|file| file.range(low, high));
+        let mut batches = Batches::new(cursors.collect::<Result<_>>()?, &self.long);
+        let mut writer = RangeWriter::create(self.out, self.parameters, range, &self.long)?;
+        let mut reported = 0;
+        while let Some(batch) = batches.next()? {
+            match batch {
+                Merged::Records(records) => writer.push_records(records, profiles)?,
+                Merged::Key(key, list) => writer.push_list(key, list, profiles)?,
+            }
+            let records = writer.records();
+            if records - reported >= 1 << 16 {
+                self.stop.check(STAGE)?;
+                self.done.fetch_add(records - reported, Ordering::Relaxed);
+                reported = records;
+            }
+        }
+        writer.finish()
+    }
+}

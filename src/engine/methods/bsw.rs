@@ -1,0 +1,77 @@
+//! `bsw`: the smallest fingerprint of each content-defined chunk.
+//!
+//! # Source
+//! BSW_n of Cherkasova et al. 2009, section 2. The Basic Sliding Window algorithm ends a chunk at
+//! each window whose fingerprint is 0 modulo n. The paper keeps the numerically smallest
+//! fingerprint of the windows of each chunk. The original algorithm (`keep=chunk`) keeps a hash of
+//! the chunk. Windows of 20 bytes, n = 100.
+//!
+//! # Where we depart from the paper
+//! See `windows.rs`. The window whose fingerprint ends a chunk is the last window of that chunk.
+//! The last chunk ends with the text.
+
+use super::document::fingerprint;
+use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
+use super::{Document, Entry, Parameter, Plain};
+use crate::engine::join::JoinConfig;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "bsw",
+    about: "The smallest fingerprint of each content-defined chunk, or a hash of the chunk",
+    paper: "Cherkasova et al. 2009, sections 2 and 4",
+    parameters: &[
+        WINDOW,
+        Parameter {
+            name: "n",
+            default: "100",
+            help: "average number of windows in a chunk",
+        },
+        Parameter {
+            name: "keep",
+            default: "smallest",
+            help: "smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
+                   the classic algorithm",
+        },
+        MEASURE,
+        THRESHOLD,
+    ],
+    build: |values| {
+        Ok(Box::new(Bsw {
+            window: window(values)?,
+            n: values.number("n", 1..=u64::from(u32::MAX))?,
+            chunk: values.one_of("keep", &[("smallest", false), ("chunk", true)])?,
+            join: join(values)?,
+        }))
+    },
+};
+
+struct Bsw {
+    window: usize,
+    n: u64,
+    chunk: bool,
+    join: JoinConfig,
+}
+
+impl Plain for Bsw {
+    fn join(&self) -> JoinConfig {
+        self.join
+    }
+
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        let text = document.text().as_bytes();
+        let fingerprints = windows(document, self.window);
+        let mut from = 0;
+        for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(self.n)) {
+            let to = from + chunk.len();
+            if self.chunk {
+                // A chunk ends where the last window that begins in it ends.
+                let end = to + self.window - 1;
+                let start = if from == 0 { 0 } else { from + self.window - 1 };
+                keys.push(fingerprint(&text[start..end], 0));
+            } else {
+                keys.extend(chunk.iter().min());
+            }
+            from = to;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `cosine`: finds exactly the pairs whose sets of unique terms have a cosine of at least 0.9.
+//!
+//! # Source
+//! Kolcz & Chowdhury 2008, section 6.4, equation 2: shared / sqrt(d(i) d(j)), which ignores how
+//! often a term occurs in a document. The paper evaluates I-Match against this measure. Terms:
+//! section 6.3 (`terms.rs`).
+//!
+//! # Algorithm
+//! The features are the fingerprints of the unique terms. The prefix join limits the candidates to
+//! pairs that can reach the threshold, in exact arithmetic ([`crate::base::measure`]).
+//!
+//! # Where we depart from the paper
+//! - The text requires a cosine greater than 0.9, but equation 3 requires at least 0.9; we follow
+//!   the equation.
+//! - The paper finds the neighbours of a sample of documents; here all pairs are found.
+
+use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, TermKeys, least_terms};
+use super::{Entry, Keys, Method, Parameter, join_by};
+use crate::Result;
+use crate::base::ids::Threshold;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::join::JoinConfig;
+use crate::store::workspace::Workspace;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "cosine",
+    about: "Exact cosine of the sets of unique terms",
+    paper: "Kolcz & Chowdhury 2008, sections 6.3 and 6.4",
+    parameters: &[
+        Parameter {
+            name: "threshold",
+            default: "0.9",
+            help: "lowest cosine of a pair",
+        },
+        Parameter {
+            name: "terms",
+            default: "kolcz",
+            help: "kolcz: words of section 6.3; chowdhury: tokens that pass `filters`",
+        },
+        Parameter {
+            name: "filters",
+            default: "none",
+            help: FILTERS_HELP,
+        },
+        LEAST_TERMS,
+    ],
+    build: |values| {
+        let filters = Filters::read(values.text("filters"))?;
+        let kolcz = values.one_of("terms", &[("kolcz", true), ("chowdhury", false)])?;
+        if kolcz && filters != Filters::default() {
+            return Err("filters are those of terms=chowdhury".into());
+        }
+        Ok(Box::new(Cosine {
+            threshold: values.threshold("threshold")?,
+            preprocessing: if kolcz {
+                Preprocessing::Kolcz
+            } else {
+                Preprocessing::Chowdhury(filters)
+            },
+            least_terms: least_terms(values)?,
+        }))
+    },
+};
+
+struct Cosine {
+    threshold: Threshold,
+    preprocessing: Preprocessing,
+    least_terms: usize,
+}
+
+impl Method for Cosine {
+    fn join(&self) -> JoinConfig {
+        join_by(Measure::Cosine, self.threshold)
+    }
+
+    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
+        Ok(Box::new(TermKeys {
+            preprocessing: self.preprocessing,
+            least_terms: self.least_terms,
+        }))
+    }
+}

@@ -1,0 +1,244 @@
+//! `deco`: shared chunks that SPEX selects, and the scores of co-derivation.
+//!
+//! # Source
+//! Bernstein & Zobel 2006: chunks of 8 words, selected by SPEX (section 5) or another selection of
+//! `selection.rs` (sections 4.2 and 6.1); scores S1 to S4 (6.2) with the thresholds T1 to T5 of
+//! Table 1, divided by the modulo if there is one (8.5); exact duplicates first (6.1); pairs
+//! counted by probabilistic counting (4.2.2, 6.2); the pairs are the edges of the relationship
+//! graph (3; `lookalike graph`).
+//!
+//! # Algorithm
+//! The features of a document are the hashes of its selected chunks. S1 to S3 are measures of the
+//! join. S4 weighs every shared chunk by 1 / f, where f is the number of documents with it
+//! (`join/weigh.rs`).
+//!
+//! # Where we depart from the paper
+//! - SPEX is a selection of `deco` and not a method of its own: without a score it has no pairs.
+//! - The paper has no default score and threshold. Ours is S3 at T3, which it ranks among the best
+//!   (Table 3).
+//! - Hashes are 64 bits of xxh3, and chunks are a set: a chunk that a document repeats counts once.
+//!   Chunk texts are not kept.
+//! - f counts only representatives, because exact duplicates of earlier documents have no features.
+//! - S4 as printed is at most 1/2: a shared chunk has an f of at least two, and no document has
+//!   more chunks than words. T5 of Table 1 (1.0) therefore selects nothing, and T4 (0.5) almost
+//!   nothing, although Table 2 lists results for both. The authors must have measured something
+//!   other than the printed formula.
+//! - The text gives MD5 160 bits; it has 128.
+//! - `counting=probabilistic` applies if pairs are counted in several blocks of postings. The
+//!   budget includes the memory of its counters.
+
+use super::selection::ChunkSelection;
+use super::spex::{self, Spex};
+use super::{Document, Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
+use crate::Result;
+use crate::base::budget::ByteSize;
+use crate::base::ids::Threshold;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::join::{Join, JoinConfig};
+use crate::store::workspace::Workspace;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "deco",
+    about: "Chunks that occur more than once (SPEX), with scores S1 to S4 of the shared ones",
+    paper: "Bernstein & Zobel 2006, sections 3 to 8",
+    parameters: &[
+        Parameter {
+            name: "size",
+            default: "8",
+            help: "words in a chunk",
+        },
+        Parameter {
+            name: "selection",
+            default: "spex",
+            help: "chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
+                   min-N; chunks that two of them select: spex+modulo-16",
+        },
+        Parameter {
+            name: "memory",
+            default: "64MiB",
+            help: "size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
+        },
+        Parameter {
+            name: "iterate",
+            default: "true",
+            help: "true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
+        },
+        Parameter {
+            name: "score",
+            default: "s3",
+            help: "s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
+                   s4: as s3, but rare chunks weigh more",
+        },
+        Parameter {
+            name: "threshold",
+            default: "T3",
+            help: "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
+        },
+        Parameter {
+            name: "counting",
+            default: "auto",
+            help: "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
+        },
+    ],
+    build: |values| {
+        let selection = ChunkSelection::read(values.text("selection"))?;
+        let memory: ByteSize = values.text("memory").parse()?;
+        if !memory.0.is_power_of_two() || memory.0 < spex::LEAST_BYTES {
+            let least = spex::LEAST_BYTES;
+            return Err(format!(
+                "memory is a power of two of at least {least} bytes"
+            ));
+        }
+        let counting = [
+            ("auto", Join::Auto),
+            ("exact", Join::Count),
+            ("probabilistic", Join::Probabilistic),
+        ];
+        let mut join = join(values, selection.modulo())?;
+        join.join = values.one_of("counting", &counting)?;
+        join.max_postings = selection.rare();
+        if join.max_postings.is_some() && join.join == Join::Auto {
+            join.join = Join::Count;
+        }
+        Ok(Box::new(Deco {
+            size: values.number("size", 1..=1000)? as usize,
+            selection,
+            memory: memory.0,
+            iterate: values.flag("iterate")?,
+            join,
+        }))
+    },
+};
+
+/// T1 to T5 of Table 1, in hundredths: of S1, S2, S3 and S4.
+const TABLE_1: [[u64; 5]; 4] = [
+    [2000, 10_000, 20_000, 50_000, 100_000],
+    [3, 5, 10, 15, 30],
+    [2, 5, 10, 15, 30],
+    [2, 5, 20, 50, 100],
+];
+
+/// Score and threshold.
+fn join(values: &Values, modulo: u64) -> Result<JoinConfig, String> {
+    let scores = [("s1", 0), ("s2", 1), ("s3", 2), ("s4", 3)];
+    let score: usize = values.one_of("score", &scores)?;
+    let text = values.text("threshold");
+    let named = ["T1", "T2", "T3", "T4", "T5"]
+        .iter()
+        .position(|t| *t == text);
+    let of_table = named.and_then(|t| TABLE_1.get(score)?.get(t).copied());
+    let measure = match score {
+        0 => {
+            let least = match of_table {
+                Some(hundredths) => hundredths.div_ceil(100 * modulo),
+                None => values.number("threshold", 1..=u64::from(u32::MAX))?,
+            };
+            return Ok(join_by_shared(least as u32));
+        }
+        1 => Measure::S2,
+        2 => Measure::S3,
+        _ => Measure::S4,
+    };
+    let threshold = match of_table {
+        Some(hundredths) => Threshold::new(hundredths, 100 * modulo)
+            .ok_or_else(|| format!("{text} divided by {modulo} is too small a threshold"))?,
+        None => values.threshold("threshold")?,
+    };
+    Ok(join_by(measure, threshold))
+}
+
+struct Deco {
+    size: usize,
+    selection: ChunkSelection,
+    memory: u64,
+    iterate: bool,
+    join: JoinConfig,
+}
+
+impl Method for Deco {
+    fn join(&self) -> JoinConfig {
+        self.join
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        collection: &Workspace,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Keys + 'a>> {
+        let spex = match self.selection.spex() {
+            true => Some(Spex::run(
+                collection,
+                self.size,
+                self.memory,
+                self.iterate,
+                context,
+            )?),
+            false => None,
+        };
+        Ok(Box::new(Prepared { deco: self, spex }))
+    }
+}
+
+struct Prepared<'a> {
+    deco: &'a Deco,
+    spex: Option<Spex>,
+}
+
+impl Keys for Prepared<'_> {
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        let Deco {
+            size, selection, ..
+        } = self.deco;
+        selection.select(document, *size, self.spex.as_ref(), keys);
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.spex.as_ref().map_or(0, Spex::bytes)
+    }
+
+    fn files(&self) -> Vec<(&'static str, String)> {
+        let spex = self.spex.iter();
+        spex.map(|spex| (spex::FILE, spex.table().to_string()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Spec;
+    use super::*;
+
+    #[test]
+    fn thresholds_are_those_of_table_1() {
+        let join = |text: &str| Spec::read(text).unwrap().method().join();
+        let threshold = |text: &str| join(text).threshold.to_string();
+        assert_eq!(
+            join("deco:score=s1,threshold=T1").measure,
+            Measure::Shared(20)
+        );
+        assert_eq!(
+            join("deco:score=s1,threshold=T5").measure,
+            Measure::Shared(1000)
+        );
+        // 20 / 16: a pair needs two shared chunks to reach it.
+        let modulo = "deco:selection=spex+modulo-16,score=s1,threshold=T1";
+        assert_eq!(join(modulo).measure, Measure::Shared(2));
+        assert_eq!(join("deco").measure, Measure::S3);
+        let same = |a: &str, b: &str| assert_eq!(a.parse::<Threshold>(), b.parse(), "{a} {b}");
+        same(&threshold("deco"), "1/10");
+        same(&threshold("deco:score=s2,threshold=T1"), "3/100");
+        same(&threshold("deco:score=s4,threshold=T5"), "1");
+        same(&threshold("deco:selection=modulo-256,score=s4"), "1/1280");
+        same(&threshold("deco:selection=modulo-256,threshold=0.2"), "0.2");
+        for text in [
+            "deco:memory=63MiB",
+            "deco:memory=4",
+            "deco:score=s1,threshold=0.5",
+            "deco:threshold=T6",
+            "deco:selection=modulo-0",
+        ] {
+            assert!(Spec::read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The methods of the papers: each defines the features of a document and what two documents must
+//! share.
+//!
+//! # In and out
+//! In: a collection that keeps its texts (`--keep-text`), and a [`Spec`], the name of a method with
+//! its parameters. Out: a directory `methods/SPEC` inside the collection's directory. It holds a
+//! collection of its own, with the method's features in place of shingles, and their pairs and
+//! clusters.
+//!
+//! # Algorithm
+//! 1. Some methods need statistics of the whole collection, such as document frequencies, before
+//!    they can compute features. [`Method::prepare`] computes them first.
+//! 2. The texts of all representatives are turned into sets of features (`extract.rs`).
+//! 3. Stages 4 to 9 make postings, pairs and clusters from these sets, as they do from shingles.
+//!
+//! # Invariants
+//! - The invariants of the main job hold: the output depends only on the collection and the
+//!   specification, a stopped run can be resumed, and the budget bounds the memory.
+//! - No stage knows about a particular method. A method is one file here and one line in
+//!   [`METHODS`].
+//!
+//! # Where we depart from the papers
+//! - Every method removes exact duplicates first. Papers that compare methods do not say whether
+//!   they do; without this step, every method would find the same millions of pairs.
+//! - Features are 64 bits of xxh3 (or the first 64 bits of a digest that a paper prescribes) where
+//!   papers use Rabin fingerprints. The expected number of documents that collide is far below one
+//!   at any collection size that 32-bit document numbers allow.
+
+mod bsw;
+mod cosine;
+mod deco;
+mod document;
+mod extract;
+mod i_match;
+mod lexicon;
+mod megashingles;
+mod min;
+mod minhash;
+mod mod_n;
+mod porter;
+mod run;
+mod selection;
+mod shingles;
+mod sketch;
+mod spec;
+mod spex;
+mod super_shingles;
+mod syntactic;
+mod terms;
+mod texts;
+mod windows;
+
+use crate::base::ids::Threshold;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::join::{Join, JoinConfig, Pairs};
+use crate::store::workspace::Workspace;
+use crate::text::parse::ParseConfig;
+use crate::{Error, Result};
+
+pub use document::Document;
+pub(crate) use extract::COST;
+pub use lexicon::LEXICON_FILE;
+pub use minhash::MinHashes;
+pub use run::{SETS_FILE, directory, keys, keys_to_read, open, run};
+pub use spec::{Parameter, Spec, Values};
+pub use spex::FILE as SPEX_FILE;
+
+/// All methods, one line each.
+pub const METHODS: &[&Entry] = &[
+    &shingles::METHOD,
+    &super_shingles::METHOD,
+    &megashingles::METHOD,
+    &minhash::METHOD,
+    &mod_n::METHOD,
+    &min::METHOD,
+    &sketch::METHOD,
+    &bsw::METHOD,
+    &i_match::METHOD,
+    &syntactic::METHOD,
+    &cosine::METHOD,
+    &deco::METHOD,
+];
+
+/// An entry of the table of methods.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name of the method in a [`Spec`].
+    pub name: &'static str,
+    /// What the method does, in one line.
+    pub about: &'static str,
+    /// The paper and sections that describe it.
+    pub paper: &'static str,
+    /// Its parameters, with the paper's defaults.
+    pub parameters: &'static [Parameter],
+    /// Builds the method from values of its parameters, or says what is wrong with them.
+    pub build: fn(&Values) -> std::result::Result<Box<dyn Method>, String>,
+}
+
+/// A method with its parameters.
+pub trait Method: Send + Sync {
+    /// What the features of two documents must share.
+    fn join(&self) -> JoinConfig;
+
+    /// Computes the statistics of the collection that the method needs.
+    ///
+    /// # Errors
+    /// Those of the stages that it runs.
+    fn prepare<'a>(
+        &'a self,
+        collection: &Workspace,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Keys + 'a>>;
+
+    /// Identifies what the results depend on besides the parameters and the collection, such as the
+    /// content of a file.
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read.
+    fn identity(&self) -> Result<String> {
+        Ok(String::new())
+    }
+
+    /// Whether the documents of each feature are a set of duplicates, listed as a line in
+    /// `sets.jsonl`.
+    fn sets(&self) -> bool {
+        false
+    }
+
+    /// A limitation that users of the results need to know.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A method that needs no statistics of the collection.
+trait Plain: Send + Sync {
+    /// As [`Method::join`].
+    fn join(&self) -> JoinConfig;
+
+    /// As [`Keys::keys`].
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
+
+    /// As [`Method::sets`].
+    fn sets(&self) -> bool {
+        false
+    }
+
+    /// As [`Method::warning`].
+    fn warning(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<P: Plain> Method for P {
+    fn join(&self) -> JoinConfig {
+        Plain::join(self)
+    }
+
+    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
+        Ok(Box::new(OfItself(self)))
+    }
+
+    fn sets(&self) -> bool {
+        Plain::sets(self)
+    }
+
+    fn warning(&self) -> Option<String> {
+        Plain::warning(self)
+    }
+}
+
+struct OfItself<'a, P>(&'a P);
+
+impl<P: Plain> Keys for OfItself<'_, P> {
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        self.0.keys(document, keys);
+    }
+}
+
+/// Computes the features of a document, sorted and distinct.
+pub(crate) struct Keyer<'a> {
+    keys: &'a dyn Keys,
+    scratch: document::Scratch,
+}
+
+impl<'a> Keyer<'a> {
+    /// `parse` are the parameters of the collection.
+    pub(crate) fn new(keys: &'a dyn Keys, parse: &ParseConfig) -> Self {
+        Keyer {
+            keys,
+            scratch: document::Scratch::new(parse),
+        }
+    }
+
+    /// Replaces `set` with the features of a text, given in the form in which the collection stores
+    /// it.
+    pub(crate) fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
+        set.clear();
+        let mut document = Document::new(text, &mut self.scratch);
+        self.keys.keys(&mut document, set);
+        set.sort_unstable();
+        set.dedup();
+        if text.len() > LARGE_TEXT {
+            // Frees the buffers of a long text before the next document is read.
+            self.scratch.shrink();
+            set.shrink_to_fit();
+        }
+    }
+}
+
+/// Buffers are freed after a text longer than this number of bytes.
+const LARGE_TEXT: usize = 256 << 10;
+
+/// Computes features of documents.
+pub trait Keys: Sync {
+    /// Appends a document's features, in any order, with or without repetitions. The method ignores
+    /// and counts documents without features.
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
+
+    /// Memory that the statistics of the collection use.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Small files that describe the statistics and are stored next to the results: name and
+    /// content.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// A join that finds all pairs by a measure.
+#[must_use]
+pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
+    JoinConfig {
+        join: Join::Auto,
+        threshold,
+        measure,
+        max_postings: None,
+        pairs: Pairs::All,
+        candidates: None,
+    }
+}
+
+/// A join that finds all pairs that share at least this number of features. The threshold does not
+/// apply.
+#[must_use]
+pub fn join_by_shared(least: u32) -> JoinConfig {
+    join_by(Measure::Shared(least), whole())
+}
+
+/// A threshold of 1.
+#[must_use]
+pub fn whole() -> Threshold {
+    // 1 of 1 is a valid share, so this cannot fail.
+    Threshold::new(1, 1).unwrap_or_else(|| unreachable!())
+}
+
+/// Finds a method by its name.
+///
+/// # Errors
+/// [`Error::BadParameter`], which lists the names of all methods.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let found = METHODS.iter().find(|entry| entry.name == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
+        Error::BadParameter {
+            name: "method",
+            given: name.into(),
+            limit: format!("the methods are {}", names.join(", ")),
+        }
+    })
+}
+
+pub(crate) use crate::base::random::mix_key as mix;

@@ -1,0 +1,53 @@
+//! `mod`: the fingerprints that are 0 modulo n.
+//!
+//! # Source
+//! Mod_n of Cherkasova et al. 2009, section 2 (Broder 1997 with words). The parameters are from
+//! section 4: windows of 20 bytes, n = 100.
+//!
+//! # Where we depart from the paper
+//! See `windows.rs`.
+
+use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
+use super::{Document, Entry, Parameter, Plain};
+use crate::engine::join::JoinConfig;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "mod",
+    about: "Fingerprints of byte windows that are 0 modulo n",
+    paper: "Cherkasova et al. 2009, sections 2 and 4",
+    parameters: &[
+        WINDOW,
+        Parameter {
+            name: "n",
+            default: "100",
+            help: "keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
+                   50 KB)",
+        },
+        MEASURE,
+        THRESHOLD,
+    ],
+    build: |values| {
+        Ok(Box::new(Mod {
+            window: window(values)?,
+            n: values.number("n", 1..=u64::from(u32::MAX))?,
+            join: join(values)?,
+        }))
+    },
+};
+
+struct Mod {
+    window: usize,
+    n: u64,
+    join: JoinConfig,
+}
+
+impl Plain for Mod {
+    fn join(&self) -> JoinConfig {
+        self.join
+    }
+
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        let fingerprints = windows(document, self.window).iter().copied();
+        keys.extend(fingerprints.filter(|f| f.is_multiple_of(self.n)));
+    }
+}

@@ -1,0 +1,237 @@
+//! Reads the texts that a collection keeps of its representatives, window by window, and processes
+//! them on all threads.
+//!
+//! # Algorithm
+//! For each segment, read a window of texts, share its documents among the threads, and pass the
+//! results on in document order.
+//!
+//! # Cost
+//! Memory: one window, in which each byte of text costs the number of bytes that the caller gives.
+
+use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit, caught, joined_all};
+use crate::base::threads;
+use crate::engine::collection::{
+    self, Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
+};
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::document::{Document, Scratch};
+use super::extract::no_text;
+
+const DIRECTORY: &str = "collection";
+/// The bytes of text in a window if the budget allows: enough to keep all threads busy.
+const WINDOW_BYTES: u64 = 16 << 20;
+/// The number of documents between two reports of progress.
+const LOOK_AFTER: usize = 64;
+/// The most documents in a window.
+const WINDOW_DOCUMENTS: usize = 16 << 10;
+/// Memory of the readers, the writers, and the tokenizer of each thread.
+const FIXED_BYTES: u64 = 24 << 20;
+
+/// A document of a window, and where its text is if the document is a representative.
+struct Waiting {
+    document: DocumentRecord,
+    text: Option<std::ops::Range<usize>>,
+}
+
+/// The texts of a collection, and the resources for one pass over them.
+pub(super) struct Texts<'a> {
+    base: &'a Workspace,
+    context: &'a Context<'a>,
+    stage: &'static str,
+    /// Memory for each byte of text.
+    cost: u64,
+    fixed: u64,
+    window: u64,
+    representatives: Representatives,
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of `base`, for a stage that already uses `held` bytes and needs `cost` bytes for
+    /// each byte of text.
+    pub(super) fn new(
+        base: &'a Workspace,
+        stage: &'static str,
+        held: u64,
+        cost: u64,
+        context: &'a Context<'a>,
+    ) -> Result<Self> {
+        let documents = Catalogue::stats(base)?.documents;
+        let threads = context.budget.threads as u64;
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
+        let least = ByteSize(fixed + (1 << 20) * cost);
+        let what = || {
+            format!(
+                "making keys of {} with {}",
+                counted(documents, "document"),
+                counted(threads, "thread")
+            )
+        };
+        context.budget.require(least, what)?;
+        let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
+        context
+            .progress
+            .start(stage, Unit::Count("documents"), Some(documents));
+        Ok(Texts {
+            base,
+            context,
+            stage,
+            cost,
+            fixed,
+            window,
+            representatives: Catalogue::representatives(base)?,
+        })
+    }
+
+    /// Calls `make` for each text of a segment, on all threads. Then calls `each` with every
+    /// document in order, and with the result of `make` if the document is a representative.
+    pub(super) fn segment<T: Send>(
+        &self,
+        segment: &SegmentEntry,
+        make: impl Fn(&mut Document<'_>) -> T + Sync,
+        mut each: impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+    ) -> Result<()> {
+        let path = self.base.path(DIRECTORY).join(&segment.documents.name);
+        let mut records = DocumentReader::open(
+            &path,
+            Some(self.base.collection_parameters()),
+            Some(&segment.documents),
+        )?;
+        let mut texts = TextReader::of(self.base, segment)?.ok_or_else(|| no_text(self.base))?;
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut at = segment.first_document;
+        while let Some(document) = records.next()? {
+            let mut text = None;
+            if document.stored {
+                let length = texts.next_length()?;
+                let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
+                // A document without words has no features, so it equals no other.
+                let takes_part = self.representatives.has(at);
+                if takes_part && document.words > 0 {
+                    if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
+                        self.window(
+                            (texts.path(), at),
+                            &mut waiting,
+                            &mut bytes,
+                            &make,
+                            &mut each,
+                        )?;
+                    }
+                    self.context
+                        .budget
+                        .require(ByteSize(self.fixed + length * self.cost), || {
+                            format!("the keys of a document of {length} bytes of text")
+                        })?;
+                    let from = bytes.len();
+                    while let Some(piece) = texts.piece()? {
+                        bytes.extend_from_slice(piece);
+                    }
+                    text = Some(from..bytes.len());
+                }
+            }
+            waiting.push(Waiting { document, text });
+            if waiting.len() == WINDOW_DOCUMENTS {
+                self.window(
+                    (texts.path(), at + 1),
+                    &mut waiting,
+                    &mut bytes,
+                    &make,
+                    &mut each,
+                )?;
+            }
+            at += 1;
+        }
+        self.window(
+            (texts.path(), at),
+            &mut waiting,
+            &mut bytes,
+            &make,
+            &mut each,
+        )?;
+        if texts.next_length()?.is_some() {
+            return Err(missing_text(texts.path(), at));
+        }
+        texts.finish()?;
+        records.finish()
+    }
+
+    /// Processes a window of texts from the part `path`. Its documents are the ones just before
+    /// `end`.
+    fn window<T: Send>(
+        &self,
+        (path, end): (&Path, u32),
+        waiting: &mut Vec<Waiting>,
+        bytes: &mut Vec<u8>,
+        make: &(impl Fn(&mut Document<'_>) -> T + Sync),
+        each: &mut impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+    ) -> Result<()> {
+        self.context.stop.check(self.stage)?;
+        let next = AtomicUsize::new(0);
+        let (next, all, texts) = (&next, &waiting[..], &bytes[..]);
+        let first = (end as usize).saturating_sub(all.len());
+        let parse = &collection::config(&self.base.manifest).shingle.parse;
+        let work = || -> Result<Vec<(usize, T)>> {
+            disk::point("keys: worker");
+            let mut scratch = Scratch::new(parse);
+            let mut made = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(waiting) = all.get(at) else {
+                    return Ok(made);
+                };
+                // A method may take seconds for a large document.
+                self.context.stop.check(self.stage)?;
+                if at.is_multiple_of(LOOK_AFTER) {
+                    self.context.progress.at((first + at) as u64);
+                }
+                let Some(range) = &waiting.text else { continue };
+                let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
+                    let docno = &waiting.document.docno;
+                    Error::Corrupt {
+                        path: path.into(),
+                        offset_bytes: None,
+                        what: format!("the text of {docno}"),
+                        expected: "UTF-8".into(),
+                        found: e.to_string(),
+                    }
+                })?;
+                made.push((at, make(&mut Document::new(text, &mut scratch))));
+            }
+        };
+        let threads = self.context.budget.threads;
+        let made = if threads == 1 {
+            vec![caught(self.stage, work)?]
+        } else {
+            threads::scope(|scope| {
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                joined_all(self.stage, workers)
+            })?
+        };
+        let mut made: Vec<(usize, T)> = made.into_iter().flatten().collect();
+        made.sort_unstable_by_key(|(at, _)| *at);
+        let mut made = made.into_iter().peekable();
+        for (at, waiting) in waiting.drain(..).enumerate() {
+            let of = made.next_if(|(of, _)| *of == at);
+            each(waiting.document, of.map(|(_, made)| made))?;
+        }
+        bytes.clear();
+        Ok(())
+    }
+}
+
+fn missing_text(path: &Path, document: u32) -> Error {
+    Error::Corrupt {
+        path: path.into(),
+        offset_bytes: None,
+        what: format!("texts of the segment, at document {document}"),
+        expected: "one for each stored document".into(),
+        found: "another number".into(),
+    }
+}

@@ -1,0 +1,31 @@
+//! From tokens to pairs and clusters, in bounded memory.
+//!
+//! The stages that follow [`read`](crate::text::read) and [`parse`](crate::text::parse):
+//!
+//! 3. [`shingle`]: tokens -> fingerprint sets
+//! 4. [`collection`]: fingerprint sets -> the collection on disk, and its exact duplicates
+//! 5. [`sample`]: collection -> the sampled `<fingerprint, document>` records
+//! 6. [`sort`]: records -> sorted runs
+//! 7. [`merge`]: sorted runs -> shared postings
+//! 8. [`join`]: shared postings -> the pair list
+//! 9. [`cluster`]: pair list -> clusters, and the result files
+//!
+//! [`pipeline`] runs them in order over an output directory and reuses committed stages; [`trial`]
+//! runs them again with other parameters, beside it. [`methods`] replaces the shingles of a
+//! document by the features of a method of the literature; the stages from the sort on are the
+//! same. [`index`] finds the documents that have a fingerprint, and [`document`] finds one document
+//! by its name. [`outputs`] checks that a command may write to the path that the user gave.
+
+pub mod cluster;
+pub mod collection;
+pub(crate) mod document;
+pub mod index;
+pub mod join;
+pub mod merge;
+pub mod methods;
+pub mod outputs;
+pub mod pipeline;
+pub mod sample;
+pub mod shingle;
+pub mod sort;
+pub(crate) mod trial;

@@ -1,0 +1,357 @@
+//! Checks that a command may write to a path that the user gave.
+//!
+//! # The rule
+//! - An output must not be an input of the collection or a file that the command reads. The check
+//!   finds a file under every spelling of its path and under every link to it.
+//! - An output must not lie in an output directory of another command, of whatever kind: the
+//!   directory of a run, or records that `dedup` kept or removed. In the directory where the
+//!   command works, it must not be a file that the program creates there, and must not lie in a
+//!   subdirectory that the program creates. The one exception is the file that the command is made
+//!   to write: `report` replaces `report.html` of its directory.
+//! - Nothing but a regular file is replaced. A symbolic link is kept, and the file that it leads to is
+//!   written. What is written to a FIFO or a character device goes through it. A socket, a block
+//!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
+//!
+//! # Cost
+//! If the output exists, one look at every input of the collection, because files are compared by
+//! device and inode.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::engine::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
+use crate::engine::sample::plan::PLAN_FILE;
+use crate::store::disk::{self, Destination};
+use crate::store::workspace::{
+    self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
+};
+use crate::text::read::lasting;
+use crate::{Error, Result};
+
+/// Subdirectories that commands create in an output directory, including the directories of parts.
+pub const DIRECTORIES: [&str; 14] = [
+    "collection",
+    "catalogue",
+    "checkpoint",
+    "index",
+    "sample",
+    "runs",
+    "postings",
+    "pairs",
+    "scratch",
+    "methods",
+    "study",
+    "plan",
+    "compare",
+    "report",
+];
+
+/// Files that commands create in an output directory, besides results and files made from results.
+pub const FILES: [&str; 26] = [
+    MANIFEST_FILE,
+    INPUTS_FILE,
+    LOCK_FILE,
+    PLAN_FILE,
+    "summary.json",
+    "sets.jsonl",
+    "lexicon.tsv",
+    "spex.tsv",
+    "spans.tsv",
+    "removable.tsv",
+    "coverage.tsv",
+    "matches.tsv",
+    "overlaps.tsv",
+    "common.tsv",
+    "common-places.tsv",
+    "boilerplate.tsv",
+    "boilerplate-places.tsv",
+    "spans.parquet",
+    "removable.parquet",
+    "coverage.parquet",
+    "matches.parquet",
+    "overlaps.parquet",
+    "common.parquet",
+    "common-places.parquet",
+    "boilerplate.parquet",
+    "boilerplate-places.parquet",
+];
+
+/// The directory that a command works in, and the names of the files in it that the command is made
+/// to write.
+pub type Own<'a> = (&'a Workspace, &'a [&'a str]);
+
+/// Refuses an output that must not be replaced. `reads` are the files that the command reads
+/// besides the collection.
+pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()> {
+    let collection = own.map(|(workspace, _)| workspace);
+    check_as("output", output, (own, collection), reads)
+}
+
+/// As [`check`], for the output that `parameter` names of a command which writes nothing into the
+/// directory of its collection.
+pub fn check_outside(parameter: &'static str, output: &Path, collection: &Workspace) -> Result<()> {
+    check_as(parameter, output, (None, Some(collection)), &[])
+}
+
+/// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
+/// command or lies below one.
+pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
+    workspace::refuse_below_another(parameter, directory)?;
+    let what = match workspace::output_kind(directory)? {
+        None => return Ok(()),
+        Some(OutputKind::Run) => "it is the output directory of a run; give another",
+        Some(OutputKind::Records) => "it has the records that a command wrote; give another",
+    };
+    Err(Error::BadParameter {
+        name: parameter,
+        given: directory.display().to_string(),
+        limit: what.into(),
+    })
+}
+
+/// Refuses a directory that is to get files of these names if it is or lies in an output directory of
+/// another command, or if one of the files must not be replaced. As in every directory that the
+/// program writes, only regular files have these names.
+pub fn check_files<'n>(
+    directory: &Path,
+    names: impl IntoIterator<Item = &'n str>,
+    collections: &[&Workspace],
+    reads: &[&Path],
+) -> Result<()> {
+    check_directory("output", directory)?;
+    for name in names {
+        let path = directory.join(name);
+        let collection = collections.first().copied();
+        check_as("output", &path, (None, collection), reads)?;
+        for collection in collections.iter().skip(1) {
+            check_as("output", &path, (None, Some(collection)), &[])?;
+        }
+        if let Some(kind) = irregular(&path)? {
+            return Err(Error::BadParameter {
+                name: "output",
+                given: directory.display().to_string(),
+                limit: format!("{name} in it is {kind}; give another directory"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an output, given by `parameter`, that could not be created: its directory does not exist
+/// or cannot be written to, or something
+/// other than a file has the name. A command calls this before a long computation.
+pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
+    let parent = output.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new("."));
+    let what = match real(parent)? {
+        None => "does not exist; create it first",
+        Some(real) if !disk::is_directory(&real)? => "is not a directory",
+        Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
+        Some(_) => return destination(parameter, output, output).map(|_| ()),
+    };
+    Err(Error::BadParameter {
+        name: parameter,
+        given: output.display().to_string(),
+        limit: format!("{} {what}", parent.display()),
+    })
+}
+
+/// What has this name, unless it is a regular file or nothing.
+fn irregular(path: &Path) -> Result<Option<&'static str>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match disk::kind_of_name(path) {
+        Ok(kind) => Ok((kind != disk::REGULAR).then_some(kind)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
+/// The destination of an output, given by `parameter`.
+fn destination(parameter: &'static str, output: &Path, path: &Path) -> Result<Destination> {
+    match disk::destination(path) {
+        Err(Error::WrongFileType { found, .. }) => Err(Error::BadParameter {
+            name: parameter,
+            given: output.display().to_string(),
+            limit: format!("it is {found}; give another file"),
+        }),
+        other => other,
+    }
+}
+
+fn check_as(
+    parameter: &'static str,
+    output: &Path,
+    (own, collection): (Option<Own<'_>>, Option<&Workspace>),
+    reads: &[&Path],
+) -> Result<()> {
+    workspace::refuse_remote(parameter, output)?;
+    let refuse = |limit: String| {
+        Err(Error::BadParameter {
+            name: parameter,
+            given: output.display().to_string(),
+            limit: limit + "; give another file",
+        })
+    };
+    let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
+        (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),
+        (None, _) => Ok(None),
+    };
+    let Some((mut name, parent)) = place(output)? else {
+        return refuse("it is the name of a directory".into());
+    };
+    let Some(mut parent) = parent else {
+        return Ok(()); // There is nothing, and nothing can be written there.
+    };
+    let home = match own {
+        Some((workspace, _)) => real(workspace.directory())?,
+        None => None,
+    };
+    if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
+        return refuse(format!(
+            "it is a file of the output directory {}",
+            directory.display()
+        ));
+    }
+    if home.as_ref().is_some_and(|home| parent.starts_with(home))
+        && let Some(kind) = irregular(&parent.join(&name))?
+    {
+        return refuse(format!("it is {kind} in an output directory"));
+    }
+    match destination(parameter, output, &parent.join(&name))? {
+        Destination::Through(_) => return Ok(()),
+        Destination::File(target) if target == parent.join(&name) => {}
+        Destination::File(target) => {
+            let Some((file, Some(above))) = place(&target)? else {
+                return Ok(()); // Nothing can be written there.
+            };
+            (name, parent) = (file, above);
+            if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
+                return refuse(format!(
+                    "it is a link to a file of the output directory {}",
+                    directory.display()
+                ));
+            }
+        }
+    }
+    if let Some((_, names)) = own
+        && names.iter().any(|own| name == *own)
+        && home.as_ref() == Some(&parent)
+    {
+        return Ok(());
+    }
+    // A file that is written under a temporary name replaces something, too.
+    let mut replaced = BTreeSet::new();
+    let target = parent.join(&name);
+    for path in [&target, &disk::temporary(&target)] {
+        replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
+    }
+    if replaced.is_empty() {
+        return Ok(());
+    }
+    let is = |path: &Path| match disk::identity(path) {
+        Ok(identity) => Ok(identity.is_some_and(|identity| replaced.contains(&identity))),
+        // A file that can never be inspected is not the output, which was inspected just before.
+        Err(error) if lasting(&error) => Ok(false),
+        Err(error) => Err(error).map_err(Error::io("inspect", path)),
+    };
+    for path in reads {
+        if is(path)? {
+            return refuse(format!("this command reads it, as {}", path.display()));
+        }
+    }
+    let Some(workspace) = collection else {
+        return Ok(());
+    };
+    for path in files_of(workspace) {
+        // A report page that the manifest lists may be written again under the same name.
+        let itself = home.as_ref() == Some(&parent) && path == workspace.directory().join(&name);
+        if !itself && is(&path)? {
+            return refuse(format!(
+                "it is {}, which the collection needs",
+                path.display()
+            ));
+        }
+    }
+    let mut inputs = InputList::open(workspace.directory())?;
+    while let Some(input) = inputs.next()? {
+        let mut itself = false;
+        for place in input.places() {
+            itself |= is(place)?;
+        }
+        if input.path != "-" && itself {
+            return refuse(format!("it is {}, an input of the collection", input.path));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an input file, given by `parameter`, that lies in a directory whose files are replaced.
+pub(crate) fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
+    match (real(directory)?, real(read)?) {
+        (Some(directory), Some(file)) if file.starts_with(&directory) => Err(Error::BadParameter {
+            name: parameter,
+            given: read.display().to_string(),
+            limit: "this command replaces the files there; put it somewhere else".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The canonical path, if the path leads to something.
+fn real(path: &Path) -> Result<Option<PathBuf>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match disk::canonical(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
+/// The real path of the directory of a path, if there is one.
+fn parent_of(path: &Path) -> Result<Option<PathBuf>> {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    real(parent.unwrap_or(Path::new(".")))
+}
+
+/// The output directory, if there is one, in which a file of this name in `parent` must not be
+/// written. Directories above `home`, where the command works, do not count.
+fn taken_in<'p>(
+    parent: &'p Path,
+    name: &OsStr,
+    (own, home): (Option<Own<'_>>, Option<&Path>),
+) -> Result<Option<&'p Path>> {
+    let mut inner = None;
+    for directory in parent.ancestors() {
+        if Some(directory) == home {
+            let allowed = own.map_or(&[] as &[&str], |(_, names)| names);
+            let taken = match inner {
+                None if allowed.iter().any(|own| name == *own) => false,
+                None => FILES
+                    .iter()
+                    .chain(&RESULT_FILES)
+                    .chain(&TABLE_FILES)
+                    .chain(&DERIVED_FILES)
+                    .any(|file| name == *file),
+                Some(inner) => DIRECTORIES.iter().any(|directory| inner == *directory),
+            };
+            return Ok(taken.then_some(directory));
+        }
+        if workspace::output_kind(directory)?.is_some() {
+            return Ok(Some(directory));
+        }
+        inner = directory.file_name();
+    }
+    Ok(None)
+}
+
+/// Every file that a directory names, and the files that identify it.
+fn files_of(workspace: &Workspace) -> impl Iterator<Item = PathBuf> {
+    let manifest = &workspace.manifest;
+    let parts = manifest.parts().into_iter();
+    let parts = parts.map(|(place, _, part)| workspace.path(place).join(&part.name));
+    let named = manifest.result_files().chain(&manifest.others);
+    let named = named.map(|file| file.name.as_str());
+    let all = named.chain([MANIFEST_FILE, INPUTS_FILE, LOCK_FILE]);
+    parts.chain(all.map(|name| workspace.directory().join(name)))
+}

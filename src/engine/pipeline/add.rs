@@ -1,0 +1,236 @@
+//! Adds inputs to a collection.
+//!
+//! Segments, documents and lines of the list of inputs are appended. What later stages made of all
+//! documents falls, except the index, which gets a level more, and the pairs, to which the join
+//! adds those of the new documents ([`crate::engine::join::adds`]).
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::Summary;
+use super::parameters::{AppliedPlan, JoinParameters, Spill};
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::cluster::TablesEntry;
+use crate::engine::collection::{self, Ingested};
+use crate::engine::index::IndexEntry;
+use crate::engine::join::{Before, PairsEntry};
+use crate::store::disk;
+use crate::store::workspace::{
+    self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
+};
+use crate::text::read::{InputFile, Inputs};
+use crate::{Error, Result};
+
+/// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
+/// listed ones; `None` if there is no list, or nothing to change.
+pub(super) fn arrange(out: &Path, inputs: &Inputs) -> Result<Option<(Inputs, usize)>> {
+    let missing = |name: &str| disk::is_gone(&out.join(name));
+    if missing(MANIFEST_FILE)? || missing(INPUTS_FILE)? || super::is_piped(inputs) {
+        return Ok(None);
+    }
+    disk::claim(out);
+    let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
+    let arranged = workspace::arrange(out, &entries, true)?;
+    let known = arranged.listed.len();
+    let same = |(&place, name): (&usize, &String)| inputs[place].docno == *name;
+    if known == inputs.len()
+        && arranged.listed.is_sorted()
+        && arranged.listed.iter().zip(&arranged.names).all(same)
+    {
+        return Ok(None);
+    }
+    let all = arranged.listed.iter().chain(&arranged.new);
+    let mut files: Vec<InputFile> = all.map(|&place| inputs[place].clone()).collect();
+    let (listed, new) = files.split_at_mut(known);
+    for (input, name) in listed.iter_mut().zip(&arranged.names) {
+        input.docno.clone_from(name);
+    }
+    crate::text::read::tell_apart(new, arranged.names.into_iter().collect());
+    let arranged = Inputs {
+        files,
+        skipped: inputs.skipped,
+        need_documents: inputs.need_documents,
+    };
+    Ok(Some((arranged, known)))
+}
+
+/// Opens a collection for more inputs, once all listed ones have been read.
+pub(super) fn begin(
+    workspace: &mut Workspace,
+    new: &[InputFile],
+    skipped: Skipped,
+    context: &Context<'_>,
+) -> Result<()> {
+    let files = workspace.manifest.inputs.files;
+    context.progress.note(&format!(
+        "{} after the {} that {} has",
+        counted(new.len() as u64, "new input"),
+        files,
+        workspace.directory().display()
+    ));
+    let manifest = &mut workspace.manifest;
+    let documents = collection::segments(manifest).iter();
+    let documents: u64 = documents.map(|segment| segment.stats.documents).sum();
+    let tables = manifest.has::<TablesEntry>();
+    // An addition that was stopped knows more than what is left of its results.
+    let before = manifest.take::<Before>();
+    let before = before.or_else(|| Before::of(manifest, documents as u32, tables));
+    let index = manifest.take::<IndexEntry>();
+    collection::begin_addition(manifest);
+    manifest.remove_after::<Ingested>();
+    if let Some(before) = before {
+        manifest.set(before);
+    }
+    if let Some(index) = index {
+        manifest.set(index);
+    }
+    let entries: Vec<InputEntry> = new.iter().map(InputFile::entry).collect();
+    workspace.append_inputs(&entries, skipped)?;
+    workspace.commit(&[])?;
+    workspace.remove_scrap()?;
+    super::remove_stale(workspace)
+}
+
+/// Adds inputs to the collection in a directory, and brings its pairs and results up to date, if it
+/// has them. It continues an addition that was stopped. Inputs that the collection has are left
+/// out.
+///
+/// # Errors
+/// `InputChanged` if an input differs from what the collection has of it; otherwise those of
+/// [`super::run`].
+pub fn add(
+    directory: &Path,
+    inputs: &Inputs,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    context.budget.check()?;
+    let mut workspace = super::open(directory)?;
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
+    parse.check_rule(directory)?;
+    if super::is_piped(inputs) {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "-".into(),
+            limit: "standard input cannot be read again if the command is stopped; store it in a \
+                    file first"
+                .into(),
+        });
+    }
+    if workspace.manifest.base.is_some() {
+        return Err(Error::BadParameter {
+            name: "DIR",
+            given: directory.display().to_string(),
+            limit: "it was compared with another collection; add the inputs to that one, or run \
+                    them against it in a new directory"
+                .into(),
+        });
+    }
+    super::note_lost(&mut workspace, context);
+    let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
+    let arranged = workspace::arrange(directory, &entries, false)?;
+    if !collection::ingested(&workspace.manifest) {
+        let listed = listed(&workspace, inputs, &arranged.listed)?;
+        super::read(&mut workspace, &listed, context)?;
+    }
+    if !arranged.listed.is_empty() {
+        let there = counted(arranged.listed.len() as u64, "input");
+        let line = format!("{there} left out: {} has them", directory.display());
+        context.progress.note(&line);
+    }
+    if !arranged.new.is_empty() {
+        let new = arranged.new.iter().map(|&place| inputs[place].clone());
+        let mut new: Vec<InputFile> = new.collect();
+        crate::text::read::tell_apart(&mut new, names(&workspace)?);
+        begin(&mut workspace, &new, inputs.skipped, context)?;
+        let mut all = listed(&workspace, inputs, &arranged.listed)?;
+        let known = all.len() - new.len();
+        all.splice(known.., new);
+        super::read(&mut workspace, &all, context)?;
+    }
+    let mut workspace = super::accepted(workspace, false, (false, false), strict)?;
+    let (parameters, tables) = match parameters(&workspace) {
+        Some(parameters) => parameters,
+        None => {
+            let line = "the directory had no pairs; `lookalike join` finds them";
+            context.progress.note(line);
+            super::catalogue(&mut workspace, context)?;
+            indexed(&mut workspace, context)?;
+            return Ok(Summary::of(&workspace.manifest));
+        }
+    };
+    if !workspace.manifest.has::<PairsEntry>() {
+        super::join(&mut workspace, &parameters, context)?;
+    }
+    indexed(&mut workspace, context)?;
+    let summary = super::cluster(&mut workspace, context)?;
+    match tables {
+        true => super::tables(&mut workspace, context),
+        false => Ok(summary),
+    }
+}
+
+/// Brings the index up to date, if there is one.
+fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    if workspace.manifest.has::<IndexEntry>() {
+        super::index(workspace, context)?;
+    }
+    Ok(())
+}
+
+/// The parameters of the pairs that a directory has, or had before an addition, and whether its
+/// results are tables, too.
+fn parameters(workspace: &Workspace) -> Option<(JoinParameters, bool)> {
+    let manifest = &workspace.manifest;
+    let tables = manifest.has::<TablesEntry>();
+    let before = manifest.get::<Before>().cloned();
+    let before = match manifest.has::<PairsEntry>() {
+        true => Before::of(manifest, 0, tables),
+        false => before,
+    }?;
+    let plan = before.plan.map(|(plan, given)| AppliedPlan { plan, given });
+    let parameters = JoinParameters {
+        sampling: before.sampling,
+        plan,
+        join: before.config,
+        spill: Spill::Auto,
+        fan_in: None,
+    };
+    Some((parameters, before.tables))
+}
+
+/// All listed inputs, by their lines. Those at these places are given, too.
+fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec<InputFile>> {
+    let mut list = InputList::open(workspace.directory())?;
+    let mut places = places.iter().map(|&place| &given[place]).peekable();
+    let mut files = Vec::new();
+    while let Some(entry) = list.next()? {
+        let same = |input: &&InputFile| {
+            let given = input.entry();
+            given.path == entry.path || given.real.is_some() && given.real == entry.real
+        };
+        files.push(match places.next_if(same) {
+            Some(input) => InputFile {
+                docno: entry.name.clone(),
+                ..input.clone()
+            },
+            None => {
+                let path = entry.places().find(|path| disk::metadata(path).is_ok());
+                let path = path.map_or_else(|| PathBuf::from(&entry.path), Path::to_path_buf);
+                InputFile::of_entry(entry, &path, None)
+            }
+        });
+    }
+    Ok(files)
+}
+
+/// The names of the listed inputs.
+fn names(workspace: &Workspace) -> Result<HashSet<String>> {
+    let mut names = HashSet::new();
+    let mut list = InputList::open(workspace.directory())?;
+    while let Some(entry) = list.next()? {
+        names.insert(entry.name.clone());
+    }
+    Ok(names)
+}

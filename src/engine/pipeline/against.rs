@@ -1,0 +1,224 @@
+//! Compares new documents with a collection that is only read.
+//!
+//! The output directory is that of a collection that continues the other one: it names the segments
+//! of the other directory, and has its own after them ([`crate::store::workspace::Base`]). So every stage
+//! does what it does when documents are added to a collection ([`super::add()`]), and nothing is
+//! copied. The result files are about the new documents.
+
+use std::path::{Path, PathBuf};
+
+use super::parameters::JoinParameters;
+use super::{RECORDS, Summary};
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::collection::{
+    self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, SegmentEntry,
+    Segments,
+};
+use crate::engine::index::IndexEntry;
+use crate::engine::join::Pairs;
+use crate::engine::sample::Sampling;
+use crate::store::disk;
+use crate::store::workspace::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace};
+use crate::text::read::{InputFile, Inputs};
+use crate::{Error, Result};
+
+/// Whether a manifest has what it says of another collection.
+pub(super) fn is_possible(manifest: &Manifest) -> bool {
+    let against = collection::against(manifest);
+    let segments = collection::segments(manifest);
+    let theirs = segments.get(..against.segments as usize);
+    let documents = |theirs: &[SegmentEntry]| {
+        let counts = theirs.iter().map(|segment| segment.stats.documents);
+        counts.fold(0, u64::saturating_add)
+    };
+    u64::from(against.files) <= manifest.inputs.files
+        && theirs.is_some_and(|theirs| documents(theirs) == u64::from(against.documents))
+}
+
+/// Refuses parameters with which collections cannot be compared.
+pub(super) fn check(has_base: bool, parameters: &JoinParameters) -> Result<()> {
+    let join = &parameters.join;
+    let refuse = |name, given: String, limit: &str| {
+        let limit = limit.into();
+        Err(Error::BadParameter { name, given, limit })
+    };
+    if !has_base {
+        if join.pairs == Pairs::Across {
+            let limit = "the collection is not compared with another one; use all or none";
+            return refuse("pairs", join.pairs.to_string(), limit);
+        }
+        return Ok(());
+    }
+    if join.pairs == Pairs::None {
+        let limit = "--against lists pairs; use all or across";
+        return refuse("pairs", join.pairs.to_string(), limit);
+    }
+    if parameters.sampling() != Sampling::Full || join.max_postings.is_some() {
+        let limit = "--against is exact; leave --sampling, --precision and --max-postings out";
+        return refuse("sampling", parameters.sampling().to_string(), limit);
+    }
+    if join.measure == Measure::S4 {
+        let limit = "it weights by frequencies in one collection; --against has two";
+        return refuse("score", join.measure.to_string(), limit);
+    }
+    Ok(())
+}
+
+/// Finds the pairs of new documents with those of the collection in `old`, and with each other. The
+/// same call continues after a stop. `old` is only read.
+///
+/// # Errors
+/// Those of [`super::run`]; `Incompatible` if the parameters are not those of the other collection.
+pub fn run_against(
+    (inputs, old): (&Inputs, &Path),
+    out: &Path,
+    config: &CollectionConfig,
+    parameters: &JoinParameters,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    if inputs.is_empty() {
+        return Err(Error::NoInput { paths: Vec::new() });
+    }
+    context.budget.check()?;
+    config.check()?;
+    let new = disk::is_gone(&out.join(MANIFEST_FILE))?;
+    let made = disk::is_gone(out)?;
+    let (begin, listed) = match new {
+        true => begin(old, config)?,
+        false => continued(old, out, config)?,
+    };
+    check(true, parameters)?;
+    parameters.check(&config.size_groups, false)?;
+    let files = listed.iter().map(|entry| {
+        let path = entry.places().find(|path| disk::metadata(path).is_ok());
+        let path = path.map_or_else(|| PathBuf::from(&entry.path), Path::to_path_buf);
+        InputFile::of_entry(entry, &path, None)
+    });
+    let mut own = inputs.files.clone();
+    crate::text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());
+    let files: Vec<InputFile> = files.chain(own).collect();
+    if new {
+        collection::require_memory(collection::config(&begin), files.len(), &context.budget)?;
+    }
+    let entries = files.iter().map(InputFile::entry);
+    let mut workspace = Workspace::open_or_create(out, begin, entries, |_| Ok(()))?;
+    super::note_lost(&mut workspace, context);
+    super::read(&mut workspace, &files, context)?;
+    let mut workspace = super::accepted(workspace, inputs.need_documents, (new, made), strict)?;
+    super::join(&mut workspace, parameters, context)?;
+    super::cluster(&mut workspace, context)
+}
+
+/// Refuses parameters that differ from those of the other collection. It decides about segments and
+/// texts.
+fn check_config(theirs: &CollectionConfig, config: &CollectionConfig, old: &Path) -> Result<()> {
+    let wanted = CollectionConfig {
+        segment_size: theirs.segment_size,
+        text: theirs.text,
+        ..config.clone()
+    };
+    theirs.check_same(&wanted, true, old)
+}
+
+/// The manifest of a new directory, and the inputs of the other collection.
+fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEntry>)> {
+    let other = Workspace::open_to_read(old, RECORDS)?;
+    let theirs = &other.manifest;
+    let missing = |stage| Error::StageMissing {
+        path: old.into(),
+        stage,
+    };
+    if !collection::ingested(theirs) || !theirs.has::<CatalogueEntry>() {
+        return Err(missing("ingest"));
+    }
+    if theirs.base.is_some() {
+        return Err(Error::BadParameter {
+            name: "against",
+            given: old.display().to_string(),
+            limit: "it was itself compared with another collection; give that one".into(),
+        });
+    }
+    let parameters = collection::config(theirs);
+    check_config(parameters, config, old)?;
+    let segments = collection::segments(theirs);
+    let documents: u64 = segments.iter().map(|segment| segment.stats.documents).sum();
+    let units = segments.iter().map(|segment| segment.unit() + 1).max();
+    let against = Against {
+        documents: documents as u32,
+        files: theirs.inputs.files as u32,
+        segments: segments.len() as u32,
+    };
+    let mut below = std::collections::BTreeMap::new();
+    below.insert("collection".to_string(), units.unwrap_or(0));
+    let mut manifest = collection::begin(RECORDS, parameters, theirs.parameters());
+    manifest.set(against);
+    manifest.set(Segments(segments.to_vec()));
+    manifest.set(Ingested(false));
+    manifest.set(Additions(vec![Addition {
+        file: against.files,
+        unit: units.unwrap_or(0),
+        segments: against.segments,
+    }]));
+    if let Some(index) = theirs.get::<IndexEntry>()
+        && index.documents() == documents
+    {
+        let levels = index.levels.iter().map(|level| level.number + 1).max();
+        below.insert("index".into(), levels.unwrap_or(0));
+        manifest.set(IndexEntry {
+            making: None,
+            ..index.clone()
+        });
+    }
+    manifest.base = Some(Base {
+        path: old.to_string_lossy().into_owned(),
+        real: real(old)?,
+        below,
+    });
+    let mut list = InputList::open(old)?;
+    let mut listed = Vec::new();
+    for _ in 0..against.files {
+        listed.extend(list.next()?.cloned());
+    }
+    Ok((manifest, listed))
+}
+
+/// The absolute path of a directory without symbolic links, if that is UTF-8.
+fn real(directory: &Path) -> Result<Option<String>> {
+    match disk::canonical(directory) {
+        Ok(real) => Ok(real.to_str().map(String::from)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("inspect", directory)(error)),
+    }
+}
+
+/// The manifest of a directory that was begun, and the inputs of the other collection.
+fn continued(
+    old: &Path,
+    out: &Path,
+    config: &CollectionConfig,
+) -> Result<(Manifest, Vec<InputEntry>)> {
+    let manifest = super::look(out)?;
+    let real = real(old)?;
+    let same = manifest.base.as_ref().is_some_and(|base| {
+        base.path == old.to_string_lossy() || base.real.is_some() && base.real == real
+    });
+    if !same {
+        let base = manifest.base.as_ref();
+        return Err(Error::Incompatible {
+            path: out.into(),
+            name: "--against".into(),
+            expected: old.display().to_string(),
+            found: base.map_or("nothing".into(), |base| base.path.clone()),
+        });
+    }
+    check_config(collection::config(&manifest), config, out)?;
+    let files = collection::against(&manifest).files;
+    let mut list = InputList::open(out)?;
+    let mut listed = Vec::new();
+    for _ in 0..files {
+        listed.extend(list.next()?.cloned());
+    }
+    Ok((manifest, listed))
+}

@@ -1,0 +1,105 @@
+//! One line on what a stage has done, for the log.
+
+use super::Summary;
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{count, counted, percent};
+use crate::engine::cluster::TablesEntry;
+use crate::engine::index::IndexEntry;
+use crate::engine::join::Pairs;
+use crate::store::workspace::Workspace;
+
+fn bytes(n: u64) -> String {
+    ByteSize(n).to_string()
+}
+
+/// One line on what a stage has done, for the log.
+pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
+    let summary = Summary::of(&workspace.manifest);
+    let seconds = summary
+        .costs
+        .get(stage)
+        .map_or(0.0, |cost| cost.wall_seconds);
+    let what = match stage {
+        "ingest" => format!(
+            "{} of {} in {}",
+            counted(summary.ingest.documents, "document"),
+            bytes(summary.ingest.bytes),
+            counted(summary.segments, "segment")
+        ),
+        "catalogue" => {
+            let stats = summary.catalogue.unwrap_or_default();
+            counted(stats.exact_duplicates, "exact duplicate")
+        }
+        "index" => {
+            let index = workspace.manifest.get::<IndexEntry>();
+            let stats = index.map(IndexEntry::stats).unwrap_or_default();
+            let keys = counted(stats.entries, "fingerprint");
+            format!("{keys} in {}", bytes(stats.bytes))
+        }
+        "keys" => {
+            let without = summary.ingest.short + summary.ingest.empty;
+            format!(
+                "{}, {} without",
+                counted(summary.ingest.stored, "key"),
+                counted(without, "document")
+            )
+        }
+        "plan" => {
+            let share = summary.plan.as_ref().map_or(1.0, |plan| plan.share);
+            format!("{} of the shingles", percent(share, 2))
+        }
+        "sample" => {
+            let stats = summary.sample.unwrap_or_default();
+            format!(
+                "{} of {}",
+                count(stats.sampled),
+                counted(stats.shingles, "shingle")
+            )
+        }
+        "sort" => {
+            let stats = summary.sort.unwrap_or_default();
+            format!(
+                "{} in {} of {}",
+                counted(stats.records, "record"),
+                counted(stats.runs, "run"),
+                bytes(stats.bytes)
+            )
+        }
+        "merge" => {
+            let stats = summary.merge.unwrap_or_default();
+            format!(
+                "{}, {} of postings",
+                counted(stats.lists, "shared fingerprint"),
+                bytes(stats.bytes)
+            )
+        }
+        "join" => {
+            let stats = summary.join.clone().unwrap_or_default();
+            let pairs = match summary.join_config.map(|config| config.pairs) {
+                Some(Pairs::None) => format!("{} linked", counted(stats.pairs, "document")),
+                _ => counted(stats.pairs, "pair"),
+            };
+            match (stats.count, stats.prefix) {
+                (Some(c), _) => format!("{pairs} of {}", counted(c.pair_tokens, "pair token")),
+                (_, Some(p)) => format!("{pairs} of {}", counted(p.candidates, "candidate")),
+                _ => pairs,
+            }
+        }
+        "cluster" => {
+            let stats = summary.cluster.unwrap_or_default();
+            format!(
+                "{} of {}",
+                counted(stats.clusters, "cluster"),
+                counted(stats.documents, "document")
+            )
+        }
+        "tables" => {
+            let tables = workspace.manifest.get::<TablesEntry>();
+            let files = tables.map_or(&[][..], |tables| &tables.files);
+            let size = files.iter().map(|file| file.bytes).sum();
+            format!("{} of {}", counted(files.len() as u64, "file"), bytes(size))
+        }
+        _ => String::new(),
+    };
+    format!("{what}, {seconds:.1} s")
+}

@@ -1,0 +1,600 @@
+//! Runs stages 1 to 9 in order over an output directory, and skips committed stages.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::ids::FingerprintKind;
+use crate::base::progress::Context;
+use crate::engine::cluster;
+use crate::engine::cluster::{ResultsEntry, TablesEntry};
+use crate::engine::collection::{
+    self, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, Segments,
+};
+use crate::engine::index::{self, IndexEntry, IndexStats};
+use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
+use crate::engine::merge::{self, PostingsEntry};
+use crate::engine::sample::plan::Plan;
+use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampling};
+use crate::engine::sort::{self, RunsEntry};
+use crate::store::checkpoint::Checkpoint;
+use crate::store::disk;
+use crate::store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, StageRecordKind, Workspace};
+use crate::text::read::{InputFile, Inputs, Selection, lasting, list_outside};
+use crate::{Error, Result};
+
+mod add;
+mod against;
+mod lines;
+mod parameters;
+pub mod preflight;
+mod summary;
+
+pub use add::add;
+pub use against::run_against;
+pub use parameters::{AppliedPlan, JoinParameters, Spill};
+pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
+
+/// Every kind of record that a manifest can have, in the order of the stages.
+pub const RECORDS: &[StageRecordKind] = &[
+    StageRecordKind::of::<CollectionConfig>(),
+    StageRecordKind::of::<Against>(),
+    StageRecordKind::of::<Segments>(),
+    StageRecordKind::of::<Additions>(),
+    StageRecordKind::of::<Ingested>(),
+    StageRecordKind::of::<CatalogueEntry>(),
+    StageRecordKind::of::<Checkpoint>(),
+    StageRecordKind::of::<IndexEntry>(),
+    StageRecordKind::of::<Before>(),
+    StageRecordKind::of::<Plan>(),
+    StageRecordKind::of::<PlanGiven>(),
+    StageRecordKind::of::<SampleEntry>(),
+    StageRecordKind::of::<RunsEntry>(),
+    StageRecordKind::of::<PostingsEntry>(),
+    StageRecordKind::of::<JoinProgress>(),
+    StageRecordKind::of::<PairsEntry>(),
+    StageRecordKind::of::<ResultsEntry>(),
+    StageRecordKind::of::<TablesEntry>(),
+];
+
+/// Opens a directory that holds a collection, and locks it.
+pub fn open(directory: &Path) -> Result<Workspace> {
+    with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
+        &w.manifest
+    })
+}
+
+/// Opens a directory that holds a collection with its catalogue for reading only, so that several
+/// processes can use it at the same time, also on a read-only medium; `None` if it must be opened
+/// with [`open`] first, because the catalogue is to be made or a file is missing.
+pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
+    let opened = Workspace::open_to_read(directory, RECORDS)?;
+    let workspace = with_parameters(directory, opened, |w| &w.manifest)?;
+    let ready = collection::ingested(&workspace.manifest)
+        && workspace.manifest.has::<CatalogueEntry>()
+        && !workspace.misses_part_in(&["catalogue", "index"])?;
+    Ok(ready.then_some(workspace))
+}
+
+/// Reads the manifest of a directory without locking it.
+pub fn look(directory: &Path) -> Result<Manifest> {
+    with_parameters(
+        directory,
+        Workspace::look(directory, RECORDS)?,
+        |manifest| manifest,
+    )
+}
+
+/// Refuses a manifest without the parameters of its collection, or that says more of another
+/// collection than it has.
+fn with_parameters<T>(
+    directory: &Path,
+    opened: T,
+    manifest: impl Fn(&T) -> &Manifest,
+) -> Result<T> {
+    let corrupt = |expected: &str, found: String| Error::Corrupt {
+        path: directory.join(MANIFEST_FILE),
+        offset_bytes: None,
+        what: "manifest".into(),
+        expected: expected.into(),
+        found,
+    };
+    let config = manifest(&opened).get::<CollectionConfig>();
+    let found = match config.map(CollectionConfig::check) {
+        Some(Ok(())) if against::is_possible(manifest(&opened)) => return Ok(opened),
+        Some(Ok(())) => {
+            let found = format!("{:?}", collection::against(manifest(&opened)));
+            let expected = "some of its inputs, segments and documents in `against`";
+            return Err(corrupt(expected, found));
+        }
+        Some(Err(error)) => error.to_string(),
+        None => "none".into(),
+    };
+    Err(corrupt("the parameters of its collection", found))
+}
+
+/// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
+///
+/// # Errors
+/// `NoInput` if there is no file at all; the errors of [`crate::text::read::list_selected`].
+pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
+    selected_inputs(arguments, &Selection::default(), out)
+}
+
+/// As [`inputs`], but takes from the named directories only the files that `selection` chooses.
+///
+/// # Errors
+/// The errors of [`inputs`].
+pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
+    let real = match disk::canonical(out) {
+        Ok(real) => Some(real),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        Err(e) => return Err(e).map_err(Error::io("inspect", out)),
+    };
+    let mut inputs = list_outside(arguments, selection, real.clone())?;
+    let mut failed = None;
+    if let Some(real) = real {
+        inputs
+            .files
+            .retain(|input| match disk::canonical(&input.path) {
+                Ok(path) => !path.starts_with(&real),
+                Err(e) if !lasting(&e) => {
+                    failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+                    true
+                }
+                Err(_) => true,
+            });
+    }
+    match failed {
+        Some(error) => Err(error),
+        None if inputs.is_empty() => Err(Error::NoInput {
+            paths: arguments.into(),
+        }),
+        None => Ok(inputs),
+    }
+}
+
+/// Runs a stage and records its cost.
+pub(crate) fn stage<T>(
+    workspace: &mut Workspace,
+    name: &'static str,
+    context: &Context<'_>,
+    run: impl FnOnce(&mut Workspace) -> Result<T>,
+) -> Result<T> {
+    let meter = Meter::start();
+    let result = run(workspace);
+    let used = meter.cost();
+    let cost = workspace
+        .manifest
+        .costs
+        .entry(name.to_string())
+        .or_default();
+    let ran = used.wall_seconds >= 0.01 || cost.wall_seconds == 0.0;
+    if ran {
+        cost.add(&used);
+    }
+    let Cost { wall_seconds, .. } = *cost;
+    match &result {
+        Ok(_) => context
+            .progress
+            .end(&format!("{name}: {}", lines::stage_line(workspace, name))),
+        Err(_) => context
+            .progress
+            .end(&format!("{name}: stopped after {wall_seconds:.1} s")),
+    }
+    result
+}
+
+/// Opens or makes the directory of a run over the first `known` of these inputs. Adds texts to a
+/// collection that keeps none, if `config` wants them: its inputs are then read again.
+fn open_or_create(
+    out: &Path,
+    config: &CollectionConfig,
+    (inputs, known): (&Inputs, usize),
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    let digest = config.digest(&out.join(MANIFEST_FILE))?;
+    let mut begin = collection::begin(RECORDS, config, digest);
+    begin.inputs.skipped = inputs.skipped;
+    let with_texts = begin.clone();
+    // Standard input cannot be read again.
+    let again = !is_piped(inputs);
+    let mut workspace = Workspace::open_or_create(
+        out,
+        begin,
+        inputs[..known].iter().map(InputFile::entry),
+        |manifest| {
+            let theirs = manifest.get::<CollectionConfig>();
+            theirs.map_or(Ok(()), |theirs| {
+                let text = if theirs.text || again {
+                    theirs.text
+                } else {
+                    config.text
+                };
+                let wanted = CollectionConfig {
+                    text,
+                    ..config.clone()
+                };
+                theirs.check_same(&wanted, collection::ingested(manifest), out)
+            })
+        },
+    )?;
+    if config.text && !collection::config(&workspace.manifest).text {
+        context
+            .progress
+            .note("--keep-text: the inputs are read again");
+        let old = std::mem::replace(&mut workspace.manifest, with_texts);
+        workspace.manifest.inputs.clone_from(&old.inputs);
+        workspace.manifest.others.clone_from(&old.others);
+        // Before the parts are removed: a manifest never names parts that are gone.
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
+    Ok(workspace)
+}
+
+fn is_piped(inputs: &[InputFile]) -> bool {
+    inputs.iter().any(|input| input.path == Path::new("-"))
+}
+
+/// Reads the inputs into the collection of `out`. It resumes after the last commit.
+pub fn ingest(
+    inputs: &Inputs,
+    out: &Path,
+    config: &CollectionConfig,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    ingest_for(inputs, out, config, None, strict, context)
+}
+
+/// As [`ingest`]. With the parameters of the following join, the check of disk space includes the
+/// join.
+pub(crate) fn ingest_for(
+    inputs: &Inputs,
+    out: &Path,
+    config: &CollectionConfig,
+    parameters: Option<&JoinParameters>,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    if inputs.is_empty() {
+        return Err(Error::NoInput { paths: Vec::new() });
+    }
+    context.budget.check()?;
+    config.check()?;
+    if let Some(parameters) = parameters {
+        parameters.check(&config.size_groups, false)?;
+    }
+    let arranged = add::arrange(out, inputs)?;
+    let (inputs, known) = match &arranged {
+        Some((inputs, known)) => (inputs, *known),
+        None => (inputs, inputs.len()),
+    };
+    preflight::before_ingest(inputs, out, config, parameters, context)?;
+    let new = disk::is_gone(&out.join(MANIFEST_FILE))?;
+    if new {
+        // Before the directory is made: its parameters could not be changed any more.
+        collection::require_memory(config, inputs.len(), &context.budget)?;
+    }
+    let made = disk::is_gone(out)?;
+    let mut workspace = open_or_create(out, config, (inputs, known), context)?;
+    if is_piped(inputs) && collection::ingested(&workspace.manifest) {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "-".into(),
+            limit: format!(
+                "standard input cannot be compared with the inputs of {}; use `lookalike join \
+                 {0}` to find pairs with other parameters, or start in a new directory",
+                out.display()
+            ),
+        });
+    }
+    note_lost(&mut workspace, context);
+    read(&mut workspace, &inputs[..known], context)?;
+    if known < inputs.len() {
+        add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
+        read(&mut workspace, inputs, context)?;
+    }
+    let workspace_ = &mut workspace;
+    if !workspace_.manifest.has::<CatalogueEntry>() {
+        stage(workspace_, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
+    accepted(workspace, inputs.need_documents, (new, made), strict)
+}
+
+/// Refuses a collection without documents if it needs some, and with `strict` one with rejects.
+/// What is `new` and `made` by this command, the collection and its directory, is removed then.
+fn accepted(
+    workspace: Workspace,
+    need_documents: bool,
+    (new, made): (bool, bool),
+    strict: bool,
+) -> Result<Workspace> {
+    if need_documents && let Some(error) = summary::no_documents(&workspace)? {
+        let out = workspace.directory().to_path_buf();
+        if new {
+            // The next run may use other parameters.
+            workspace.clear()?;
+            if made {
+                disk::remove_directory(&out)?;
+            }
+        }
+        return Err(error);
+    }
+    if strict && let Some(error) = first_reject(&workspace)? {
+        // The run ends here, but the user needs the list of rejects.
+        cluster::write_rejects(&workspace, &mut Default::default())?;
+        return Err(error);
+    }
+    Ok(workspace)
+}
+
+/// Reads the inputs, unless all of them have been read.
+fn read(workspace: &mut Workspace, inputs: &[InputFile], context: &Context<'_>) -> Result<()> {
+    if collection::ingested(&workspace.manifest) {
+        return Ok(());
+    }
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    stage(workspace, "ingest", context, |w| match kind {
+        FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
+        FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
+    })
+}
+
+/// Reports which files were missing and will be made again.
+pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
+    for path in workspace.take_lost() {
+        let line = format!(
+            "{} is missing; it is made again when it is needed",
+            path.display()
+        );
+        context.progress.note(&line);
+    }
+}
+
+/// Makes and commits the catalogue of a collection, unless it exists.
+pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    workspace.commit(&[])
+}
+
+/// Makes the catalogue, unless it exists.
+pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    note_lost(workspace, context);
+    if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
+        stage(workspace, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes the features of a collection by a method, with `make`, and its catalogue, unless they
+/// exist.
+pub fn keys(
+    workspace: &mut Workspace,
+    context: &Context<'_>,
+    make: impl FnOnce(&mut Workspace) -> Result<()>,
+) -> Result<()> {
+    if !collection::ingested(&workspace.manifest) {
+        stage(workspace, "keys", context, make)?;
+    }
+    catalogue(workspace, context)
+}
+
+/// Makes the pair list of a collection.
+pub fn join(
+    workspace: &mut Workspace,
+    parameters: &JoinParameters,
+    context: &Context<'_>,
+) -> Result<()> {
+    context.budget.check()?;
+    parameters.check(&collection::config(&workspace.manifest).size_groups, false)?;
+    against::check(workspace.manifest.base.is_some(), parameters)?;
+    catalogue(workspace, context)?;
+    let applied = parameters.plan.as_ref();
+    workspace.manifest.remove::<PlanGiven>();
+    if applied.is_some_and(|applied| applied.given) {
+        workspace.manifest.set(PlanGiven(true));
+    }
+    if applied.is_none_or(|applied| applied.given) {
+        workspace.manifest.costs.remove("plan");
+    }
+    match applied {
+        Some(applied) => workspace.manifest.set(applied.plan.clone()),
+        None => workspace.manifest.remove::<Plan>(),
+    }
+    let sampling = parameters.sampling();
+    match collection::config(&workspace.manifest).shingle.fingerprint {
+        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, parameters, &sampling, context),
+        FingerprintKind::Md5 => join_keys::<u128>(workspace, parameters, &sampling, context),
+    }
+}
+
+/// The merge without runs, in the form that [`stage`] takes.
+fn merge_direct<K: crate::base::ids::Key>(
+    context: &Context<'_>,
+) -> impl FnOnce(&mut Workspace) -> Result<bool> {
+    move |workspace| merge::direct::run::<K>(workspace, context)
+}
+
+/// Makes the index of a collection, unless it exists, and returns its counts.
+pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexStats> {
+    catalogue(workspace, context)?;
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    stage(workspace, "index", context, |workspace| match kind {
+        FingerprintKind::Xxh3 => index::run::<u64>(workspace, context),
+        FingerprintKind::Md5 => index::run::<u128>(workspace, context),
+    })?;
+    workspace.commit(&[])?;
+    let entry = workspace.manifest.get::<IndexEntry>();
+    Ok(entry.map(IndexEntry::stats).unwrap_or_default())
+}
+
+/// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.
+pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    let (sampling, spill) = (&Sampling::Full, Spill::Auto);
+    match collection::config(&workspace.manifest).shingle.fingerprint {
+        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, spill, None, context),
+        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, spill, None, context),
+    }
+}
+
+fn merge_keys<K: crate::base::ids::Key>(
+    workspace: &mut Workspace,
+    sampling: &Sampling,
+    spill: Spill,
+    fan_in: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    sampled::<K>(workspace, sampling, context)?;
+    if workspace
+        .manifest
+        .get::<PostingsEntry>()
+        .is_none_or(|p| !p.complete)
+    {
+        let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
+        if !direct
+            && workspace
+                .manifest
+                .get::<PostingsEntry>()
+                .is_some_and(|p| p.direct)
+        {
+            // An earlier run began this merge with a larger budget.
+            merge::direct::discard(workspace)?;
+        }
+        preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
+        let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
+        if !made {
+            // Once the merge has begun, all runs are complete.
+            if !workspace.manifest.has::<PostingsEntry>() {
+                stage(workspace, "sort", context, |w| {
+                    sort::form_runs::<K>(w, context)
+                })?;
+            }
+            stage(workspace, "merge", context, |w| {
+                merge::run::<K>(w, fan_in, context)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the sizes of the samples, unless they exist.
+fn sampled<K: crate::base::ids::Key>(
+    workspace: &mut Workspace,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let digest = sample::digest(&workspace.manifest, sampling);
+    let there = workspace.manifest.get::<SampleEntry>();
+    if there.is_none_or(|sample| sample.digest != digest) {
+        for name in ["sample", "sort", "merge", "join", "cluster", "tables"] {
+            workspace.manifest.costs.remove(name);
+        }
+        stage(workspace, "sample", context, |w| {
+            sample::run::<K>(w, sampling, context)
+        })?;
+    }
+    Ok(())
+}
+
+fn join_keys<K: crate::base::ids::Key>(
+    workspace: &mut Workspace,
+    parameters: &JoinParameters,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let (config, fan_in) = (&parameters.join, parameters.fan_in);
+    let digest = join::digest(&sample::digest(&workspace.manifest, sampling), config);
+    let there = workspace.manifest.get::<PairsEntry>();
+    let there = there.filter(|pairs| pairs.digest == digest);
+    if there.is_some_and(|pairs| pairs.stats.added.is_some()) {
+        // They were found without postings.
+        sampled::<K>(workspace, sampling, context)?;
+    } else if join::adds(workspace, &digest) {
+        sampled::<K>(workspace, sampling, context)?;
+        stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
+    } else {
+        merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
+    }
+    if workspace
+        .manifest
+        .get::<PairsEntry>()
+        .is_none_or(|p| p.digest != digest)
+    {
+        if workspace
+            .manifest
+            .get::<JoinProgress>()
+            .is_none_or(|j| j.digest != digest)
+        {
+            for name in ["join", "cluster", "tables"] {
+                workspace.manifest.costs.remove(name);
+            }
+        }
+        stage(workspace, "join", context, |w| {
+            join::run::<K>(w, config, fan_in, context)
+        })?;
+    }
+    remove_stale(workspace)
+}
+
+/// Removes result files that belong to other pairs than the committed ones, because they would
+/// mislead a reader.
+fn remove_stale(workspace: &mut Workspace) -> Result<()> {
+    if !workspace.manifest.has::<ResultsEntry>() {
+        let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
+        let derived: Vec<&str> = derived.collect();
+        let pages = format!("{}/", cluster::DERIVED_DIRECTORY);
+        let forgotten =
+            workspace.forget_others(|name| derived.contains(&name) || name.starts_with(&pages))?;
+        if workspace.manifest.has::<TablesEntry>() {
+            workspace.manifest.remove::<TablesEntry>();
+            workspace.commit(&[])?;
+        }
+        let results = cluster::RESULT_FILES
+            .into_iter()
+            .chain(cluster::TABLE_FILES);
+        let results = results.chain(derived);
+        for name in results.chain(forgotten.iter().map(String::as_str)) {
+            disk::remove(&workspace.directory().join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the clusters, the result files and the summary.
+pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    catalogue(workspace, context)?;
+    stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
+    let summary = Summary::of(&workspace.manifest);
+    write_summary(workspace, &summary)?;
+    Ok(summary)
+}
+
+/// Writes the results as Parquet files beside the text files, unless they exist, and the summary.
+pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    stage(workspace, "tables", context, |w| {
+        cluster::write_tables(w, context)
+    })?;
+    let summary = Summary::of(&workspace.manifest);
+    write_summary(workspace, &summary)?;
+    Ok(summary)
+}
+
+/// Runs all stages.
+pub fn run(
+    inputs: &Inputs,
+    out: &Path,
+    config: &CollectionConfig,
+    parameters: &JoinParameters,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    against::check(false, parameters)?;
+    let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
+    join(&mut workspace, parameters, context)?;
+    cluster(&mut workspace, context)
+}

@@ -1,0 +1,104 @@
+//! Parameters of stages 5 to 8.
+
+use crate::engine::collection::SizeGroups;
+use crate::engine::join::JoinConfig;
+use crate::engine::sample::Sampling;
+use crate::engine::sample::plan::Plan;
+use crate::{Error, Result};
+
+/// When records go through sorted runs on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spill {
+    /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+}
+
+impl std::fmt::Display for Spill {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Spill::Auto => "auto",
+            Spill::Always => "always",
+        })
+    }
+}
+
+impl std::str::FromStr for Spill {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "auto" => Ok(Spill::Auto),
+            "always" => Ok(Spill::Always),
+            _ => Err(format!(
+                "`{text}` is not a value of --spill; use auto or always"
+            )),
+        }
+    }
+}
+
+/// A sampling plan, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedPlan {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether the user gave the plan. It may have been edited then, so it does not replace a plan
+    /// that the program would make.
+    pub given: bool,
+}
+
+/// The parameters of stages 5 to 8: which fingerprints take part, and which pairs are found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JoinParameters {
+    /// Which fingerprints take part, unless a plan says so.
+    pub sampling: Sampling,
+    /// A plan that determines the sampling.
+    pub plan: Option<AppliedPlan>,
+    /// How pairs are found, and which.
+    pub join: JoinConfig,
+    /// When records go through runs on disk. Results are the same.
+    pub spill: Spill,
+    /// The most runs merged at once, below what the budget allows: for tests and measurements.
+    pub fan_in: Option<usize>,
+}
+
+impl JoinParameters {
+    /// Refuses parameters that cannot be combined with each other or with these size groups. With
+    /// `planned`, a plan will be made.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the parameter.
+    pub fn check(&self, groups: &SizeGroups, planned: bool) -> Result<()> {
+        self.join.check()?;
+        self.sampling().check(groups.count())?;
+        if let Some(runs) = self.fan_in
+            && runs < 2
+        {
+            return Err(Error::BadParameter {
+                name: "fan-in",
+                given: runs.to_string(),
+                limit: "at least 2".into(),
+            });
+        }
+        let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
+        if self.join.candidates.is_some() && exact {
+            return Err(Error::BadParameter {
+                name: "verified",
+                given: "with --sampling full".into(),
+                limit: "without sampling every pair is exact; add --sampling or --precision".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The sampling of the plan if there is one, otherwise the given sampling.
+    #[must_use]
+    pub fn sampling(&self) -> Sampling {
+        match &self.plan {
+            Some(applied) => applied.plan.sampling(),
+            None => self.sampling.clone(),
+        }
+    }
+}

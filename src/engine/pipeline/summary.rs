@@ -1,0 +1,200 @@
+//! `summary.json`: all counts of a run.
+
+use crate::engine::cluster::{ClusterStats, ResultsEntry};
+use crate::engine::collection::{
+    self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentStats,
+};
+use crate::engine::join::{JoinConfig, JoinStats, PairsEntry};
+use crate::engine::merge::{MergeStats, PostingsEntry};
+use crate::engine::sample::plan::Plan;
+use crate::engine::sample::{SampleEntry, SampleStats, Sampling};
+use crate::engine::sort::{FormStats, RunsEntry};
+use crate::store::json;
+use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
+use crate::text::read::{Reason, Reject};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Every count of every stage. The counts depend only on the inputs and the parameters, with two
+/// exceptions: the counts of runs and blocks depend on the budget, and `costs` on the machine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Name and version of the program.
+    pub program: String,
+    /// The method whose features replace shingles, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The parameters of the collection.
+    pub collection: CollectionConfig,
+    /// Number of input files.
+    pub inputs: u64,
+    /// Bytes of the input files before decompression.
+    pub input_bytes: u64,
+    /// Files that the walk through the given directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
+    /// Number of segments of the collection.
+    pub segments: u64,
+    /// Counts of reading.
+    pub ingest: SegmentStats,
+    /// Counts over all documents.
+    pub catalogue: Option<CatalogueStats>,
+    /// The sampling.
+    pub sampling: Option<Sampling>,
+    /// The plan that determines the sampling, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// Counts of the sample.
+    pub sample: Option<SampleStats>,
+    /// Counts of the sort.
+    pub sort: Option<FormStats>,
+    /// Counts of the merge.
+    pub merge: Option<MergeStats>,
+    /// The join's parameters.
+    pub join_config: Option<JoinConfig>,
+    /// Counts of the join.
+    pub join: Option<JoinStats>,
+    /// Counts of the clusters.
+    pub cluster: Option<ClusterStats>,
+    /// Bytes on disk of each kind of part.
+    pub disk_bytes: BTreeMap<String, u64>,
+    /// Wall and CPU seconds and peak memory of each stage.
+    pub costs: BTreeMap<String, Cost>,
+}
+
+impl Summary {
+    /// Sums up the records of a manifest.
+    #[must_use]
+    pub fn of(manifest: &Manifest) -> Summary {
+        let mut ingest = SegmentStats::default();
+        for segment in collection::own_segments(manifest) {
+            ingest.add(&segment.stats);
+        }
+        let mut disk_bytes = BTreeMap::new();
+        let base = manifest.base.as_ref();
+        for (place, kind, part) in manifest.parts() {
+            if base.is_some_and(|base| base.has(place, &part.name)) {
+                continue;
+            }
+            *disk_bytes
+                .entry(format!("{kind:?}").to_lowercase())
+                .or_default() += part.bytes;
+        }
+        let sort = manifest.get::<RunsEntry>().map(|r| r.stats);
+        let merge = manifest.get::<PostingsEntry>().map(|p| p.stats);
+        let before = manifest.get::<PairsEntry>().and_then(|p| p.before);
+        Summary {
+            program: manifest.program.clone(),
+            method: manifest.method.clone(),
+            collection: collection::config(manifest).clone(),
+            inputs: (manifest.inputs.files)
+                .saturating_sub(collection::against(manifest).files.into()),
+            input_bytes: manifest.inputs.bytes,
+            skipped: manifest.inputs.skipped,
+            segments: collection::segments(manifest).len() as u64,
+            ingest,
+            catalogue: manifest.get::<CatalogueEntry>().map(|c| c.stats.clone()),
+            sampling: manifest.get::<SampleEntry>().map(|s| s.sampling.clone()),
+            plan: manifest.get::<Plan>().cloned(),
+            sample: manifest.get::<SampleEntry>().map(|s| s.stats.clone()),
+            sort: sort.or(before.map(|(sort, _)| sort)),
+            merge: merge.or(before.map(|(_, merge)| merge)),
+            join_config: manifest.get::<PairsEntry>().map(|p| p.config),
+            join: manifest.get::<PairsEntry>().map(|p| p.stats.clone()),
+            cluster: manifest.get::<ResultsEntry>().map(|r| r.stats),
+            disk_bytes,
+            costs: manifest.costs.clone(),
+        }
+    }
+}
+
+/// Name of the summary in an output directory.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// Writes `summary.json` and commits the manifest.
+pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
+    let text = json::pretty(summary, workspace.directory().join(SUMMARY_FILE))?;
+    workspace.put_other(SUMMARY_FILE, text.as_bytes())
+}
+
+/// The error for a collection without documents; `None` if it has some.
+pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
+    let summary = Summary::of(&workspace.manifest);
+    let ingest = &summary.ingest;
+    if ingest.documents > 0 {
+        return Ok(None);
+    }
+    let mut found: Vec<(String, u64)> = ingest.rejected.clone().into_iter().collect();
+    found.extend(ingest.skipped.clone());
+    found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let first = match first_reject(workspace)? {
+        Some(Error::Rejected { first, .. }) => Some(first),
+        _ => None,
+    };
+    Ok(Some(Error::NoDocuments {
+        inputs: summary.inputs,
+        hint: hint(&found, summary.collection.read.text_field.is_some()),
+        found,
+        first,
+    }))
+}
+
+/// The flags to try if this was found instead of documents. `named` says whether the field of the
+/// text was given.
+fn hint(found: &[(String, u64)], named: bool) -> &'static str {
+    let most = found.first().map(|(reason, _)| reason.as_str());
+    let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
+    if is(&[Reason::MissingText]) && named {
+        "give --text-field a field that has strings"
+    } else if is(&[Reason::MissingText]) {
+        "name the field of the text with --text-field FIELD"
+    } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
+        "leave out --format, or name the format of the inputs"
+    } else if is(&[Reason::NoRecords]) {
+        "check the name given by --record"
+    } else if is(&[Reason::BinaryFile, Reason::UnsupportedFormat]) {
+        "convert the inputs, or choose other files with --include GLOB"
+    } else if is(&[Reason::TooLarge]) {
+        "raise --max-document"
+    } else {
+        "check the inputs, --format and --text-field"
+    }
+}
+
+/// A reject in one line, for messages.
+fn reject_text(file: &str, reject: &Reject) -> String {
+    let place = match &reject.docno {
+        Some(docno) => format!("document {docno}"),
+        None => format!("offset {}", reject.source.offset),
+    };
+    let mut text = format!("{file}, {place}: {}", reject.reason.text());
+    if !reject.detail.is_empty() {
+        text += ": ";
+        text += &reject.detail;
+    }
+    text
+}
+
+/// The first reject as an error, for `--strict`; `None` if there is no reject. Notices are not
+/// rejects.
+pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
+    let manifest = &workspace.manifest;
+    let rejected = |stats: &SegmentStats| stats.rejected.values().sum::<u64>();
+    let own = collection::own_segments(manifest);
+    let count = own.iter().map(|s| rejected(&s.stats)).sum::<u64>();
+    for segment in own.iter().filter(|s| rejected(&s.stats) > 0) {
+        let path = workspace.part("collection", &segment.rejects.name);
+        let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
+        while let Some((reject, kept)) = rejects.next()? {
+            if !kept {
+                let mut inputs = InputList::open(workspace.directory())?;
+                let file = inputs.path_of(reject.source.file)?;
+                let first = reject_text(file, &reject);
+                return Ok(Some(Error::Rejected { count, first }));
+            }
+        }
+    }
+    Ok(None)
+}

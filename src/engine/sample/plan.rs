@@ -1,0 +1,304 @@
+//! A sampling plan: a ratio for each size group, with the measurements behind it.
+//!
+//! [`crate::lab::plan`] makes plans. This module has what a run needs to apply one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Rate, Sampling};
+use crate::base::ids::Threshold;
+use crate::engine::collection::{CollectionConfig, SizeGroups};
+use crate::engine::shingle::ShingleConfig;
+use crate::{Error, Result};
+
+pub use super::plan_file::{read, write};
+
+/// Name of the file with the last plan made in an output directory.
+pub const PLAN_FILE: &str = "plan.toml";
+
+/// An estimate of precision or recall.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The measured share.
+    pub value: f64,
+    /// Lower bound of the 95 % confidence interval.
+    pub low: f64,
+    /// Upper bound of the 95 % confidence interval.
+    pub high: f64,
+    /// Number of pairs that it was measured on.
+    pub pairs: u64,
+    /// The effective number of pairs: this many unrelated pairs would be equally strong evidence.
+    pub worth: f64,
+}
+
+/// The target of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The plan is for pairs at or above this threshold.
+    pub threshold: Threshold,
+    /// The least share of the pairs found that must be true pairs.
+    pub precision: Threshold,
+    /// The least share of the true pairs that must be found, if there is such a target.
+    pub recall: Option<Threshold>,
+}
+
+impl Target {
+    pub(crate) fn precision_asked(&self) -> f64 {
+        self.precision.to_f64()
+    }
+
+    pub(crate) fn recall_asked(&self) -> Option<f64> {
+        self.recall.map(Threshold::to_f64)
+    }
+}
+
+/// A random subset of the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subset {
+    /// Approximate share of the documents.
+    pub share: Threshold,
+    /// Seed of the random choice.
+    pub seed: u64,
+}
+
+impl Subset {
+    /// Refuses a share of 100 %.
+    pub fn check(&self) -> Result<()> {
+        if self.share.numerator() == self.share.denominator() {
+            return Err(Error::BadParameter {
+                name: "subset",
+                given: "100%".into(),
+                limit: "below 100%; without --subset the plan is made on the whole collection"
+                    .into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The parameters for making a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanConfig {
+    /// The target.
+    pub target: Target,
+    /// The n of each ratio 1/n that the plan may choose, in rising order. Each divides the next.
+    pub ratios: Vec<u32>,
+    /// The subset to measure; the whole collection if `None`.
+    pub subset: Option<Subset>,
+}
+
+impl Default for PlanConfig {
+    fn default() -> Self {
+        let precision = Threshold::new(4, 5);
+        PlanConfig {
+            target: Target {
+                threshold: Threshold::default(),
+                precision: precision.unwrap_or_default(),
+                recall: None,
+            },
+            ratios: vec![2, 4, 8, 16, 32],
+            subset: None,
+        }
+    }
+}
+
+impl PlanConfig {
+    /// Refuses parameters that cannot make a plan.
+    pub fn check(&self) -> Result<()> {
+        if let Some(subset) = &self.subset {
+            subset.check()?;
+        }
+        let nest = |pair: &[u32]| pair[1] > pair[0] && pair[1].is_multiple_of(pair[0]);
+        let first = self.ratios.first().copied().unwrap_or(0);
+        if first < 2 || self.ratios.len() > 100 || !self.ratios.windows(2).all(nest) {
+            let given: Vec<String> = self.ratios.iter().map(|n| format!("1/{n}")).collect();
+            return Err(Error::BadParameter {
+                name: "ratios",
+                given: given.join(","),
+                limit:
+                    "the n of each 1/n, 2 or more, divides the next: documents of two ratios are \
+                        compared on the coarser"
+                        .into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The pairs behind the choice of a group's ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The group's own pairs.
+    Own,
+    /// The pairs of the groups from `first` to this one, because this one had too few.
+    Pooled {
+        /// The group of the smallest documents whose pairs are included.
+        first: u8,
+    },
+    /// Too few pairs, so the ratio is full.
+    TooLittle,
+}
+
+/// The ratio of a size group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedGroup {
+    /// Its bounds in words, as `0-499`.
+    pub words: String,
+    /// Representatives in the group, in the whole collection.
+    pub documents: u64,
+    /// Shingles of these representatives.
+    pub shingles: u64,
+    /// The ratio.
+    pub ratio: Ratio,
+    /// The pairs behind the choice.
+    pub evidence: Evidence,
+    /// Precision measured on these pairs.
+    pub precision: Option<Estimate>,
+    /// Recall measured on these pairs.
+    pub recall: Option<Estimate>,
+}
+
+/// A ratio 1/n, class 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ratio(pub u32);
+
+impl Ratio {
+    /// The ratio as a sampling rate.
+    #[must_use]
+    pub fn rate(self) -> Rate {
+        Rate::new(self.0, 0).unwrap_or(Rate::FULL)
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rate().fmt(f)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let rate: Rate = text.parse()?;
+        match rate.class() {
+            0 => Ok(Ratio(rate.n())),
+            _ => Err(format!("`{text}`: give a ratio without a class")),
+        }
+    }
+}
+
+impl Serialize for Ratio {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ratio {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// A ratio for each size group, with the measurements behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The parameters that it was made with.
+    pub config: PlanConfig,
+    /// The parameters that turned documents into fingerprints.
+    pub shingle: ShingleConfig,
+    /// The bounds of the size groups.
+    pub size_groups: SizeGroups,
+    /// Number of documents (representatives) that it was measured on.
+    pub documents: u64,
+    /// The groups, by size.
+    pub groups: Vec<PlannedGroup>,
+    /// Approximate share of all shingles that a run with this plan processes.
+    pub share: f64,
+    /// The coarsest single ratio that reaches the target in every group.
+    pub uniform: Ratio,
+    /// The coarsest single ratio that reaches the target over all pairs together.
+    pub uniform_overall: Ratio,
+}
+
+impl Plan {
+    /// The plan as a sampling.
+    #[must_use]
+    pub fn sampling(&self) -> Sampling {
+        let rates: Vec<Rate> = self.groups.iter().map(|group| group.ratio.rate()).collect();
+        match rates.first() {
+            Some(&first) if rates.iter().all(|&rate| rate == first) => {
+                if first == Rate::FULL {
+                    Sampling::Full
+                } else {
+                    Sampling::Uniform(first)
+                }
+            }
+            _ => Sampling::Groups(rates),
+        }
+    }
+
+    /// Refuses the plan if it was measured with other parameters.
+    pub fn check(
+        &self,
+        path: &std::path::Path,
+        collection: &CollectionConfig,
+        threshold: Threshold,
+    ) -> Result<()> {
+        let (ours, theirs) = (&self.shingle, &collection.shingle);
+        let compared: [(&str, String, String); 9] = [
+            (
+                "threshold",
+                threshold.to_string(),
+                self.config.target.threshold.to_string(),
+            ),
+            (
+                "tokens",
+                theirs.parse.tokens.to_string(),
+                ours.parse.tokens.to_string(),
+            ),
+            (
+                "fold",
+                theirs.parse.fold.to_string(),
+                ours.parse.fold.to_string(),
+            ),
+            (
+                "detect-charset",
+                theirs.parse.detector.to_string(),
+                ours.parse.detector.to_string(),
+            ),
+            (
+                "shingle-size",
+                theirs.shingle_size.to_string(),
+                ours.shingle_size.to_string(),
+            ),
+            ("short", theirs.short.to_string(), ours.short.to_string()),
+            (
+                "fingerprint",
+                theirs.fingerprint.to_string(),
+                ours.fingerprint.to_string(),
+            ),
+            ("seed", theirs.seed.to_string(), ours.seed.to_string()),
+            (
+                "size-groups",
+                collection.size_groups.to_string(),
+                self.size_groups.to_string(),
+            ),
+        ];
+        for (name, expected, found) in compared {
+            if expected != found {
+                return Err(Error::OtherPlan {
+                    path: path.into(),
+                    name: format!("--{name}"),
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,391 @@
+//! Computes and loads the sizes of the samples.
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::base::measure::Measure;
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::engine::collection::{
+    self, Catalogue, Column, ColumnBuilder, Extent, SetReader, each_document,
+};
+use crate::engine::sample::plan::Plan;
+use crate::store::workspace::{Manifest, StageRecord, Workspace};
+use crate::store::{self, Header, Kind, PartInfo, PartWriter, VERSION};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+use super::{Levels, Rate, Sampling};
+
+const STAGE: &str = "sample";
+const DIRECTORY: &str = "sample";
+/// Memory for the buffers of readers and writers.
+const FIXED_BYTES: u64 = 8 << 20;
+
+/// Counts from sampling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleStats {
+    /// Distinct shingles of the representatives.
+    pub shingles: u64,
+    /// The sampled shingles, which are the records to be sorted.
+    pub sampled: u64,
+    /// Representatives that have shingles, but none in the sample. They can be in no pair.
+    pub nothing_sampled: u64,
+}
+
+/// The sizes of the samples in memory, by level and document.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    levels: Levels,
+    /// Level of each document; empty if there is only one level.
+    level: Vec<u8>,
+    /// Sizes at each level. At a level finer than the document's own, the size is 0.
+    sizes: Vec<Column>,
+    /// The file of each column of sizes.
+    files: Vec<PathBuf>,
+    /// Length of each document in words, if the measure uses it ([`Measure::of_words`]).
+    words: Option<Column>,
+}
+
+impl Sampled {
+    /// Bytes of memory for a collection of this extent.
+    #[must_use]
+    pub fn bytes(levels: usize, extent: Extent) -> u64 {
+        let level = if levels > 1 { extent.documents } else { 0 };
+        extent.column_bytes() * levels as u64 + level
+    }
+
+    /// Reads the sizes of a committed sample.
+    pub fn load(workspace: &Workspace) -> Result<Sampled> {
+        let missing = || Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: STAGE,
+        };
+        let entry = workspace
+            .manifest
+            .get::<SampleEntry>()
+            .ok_or_else(missing)?;
+        let groups = collection::config(&workspace.manifest).size_groups.count();
+        let levels = entry.sampling.levels(groups);
+        let level = levels_of_documents(workspace, &levels)?;
+        let (directory, parameters) =
+            (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let load = |info: &crate::store::PartInfo| {
+            Column::load(&directory.join(&info.name), parameters, info)
+        };
+        let sizes = entry.sizes.iter().map(load).collect::<Result<_>>()?;
+        let files = entry.sizes.iter().map(|info| directory.join(&info.name));
+        Ok(Sampled {
+            levels,
+            level,
+            sizes,
+            files: files.collect(),
+            words: None,
+        })
+    }
+
+    /// Like [`Sampled::load`], with the lengths in words if `measure` uses them.
+    pub fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
+        let mut sampled = Sampled::load(workspace)?;
+        sampled.take_words(workspace, measure)?;
+        Ok(sampled)
+    }
+
+    fn take_words(&mut self, workspace: &Workspace, measure: Measure) -> Result<()> {
+        if measure.of_words() {
+            let mut words = ColumnBuilder::default();
+            each_document(workspace, |_, document| {
+                words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
+                Ok(())
+            })?;
+            self.words = Some(words.finish());
+        }
+        Ok(())
+    }
+
+    /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
+    #[must_use]
+    pub fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
+        let words = if measure.of_words() {
+            Column::most_bytes(extent.documents, u64::MAX)
+        } else {
+            0
+        };
+        Sampled::bytes(levels, extent) + words
+    }
+
+    /// The sizes of the full sets instead of the sizes of samples.
+    pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
+        let mut sizes = Catalogue::stored(workspace)?;
+        Catalogue::each_representative(workspace, |document, first| {
+            if first != document && sizes.get(document).is_some() {
+                sizes.set(document, 0);
+            }
+            Ok(())
+        })?;
+        let groups = collection::config(&workspace.manifest).size_groups.count();
+        Ok(Sampled {
+            levels: Sampling::Full.levels(groups),
+            level: Vec::new(),
+            sizes: vec![sizes],
+            files: vec![Catalogue::stored_file(workspace)?],
+            words: None,
+        })
+    }
+
+    /// The number of documents.
+    #[must_use]
+    pub fn documents(&self) -> usize {
+        self.sizes.first().map_or(0, Column::len)
+    }
+
+    /// The ratios, finest first.
+    #[must_use]
+    pub fn rates(&self) -> &[Rate] {
+        &self.levels.rates
+    }
+
+    /// The file with the sizes at a level.
+    #[must_use]
+    pub fn file(&self, level: usize) -> &Path {
+        &self.files[level]
+    }
+
+    /// The sizes at each level.
+    #[must_use]
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.sizes
+    }
+
+    /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, level: usize, document: u32) -> u32 {
+        self.sizes[level].at(document)
+    }
+
+    /// The level of a document.
+    #[must_use]
+    #[inline]
+    pub fn level(&self, document: u32) -> usize {
+        self.level
+            .get(document as usize)
+            .map_or(0, |&l| usize::from(l))
+    }
+
+    /// The ratio of a document.
+    #[must_use]
+    pub fn rate(&self, document: u32) -> Rate {
+        self.levels.rates[self.level(document)]
+    }
+
+    /// Size of a document's sample at its own level, which is the number of its records.
+    #[must_use]
+    #[inline]
+    pub fn own(&self, document: u32) -> u32 {
+        self.sizes[self.level(document)].at(document)
+    }
+
+    /// The value that the measure uses for a document at a level: the size of its sample, or its
+    /// length in words.
+    #[must_use]
+    #[inline]
+    pub fn measured_at(&self, level: usize, document: u32) -> u32 {
+        match &self.words {
+            Some(words) => words.at(document),
+            None => self.at(level, document),
+        }
+    }
+
+    /// The values that the measure uses for two documents: [`Sampled::sizes`], or their lengths in
+    /// words.
+    #[must_use]
+    #[inline]
+    pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
+        match &self.words {
+            Some(words) => (words.at(a), words.at(b)),
+            None => self.sizes(a, b),
+        }
+    }
+
+    /// Sizes of the samples of two documents on the coarser of their ratios, the one for comparing
+    /// them.
+    #[must_use]
+    #[inline]
+    pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
+        let level = self.level(a).max(self.level(b));
+        let sizes = &self.sizes[level];
+        (sizes.at(a), sizes.at(b))
+    }
+}
+
+fn levels_of_documents(workspace: &Workspace, levels: &Levels) -> Result<Vec<u8>> {
+    let mut level = Vec::new();
+    if levels.rates.len() > 1 {
+        each_document(workspace, |_, document| {
+            level.push(levels.level_of_group[usize::from(document.group)]);
+            Ok(())
+        })?;
+    }
+    Ok(level)
+}
+
+/// Computes the columns of sizes for a sampling, unless they exist.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    sampling.check(collection::config(&workspace.manifest).size_groups.count())?;
+    let digest = self::digest(&workspace.manifest, sampling);
+    let there = workspace.manifest.get::<SampleEntry>();
+    if there.is_some_and(|sample| sample.digest == digest) {
+        return Ok(());
+    }
+    workspace.manifest.remove::<SampleEntry>();
+    workspace.manifest.remove_after::<SampleEntry>();
+    workspace.commit(&[])?;
+    workspace.remove_scrap()?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
+    let count = levels.rates.len();
+    let of_levels = if count > 1 { documents } else { 0 };
+    let least = ByteSize(FIXED_BYTES + of_levels);
+    context.budget.require(least, || {
+        format!("sampling {}", counted(documents, "document"))
+    })?;
+    let level = levels_of_documents(workspace, &levels)?;
+    // Everything is read and written in the order of the documents, so no column is in memory.
+    let mut representatives = Catalogue::representatives_in_order(workspace)?;
+    let mut all_stored = Catalogue::stored_in_order(workspace)?;
+    let mut stats = SampleStats::default();
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let writers = (0..count as u64).map(|number| {
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 4,
+        };
+        PartWriter::create(&directory, &header)
+    });
+    let mut writers = writers.collect::<Result<Vec<_>>>()?;
+    let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();
+    let bounds: Vec<(K, K)> = levels.rates.iter().map(|rate| rate.bounds()).collect();
+    let mut document = 0u32;
+    let mut inside = vec![0u32; count];
+    for segment in collection::segments(&workspace.manifest) {
+        let mut sets = (!all)
+            .then(|| SetReader::<K>::of(workspace, segment))
+            .transpose()?;
+        for _ in 0..segment.stats.documents {
+            if document.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+                context.progress.at(document.into());
+            }
+            let (Some(first), Some(stored)) = (representatives.next()?, all_stored.next()?) else {
+                return Err(Error::Corrupt {
+                    path: Catalogue::stored_file(workspace)?,
+                    offset_bytes: None,
+                    what: "numbers in the column".into(),
+                    expected: format!("{documents}, one for each document"),
+                    found: document.to_string(),
+                });
+            };
+            let takes_part = first == document;
+            let own = level.get(document as usize).map_or(0, |&l| usize::from(l));
+            inside.fill(0);
+            if let Some(sets) = &mut sets {
+                sets.next(stored, |keys| {
+                    for (n, &(low, high)) in inside.iter_mut().zip(&bounds).skip(own) {
+                        let from = keys.partition_point(|&key| key < low);
+                        let to = keys.partition_point(|&key| key <= high);
+                        *n += (to - from) as u32;
+                    }
+                    Ok(())
+                })?;
+            } else {
+                inside[0] = stored;
+            }
+            for (writer, n) in writers.iter_mut().zip(&mut inside) {
+                *n = sampling
+                    .most_per_document()
+                    .map_or(*n, |most| (*n).min(most));
+                let size = if takes_part { *n } else { 0 };
+                writer.put(&size.to_le_bytes())?;
+            }
+            if takes_part {
+                stats.shingles += u64::from(stored);
+                stats.sampled += u64::from(inside[own]);
+                stats.nothing_sampled += u64::from(stored > 0 && inside[own] == 0);
+            }
+            document += 1;
+        }
+        if let Some(sets) = sets {
+            sets.finish()?;
+        }
+    }
+    representatives.finish()?;
+    all_stored.finish()?;
+    let parts = writers
+        .into_iter()
+        .map(|writer| writer.finish(documents, 0, 0))
+        .collect::<Result<_>>()?;
+    workspace.manifest.set(SampleEntry {
+        digest,
+        sampling: sampling.clone(),
+        sizes: parts,
+        stats,
+    });
+    workspace.commit(&[DIRECTORY])
+}
+
+/// The sizes of the samples.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SampleEntry {
+    /// Digest of the collection and the sampling.
+    pub digest: String,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// One column of sizes per level.
+    pub sizes: Vec<PartInfo>,
+    /// The counts.
+    pub stats: SampleStats,
+}
+
+impl StageRecord for SampleEntry {
+    const NAME: &'static str = "sample";
+    const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
+    const TAKES_ALONG: &'static [&'static str] = &["runs", "postings", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        self.sizes.iter().map(|part| (Kind::Column, part)).collect()
+    }
+}
+
+impl StageRecord for Plan {
+    const NAME: &'static str = "plan";
+    const OMITTED: bool = true;
+}
+
+/// Whether the user supplied the plan. Such a plan may have been edited, so it can differ from the
+/// plan that this program would make.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanGiven(pub bool);
+
+impl StageRecord for PlanGiven {
+    const NAME: &'static str = "plan_given";
+    const OMITTED: bool = true;
+}
+
+/// Digest of this stage for a collection and a sampling.
+#[must_use]
+pub fn digest(manifest: &Manifest, sampling: &Sampling) -> String {
+    let collection = &manifest.collection_digest;
+    store::digest(format!("{collection}\n{sampling}").as_bytes())
+}

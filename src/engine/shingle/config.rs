@@ -1,0 +1,154 @@
+//! Parameters that decide how tokens become fingerprints.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::ids::FingerprintKind;
+use crate::text::parse::{ParseConfig, TokenKind};
+use crate::{Error, Result};
+
+/// How to treat a document with fewer tokens than a shingle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Short {
+    /// It has one shingle, which consists of all its tokens.
+    #[default]
+    Whole,
+    /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
+    Skip,
+}
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Short::Whole => "whole",
+            Short::Skip => "skip",
+        })
+    }
+}
+
+impl FromStr for Short {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "whole" => Ok(Short::Whole),
+            "skip" => Ok(Short::Skip),
+            _ => Err(format!(
+                "`{text}` is not a mode for short documents; use whole or skip"
+            )),
+        }
+    }
+}
+
+/// Maximum number of tokens of a shingle.
+pub const MAX_SHINGLE_SIZE: u32 = 1000;
+
+/// Maximum number of bytes of a `bytes:N` window: each byte of text is hashed N times. Cherkasova
+/// et al. 2009 use windows of tens of bytes.
+pub const MAX_WINDOW_BYTES: u32 = 1 << 16;
+
+/// The parameters of stages 2 and 3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShingleConfig {
+    /// What a token is.
+    pub parse: ParseConfig,
+    /// Tokens in a shingle, 1 to [`MAX_SHINGLE_SIZE`]. Does not apply to `bytes:N`.
+    pub shingle_size: u32,
+    /// How to treat a document with fewer tokens.
+    pub short: Short,
+    /// The hash.
+    pub fingerprint: FingerprintKind,
+    /// Seed of the hash; MD5 ignores it.
+    pub seed: u64,
+}
+
+impl Default for ShingleConfig {
+    /// Ye, Wen & Ma 2008 use shingles of ten words.
+    fn default() -> Self {
+        ShingleConfig {
+            parse: ParseConfig::default(),
+            shingle_size: 10,
+            short: Short::default(),
+            fingerprint: FingerprintKind::default(),
+            seed: 0,
+        }
+    }
+}
+
+impl ShingleConfig {
+    /// Checks that every parameter is in its range.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the first parameter out of range.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MAX_SHINGLE_SIZE).contains(&self.shingle_size) {
+            return Err(Error::BadParameter {
+                name: "shingle-size",
+                given: self.shingle_size.to_string(),
+                limit: format!("it is a number from 1 to {MAX_SHINGLE_SIZE}"),
+            });
+        }
+        self.parse.check()?;
+        match self.parse.tokens {
+            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => Err(Error::BadParameter {
+                name: "tokens",
+                given: self.parse.tokens.to_string(),
+                limit: format!("a window has at most {MAX_WINDOW_BYTES} bytes"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_reads_and_prints() {
+        for text in ["whole", "skip"] {
+            let short: Short = text.parse().unwrap();
+            assert_eq!(short.to_string(), text);
+            assert_eq!(
+                serde_json::to_string(&short).unwrap(),
+                format!("\"{text}\"")
+            );
+        }
+        assert!("Whole".parse::<Short>().is_err());
+    }
+
+    #[test]
+    fn sizes_have_limits() {
+        for (shingle_size, good) in [
+            (0, false),
+            (1, true),
+            (10, true),
+            (1000, true),
+            (1001, false),
+        ] {
+            let config = ShingleConfig {
+                shingle_size,
+                ..ShingleConfig::default()
+            };
+            assert_eq!(config.check().is_ok(), good, "{shingle_size}");
+        }
+        for (tokens, good) in [
+            ("bytes:1", true),
+            ("bytes:65536", true),
+            ("bytes:65537", false),
+        ] {
+            let parse = ParseConfig {
+                tokens: tokens.parse().unwrap(),
+                ..ParseConfig::default()
+            };
+            let config = ShingleConfig {
+                parse,
+                ..ShingleConfig::default()
+            };
+            assert_eq!(config.check().is_ok(), good, "{tokens}");
+        }
+    }
+}

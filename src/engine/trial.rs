@@ -1,0 +1,275 @@
+//! A run with other parameters over an existing collection, and its pairs compared with the true
+//! ones.
+
+use crate::base::budget::{Budget, ByteSize};
+use crate::base::ids::Threshold;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::process::cpu_seconds;
+use crate::base::progress::{Context, Silent};
+use crate::engine::collection::{
+    self, Catalogue, CatalogueEntry, Column, Extent, Ingested, Segments, each_document,
+};
+use crate::engine::join::{Join, JoinConfig, Pair, Pairs, PairsEntry, open_pairs};
+use crate::engine::merge::PostingsEntry;
+use crate::engine::pipeline::{self, JoinParameters, Spill};
+use crate::engine::sample::{SampleEntry, Sampled, Sampling};
+use crate::engine::sort::RunsEntry;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::path::Path;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+/// The cost of getting from the collection to the pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialCost {
+    /// Seconds of wall time.
+    pub wall_seconds: f64,
+    /// Seconds of CPU time, user and system, all threads.
+    pub cpu_seconds: f64,
+    /// Records sorted: the sampled shingles.
+    pub records: u64,
+    /// Bytes of runs, and of runs of pairs.
+    pub spilled_bytes: u64,
+}
+
+/// The remaining resources while the caller uses this many bytes. The trial does not report its
+/// stages to the caller.
+pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
+    Context {
+        progress: &Silent,
+        budget: Budget {
+            memory: ByteSize(context.budget.memory.0.saturating_sub(held)),
+            ..context.budget
+        },
+        ..*context
+    }
+}
+
+/// Restates an error about the remaining budget in terms of the whole budget.
+pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
+    match error {
+        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(least.0 + held).round_up(),
+            what,
+        },
+        other => other,
+    }
+}
+
+/// Opens or creates a directory for other parameters over the collection of `base`, which stays
+/// unchanged. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
+/// are reused. Files of an earlier trial in `directory` are kept if the collection is the same.
+fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Workspace> {
+    let theirs = &base.manifest;
+    let complete = theirs
+        .get::<PostingsEntry>()
+        .filter(|postings| postings.complete);
+    let sample = theirs.get::<SampleEntry>();
+    let sample = sample.filter(|sample| sample.sampling == *sampling);
+    let shared = complete.zip(sample);
+    let postings = shared.map(|(postings, _)| postings);
+    let mut workspace = collection::standing_on(base, directory, "", postings)?;
+    let own = &mut workspace.manifest;
+    own.set(Segments(collection::segments(theirs).to_vec()));
+    own.set(Ingested(collection::ingested(theirs)));
+    own.remove::<CatalogueEntry>();
+    if let Some(catalogue) = theirs.get::<CatalogueEntry>() {
+        own.set(catalogue.clone());
+    }
+    let mut names = vec!["collection", "catalogue"];
+    if let Some((postings, sample)) = shared {
+        names.extend(["sample", "postings"]);
+        own.set(sample.clone());
+        own.set(postings.clone());
+        own.remove::<RunsEntry>();
+    }
+    workspace.borrow(base, names);
+    workspace.recover(true)?;
+    Ok(workspace)
+}
+
+/// Finds all pairs of a collection with this sampling, in a separate directory. The caller uses
+/// `held` bytes of the budget meanwhile.
+pub(crate) fn ask(
+    base: &Workspace,
+    directory: &Path,
+    sampling: &Sampling,
+    threshold: Threshold,
+    context: (u64, &Context<'_>),
+) -> Result<(Workspace, TrialCost)> {
+    let criterion = Criterion {
+        threshold,
+        measure: Measure::default(),
+    };
+    ask_by(base, directory, sampling, criterion, context)
+}
+
+/// As [`ask`], with any measure.
+pub(crate) fn ask_by(
+    base: &Workspace,
+    directory: &Path,
+    sampling: &Sampling,
+    criterion: Criterion,
+    (held, context): (u64, &Context<'_>),
+) -> Result<(Workspace, TrialCost)> {
+    let mut workspace = over(base, directory, sampling)?;
+    let parameters = JoinParameters {
+        sampling: sampling.clone(),
+        plan: None,
+        join: JoinConfig {
+            join: Join::Auto,
+            threshold: criterion.threshold,
+            measure: criterion.measure,
+            max_postings: None,
+            pairs: Pairs::All,
+            candidates: None,
+        },
+        spill: Spill::Auto,
+        fan_in: None,
+    };
+    // The stages of a trial are not reported as the caller's.
+    let silent = within(context, held);
+    let (wall, cpu) = (Instant::now(), cpu_seconds());
+    let joined = pipeline::join(&mut workspace, &parameters, &silent);
+    joined.map_err(|error| refused(error, context, held))?;
+    let manifest = &workspace.manifest;
+    let sample = manifest.get::<SampleEntry>();
+    let runs = manifest.get::<RunsEntry>();
+    let pairs = manifest.get::<PairsEntry>();
+    let mut cost = TrialCost {
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        cpu_seconds: cpu_seconds() - cpu,
+        records: sample.map_or(0, |sample| sample.stats.sampled),
+        spilled_bytes: runs.map_or(0, |runs| runs.stats.bytes)
+            + pairs.map_or(0, |pairs| pairs.stats.spilled_bytes),
+    };
+    if workspace.path("postings") == base.path("postings") {
+        // The cost includes the sorting of the earlier run whose postings are reused.
+        for stage in ["sample", "sort", "merge"] {
+            if let Some(stage) = base.manifest.costs.get(stage) {
+                cost.wall_seconds += stage.wall_seconds;
+                cost.cpu_seconds += stage.cpu_seconds;
+            }
+        }
+        let runs = base.manifest.get::<RunsEntry>();
+        cost.spilled_bytes += runs.map_or(0, |runs| runs.stats.bytes);
+    }
+    Ok((workspace, cost))
+}
+
+/// Two documents that are a true pair, a pair of a trial, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub a: u32,
+    pub b: u32,
+    /// The number of fingerprints they share, if it reaches the threshold of the true pairs.
+    pub truth: Option<u32>,
+    /// The number of sampled fingerprints they share, if it reaches the trial's threshold.
+    pub found: Option<u32>,
+}
+
+/// Calls `each` with every pair of either list, in order.
+pub(crate) fn each_compared(
+    truth: &Workspace,
+    trial: &Workspace,
+    (stage, context): (&'static str, &Context<'_>),
+    mut each: impl FnMut(Compared) -> Result<()>,
+) -> Result<()> {
+    let documents = Catalogue::stats(truth)?.documents;
+    let (true_list, found_list) = (open_pairs(truth)?, open_pairs(trial)?);
+    let mut truths = true_list.range(0, u64::MAX)?;
+    let mut founds = found_list.range(0, u64::MAX)?;
+    let mut pairs = 0u64;
+    loop {
+        let (left, right) = (truths.head(), founds.head());
+        let Some(key) = left.iter().chain(&right).map(|record| record.key).min() else {
+            return Ok(());
+        };
+        if pairs.is_multiple_of(1 << 16) {
+            context.stop.check(stage)?;
+        }
+        pairs += 1;
+        let (a, b) = Pair::of_key(key);
+        if u64::from(a.max(b)) >= documents {
+            let of_truth = left.is_some_and(|record| record.key == key);
+            let list = if of_truth { &true_list } else { &found_list };
+            return Err(Error::Corrupt {
+                path: list.path().into(),
+                offset_bytes: None,
+                what: "a document of a pair".into(),
+                expected: format!("a number below {documents}"),
+                found: a.max(b).to_string(),
+            });
+        }
+        let value = |record: Option<crate::engine::sort::Record<u64>>| {
+            record
+                .filter(|record| record.key == key)
+                .map(|record| record.value)
+        };
+        let (truth, found) = (value(left), value(right));
+        each(Compared { a, b, truth, found })?;
+        if truth.is_some() {
+            truths.advance()?;
+        }
+        if found.is_some() {
+            founds.advance()?;
+        }
+    }
+}
+
+/// The data about documents that assigns their pairs to groups.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    /// Size group of each.
+    pub group: Vec<u8>,
+    /// Distinct fingerprints of each representative; 0 of other documents.
+    pub size: Column,
+}
+
+impl Documents {
+    /// Bytes of memory for a collection of this extent.
+    pub(crate) fn bytes(extent: Extent) -> u64 {
+        extent.documents + extent.column_bytes()
+    }
+
+    pub(crate) fn load(workspace: &Workspace) -> Result<Documents> {
+        let mut group = Vec::new();
+        each_document(workspace, |_, document| {
+            group.push(document.group);
+            Ok(())
+        })?;
+        let mut size = Catalogue::stored(workspace)?;
+        Catalogue::each_representative(workspace, |document, first| {
+            if first != document && size.get(document).is_some() {
+                size.set(document, 0);
+            }
+            Ok(())
+        })?;
+        Ok(Documents { group, size })
+    }
+
+    /// Groups of a pair: that of the smaller document, then that of the larger.
+    pub(crate) fn groups(&self, a: u32, b: u32) -> (u8, u8) {
+        let (a, b) = (self.group[a as usize], self.group[b as usize]);
+        (a.min(b), a.max(b))
+    }
+
+    /// Sizes of two sets.
+    pub(crate) fn sizes(&self, a: u32, b: u32) -> (u64, u64) {
+        (self.size.at(a).into(), self.size.at(b).into())
+    }
+}
+
+/// The number of ascending thresholds that two sets with this overlap reach.
+pub(crate) fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
+    thresholds.partition_point(|threshold| threshold.reached(shared.into(), sizes.0, sizes.1))
+}
+
+/// The sizes of two samples, as numbers.
+pub(crate) fn sampled_sizes(sampled: &Sampled, a: u32, b: u32) -> (u64, u64) {
+    let (a, b) = sampled.sizes(a, b);
+    (a.into(), b.into())
+}

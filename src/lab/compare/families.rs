@@ -1,0 +1,318 @@
+//! How methods treat documents and their edited copies.
+//!
+//! # Source
+//! Found ratio and clusters: Chowdhury et al. 2002, section 4.3, Tables III and IV. An original and
+//! its copies are a family. A document of the family is found if its cluster has another document
+//! of the family. The clusters of a family are those that contain its documents; a document in no
+//! cluster counts as one (11 copies of which none is found are 11 clusters; Table III's 36.4 % are
+//! 4 of 11, in Table IV's 9 clusters).
+//!
+//! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method,
+//! averaged over all copies with the same number of edits; and its distribution over pairs of
+//! different originals.
+//!
+//! # Where we depart from the source
+//! For a method that requires a number of shared features, or scores them by the lengths of the
+//! documents, the curves show the resemblance of the two feature sets.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CompareConfig, STAGE};
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::base::measure::Measure;
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::base::union_find::UnionFind;
+use crate::engine::collection::{Catalogue, MappedSets, Representatives, each_document};
+use crate::engine::join::each_pair;
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Limit on the originals that are compared with each other: 124,750 pairs.
+const MOST_ORIGINALS: usize = 500;
+/// Bytes of mapped sets kept in memory.
+const RESIDENT: u64 = 64 << 20;
+/// Bytes per copy, with its docno stored twice.
+const COPY_BYTES: u64 = 600;
+
+/// The results for edited copies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Families {
+    /// Originals that have copies.
+    pub originals: u64,
+    /// Copies.
+    pub copies: u64,
+    /// Copies or originals of the edit list that are not in the collection.
+    pub unknown: u64,
+    /// One row per family: originals in the order of the edit list.
+    pub rows: Vec<FamilyRow>,
+    /// One curve per method.
+    pub curves: Vec<Curve>,
+    /// One distribution per method.
+    pub distributions: Vec<Distribution>,
+}
+
+impl Families {
+    /// Over all families: the documents, those that method number `method` found, and the clusters
+    /// that contain them.
+    #[must_use]
+    pub fn sums(&self, method: usize) -> [u64; 3] {
+        let of = |counts: &[u64]| counts.get(method).copied().unwrap_or(0);
+        self.rows
+            .iter()
+            .fold([0; 3], |[documents, found, clusters], row| {
+                [
+                    documents + row.documents,
+                    found + of(&row.found),
+                    clusters + of(&row.clusters),
+                ]
+            })
+    }
+}
+
+/// A family, with the result of each method.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FamilyRow {
+    /// Docno of the original.
+    pub original: String,
+    /// Documents of the family.
+    pub documents: u64,
+    /// The number of them that each method found.
+    pub found: Vec<u64>,
+    /// The number of clusters that contain them.
+    pub clusters: Vec<u64>,
+}
+
+/// Average similarity of original and copy, by number of edits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Curve {
+    /// The method.
+    pub method: String,
+    /// Number of edits, number of copies, mean of the similarity, minimum.
+    pub points: Vec<(u64, u64, f64, f64)>,
+}
+
+/// Similarity of all pairs of originals.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// The method.
+    pub method: String,
+    /// Pairs compared.
+    pub pairs: u64,
+    /// The similarities above 0, ascending.
+    pub similar: Vec<f64>,
+}
+
+/// A line of the edit list.
+#[derive(Deserialize)]
+struct Line {
+    copy: String,
+    original: String,
+    edits: Vec<serde::de::IgnoredAny>,
+}
+
+struct Copy {
+    original: u32,
+    copy: u32,
+    edits: u64,
+}
+
+pub(super) fn run(
+    base: &Workspace,
+    workspaces: &[Workspace],
+    config: &CompareConfig,
+    edits: &Path,
+    context: &Context<'_>,
+) -> Result<Families> {
+    let (names, lines, unknown) = read(base, edits, context)?;
+    let mut families: Vec<(u32, Vec<u32>)> = Vec::new();
+    let mut place: HashMap<u32, usize> = HashMap::new();
+    for line in &lines {
+        let at = *place.entry(line.original).or_insert_with(|| {
+            families.push((line.original, vec![line.original]));
+            families.len() - 1
+        });
+        families[at].1.push(line.copy);
+    }
+    let documents = Catalogue::stats(base)?.documents;
+    let held = lines.len() as u64 * COPY_BYTES + documents * 8;
+    let least = ByteSize(crate::base::budget::PROCESS_BYTES + held + RESIDENT);
+    let what = || {
+        format!(
+            "comparing {} of {}",
+            counted(lines.len() as u64, "copy"),
+            counted(documents, "document")
+        )
+    };
+    context.budget.require(least, what)?;
+    let mut rows: Vec<FamilyRow> = families
+        .iter()
+        .map(|(original, members)| FamilyRow {
+            original: names.get(original).cloned().unwrap_or_default(),
+            documents: members.len() as u64,
+            found: Vec::new(),
+            clusters: Vec::new(),
+        })
+        .collect();
+    let (mut curves, mut distributions) = (Vec::new(), Vec::new());
+    for (workspace, spec) in workspaces.iter().zip(&config.methods) {
+        context.stop.check(STAGE)?;
+        let representatives = Catalogue::representatives(workspace)?;
+        let mut sets = UnionFind::new(documents as u32);
+        each_pair(workspace, |pair| {
+            sets.union(pair.a, pair.b);
+            Ok(())
+        })?;
+        for (document, first) in (0..).zip(representatives.iter()) {
+            sets.union(first, document);
+        }
+        for ((_, members), row) in families.iter().zip(&mut rows) {
+            let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
+            for &member in members {
+                *roots.entry(sets.find(member)).or_default() += 1;
+            }
+            row.found.push(roots.values().filter(|&&n| n > 1).sum());
+            row.clusters.push(roots.len() as u64);
+        }
+        let similar = Similar {
+            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
+            representatives: &representatives,
+            measure: spec.method().join().measure,
+        };
+        let mut points: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();
+        for line in &lines {
+            let similarity = similar.of(line.original, line.copy)?;
+            let point = points.entry(line.edits).or_insert((0, 0.0, f64::INFINITY));
+            *point = (point.0 + 1, point.1 + similarity, point.2.min(similarity));
+        }
+        curves.push(Curve {
+            method: spec.to_string(),
+            points: points
+                .into_iter()
+                .map(|(edits, (n, sum, least))| (edits, n, sum / n as f64, least))
+                .collect(),
+        });
+        let originals: Vec<u32> = families.iter().map(|f| f.0).take(MOST_ORIGINALS).collect();
+        let (mut found, mut pairs) = (Vec::new(), 0);
+        for (n, &a) in originals.iter().enumerate() {
+            context.stop.check(STAGE)?;
+            for &b in &originals[..n] {
+                pairs += 1;
+                let similarity = similar.of(a, b)?;
+                if similarity > 0.0 {
+                    found.push(similarity);
+                }
+            }
+        }
+        found.sort_by(f64::total_cmp);
+        distributions.push(Distribution {
+            method: spec.to_string(),
+            pairs,
+            similar: found,
+        });
+    }
+    Ok(Families {
+        originals: families.len() as u64,
+        copies: lines.len() as u64,
+        unknown,
+        rows,
+        curves,
+        distributions,
+    })
+}
+
+/// Similarity of two documents by a method.
+struct Similar<'a> {
+    sets: MappedSets,
+    representatives: &'a Representatives,
+    measure: Measure,
+}
+
+impl Similar<'_> {
+    fn of(&self, a: u32, b: u32) -> Result<f64> {
+        let first = |document: u32| {
+            let known = (document as usize) < self.representatives.len();
+            known.then(|| self.representatives.of(document))
+        };
+        let (a, b) = (first(a).unwrap_or(a), first(b).unwrap_or(b));
+        if a == b {
+            return Ok(1.0);
+        }
+        let sets = self.sets.look();
+        let (left, right) = (sets.get(a)?, sets.get(b)?);
+        let size = |set: &[u8]| (set.len() / u64::BYTES) as u64;
+        let shared = match self.measure {
+            Measure::Smallest(n) => u64::shared_smallest_le(left, right, n.into()),
+            _ => u64::shared_le(left, right, 0).unwrap_or(0),
+        };
+        let measure = match self.measure {
+            Measure::Shared(_) | Measure::S2 | Measure::S3 | Measure::S4 => Measure::Resemblance,
+            other => other,
+        };
+        Ok(measure.value(shared, size(left), size(right)))
+    }
+}
+
+type Read = (HashMap<u32, String>, Vec<Copy>, u64);
+
+/// Reads the edit list and numbers its documents.
+fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
+    let mut lines = Vec::new();
+    let mut reader = std::io::BufReader::new(disk::open(edits)?);
+    let (mut text, mut number) = (String::new(), 0u64);
+    loop {
+        text.clear();
+        let read = reader.read_line(&mut text);
+        if read.map_err(Error::io("read", edits))? == 0 {
+            break;
+        }
+        number += 1;
+        let line: Line = serde_json::from_str(&text).map_err(|e| Error::BadLine {
+            path: edits.into(),
+            line: number,
+            expected: "JSON with `copy`, `original` and `edits`".into(),
+            found: e.to_string(),
+            hint: "",
+        })?;
+        lines.push((line.original, line.copy, line.edits.len() as u64));
+        let held = lines.len() as u64 * COPY_BYTES;
+        let least = ByteSize(crate::base::budget::PROCESS_BYTES + held);
+        let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));
+        context.budget.require(least, what)?;
+    }
+    let docnos = lines
+        .iter()
+        .flat_map(|(original, copy, _)| [original, copy]);
+    let mut numbers: HashMap<&str, Option<u32>> =
+        docnos.map(|docno| (docno.as_str(), None)).collect();
+    each_document(base, |number, document| {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if let Some(place) = numbers.get_mut(document.docno) {
+            place.get_or_insert(number);
+        }
+        Ok(())
+    })?;
+    let unknown = numbers.values().filter(|number| number.is_none()).count();
+    let find = |docno: &str| numbers.get(docno).copied().flatten();
+    let mut names = HashMap::new();
+    let mut copies = Vec::with_capacity(lines.len());
+    for (original, copy, edits) in &lines {
+        if let (Some(from), Some(to)) = (find(original), find(copy)) {
+            names.insert(from, original.clone());
+            copies.push(Copy {
+                original: from,
+                copy: to,
+                edits: *edits,
+            });
+        }
+    }
+    Ok((names, copies, unknown as u64))
+}

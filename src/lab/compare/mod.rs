@@ -1,0 +1,308 @@
+//! Compares methods: what each finds in one collection, and how their results overlap.
+//!
+//! # Source
+//! The columns are those of the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables
+//! V, IX, XI), found ratio and clusters of each perturbed original (Tables III and IV), recall,
+//! precision and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all
+//! pairs instead of those of a query), pairs found by all methods and by only one (Cherkasova et
+//! al. 2009, Table 2), similarity against edits and its distribution over distinct documents
+//! (Figures 2 to 8).
+//!
+//! # In and out
+//! In: a collection, and the directories of its methods ([`crate::engine::methods`]), each with its pairs.
+//! Out: a [`Comparison`].
+//!
+//! # Algorithm
+//! Every pair list is sorted by document numbers, which are the same for all methods. One merge of
+//! all lists counts, for every two methods, the pairs that both have. Everything else follows from
+//! these counts.
+//!
+//! # Invariants
+//! - Pairs are of representatives: every method finds exact duplicates, so they would show nothing.
+//! - Counts add up: the pairs found by exactly k methods, summed over k, are all pairs found.
+//!
+//! # Cost
+//! Pairs are streamed. Memory: 4 bytes per document for the clusters of one method at a time; if
+//! there are edits, also the docnos of the edited copies and their originals.
+//!
+//! # Errors
+//! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
+
+mod families;
+mod tables;
+mod verdict;
+
+use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::engine::cluster::ResultsEntry;
+use crate::engine::collection::Catalogue;
+use crate::engine::join::open_pairs;
+use crate::engine::methods::{self, Spec};
+use crate::engine::pipeline::Summary;
+use crate::store::Kind;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use families::{Curve, Distribution, Families, FamilyRow};
+pub use tables::{TableFile, files};
+pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
+
+const STAGE: &str = "compare";
+/// Bytes for reading one pair list.
+const LIST_BYTES: u64 = 1 << 20;
+/// Limit on the number of methods.
+pub const MOST_METHODS: usize = 64;
+
+/// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
+pub const COST: u64 = 100;
+
+/// The parameters of a comparison.
+#[derive(Clone, Debug)]
+pub struct CompareConfig {
+    /// The methods, in the order of the tables.
+    pub methods: Vec<Spec>,
+    /// The methods whose pairs serve as ground truth for the others.
+    pub truths: Vec<Spec>,
+    /// The edit list of `perturb`, if the collection consists of originals and copies.
+    pub edits: Option<PathBuf>,
+    /// Cost of a false pair in the utility, in true pairs ([`COST`]).
+    pub cost: u64,
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Documents of the collection.
+    pub documents: u64,
+    /// Documents that are not exact duplicates of earlier ones.
+    pub representatives: u64,
+    /// One row per method.
+    pub methods: Vec<MethodRow>,
+    /// Pairs found by several methods.
+    pub agreement: Agreement,
+    /// Results for the edited copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub families: Option<Families>,
+}
+
+/// The results of a method, and their cost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MethodRow {
+    /// Its specification.
+    pub method: String,
+    /// Representatives without features.
+    pub ignored: u64,
+    /// Features, over all documents.
+    pub keys: u64,
+    /// Pairs of representatives.
+    pub pairs: u64,
+    /// Clusters of two or more documents, including those of exact duplicates only.
+    pub clusters: u64,
+    /// Clusters of exact duplicates only.
+    pub exact_only: u64,
+    /// Documents in clusters.
+    pub documents: u64,
+    /// Documents in the largest cluster.
+    pub largest: u64,
+    /// Shared features: sets of duplicates, for a method in which one feature stands for a set.
+    pub sets: u64,
+    /// The comparison with each ground truth.
+    pub against: Vec<AgainstTruth>,
+    /// Seconds of wall time, over all stages.
+    pub wall_seconds: f64,
+    /// Seconds of CPU time.
+    pub cpu_seconds: f64,
+    /// Peak resident memory of the process that ran the method.
+    pub peak_bytes: u64,
+    /// Bytes of features, postings and pairs on disk.
+    pub disk_bytes: u64,
+}
+
+/// A method's pairs compared with those of a ground truth.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AgainstTruth {
+    /// Specification of the method that is the ground truth.
+    pub truth: String,
+    /// Its pairs.
+    pub true_pairs: u64,
+    /// True pairs that the method found.
+    pub found: u64,
+    /// Share of the method's pairs that are true; `None` if it has none.
+    pub precision: Option<f64>,
+    /// Share of the true pairs that the method found; `None` if there are none.
+    pub recall: Option<f64>,
+    /// True pairs found minus the cost of the false ones (Kolcz & Chowdhury 2008, equation 5).
+    pub utility: i128,
+}
+
+/// The overlap between the pairs of several methods.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Pairs that at least one method found.
+    pub any: u64,
+    /// Pairs by the number of methods that found them: exactly one, exactly two ...
+    pub by_methods: Vec<u64>,
+    /// Pairs found only by each method.
+    pub alone: Vec<u64>,
+    /// For every two methods, the pairs that both found; on the diagonal, all pairs of a method.
+    pub both: Vec<Vec<u64>>,
+}
+
+/// Opens the directories of methods, which must have been run.
+fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
+    let mut workspaces = Vec::with_capacity(config.methods.len());
+    for spec in &config.methods {
+        let workspace = methods::open(base, spec)?;
+        if !workspace.manifest.has::<ResultsEntry>() {
+            return Err(Error::StageMissing {
+                path: methods::directory(base, spec),
+                stage: "method",
+            });
+        }
+        workspaces.push(workspace);
+    }
+    Ok(workspaces)
+}
+
+/// Compares methods that were run on a collection.
+pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> Result<Comparison> {
+    let refuse =
+        |name, given: String, limit: String| Err(Error::BadParameter { name, given, limit });
+    let count = config.methods.len();
+    if count == 0 || count > MOST_METHODS {
+        return refuse("methods", count.to_string(), format!("1 to {MOST_METHODS}"));
+    }
+    let names: Vec<String> = config.methods.iter().map(Spec::to_string).collect();
+    for (n, name) in names.iter().enumerate() {
+        if names[..n].contains(name) {
+            return refuse("methods", name.clone(), "each once".into());
+        }
+    }
+    let mut truths = Vec::new();
+    for truth in &config.truths {
+        let name = truth.to_string();
+        match names.iter().position(|other| *other == name) {
+            Some(at) => truths.push(at),
+            None => return refuse("truth", name, "one of the methods".into()),
+        }
+    }
+    let stats = Catalogue::stats(base)?;
+    let least = ByteSize(crate::base::budget::PROCESS_BYTES + count as u64 * LIST_BYTES);
+    let what = || format!("comparing {}", counted(count as u64, "method"));
+    context.budget.require(least, what)?;
+    let workspaces = opened(base, config)?;
+    let agreement = agree(&workspaces, context)?;
+    let mut rows = Vec::with_capacity(count);
+    for (n, workspace) in workspaces.iter().enumerate() {
+        let against = truths.iter().map(|&t| {
+            let both = &agreement.both;
+            against(&names[t], both[n][n], both[t][t], both[n][t], config.cost)
+        });
+        rows.push(row(workspace, names[n].clone(), against.collect()));
+    }
+    let families = match &config.edits {
+        Some(edits) => Some(families::run(base, &workspaces, config, edits, context)?),
+        None => None,
+    };
+    Ok(Comparison {
+        documents: stats.documents,
+        representatives: stats.representatives,
+        methods: rows,
+        agreement,
+        families,
+    })
+}
+
+fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> AgainstTruth {
+    let share = |whole: u64| (whole > 0).then(|| found as f64 / whole as f64);
+    AgainstTruth {
+        truth: truth.into(),
+        true_pairs,
+        found,
+        precision: share(pairs),
+        recall: share(true_pairs),
+        utility: i128::from(found) - i128::from(cost) * i128::from(pairs - found),
+    }
+}
+
+fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> MethodRow {
+    let summary = Summary::of(&workspace.manifest);
+    let clusters = summary.cluster.unwrap_or_default();
+    let costs = || summary.costs.values();
+    let parts = workspace.manifest.parts().into_iter();
+    let kinds = [Kind::Fingerprints, Kind::Postings, Kind::Pairs];
+    MethodRow {
+        method,
+        // All empty documents but the first are its exact duplicates.
+        ignored: summary.ingest.short + summary.ingest.empty.min(1),
+        keys: summary.ingest.stored,
+        pairs: summary.join.map_or(0, |join| join.pairs),
+        clusters: clusters.clusters,
+        exact_only: clusters.exact_only,
+        documents: clusters.documents,
+        largest: clusters.largest,
+        sets: summary.merge.map_or(0, |merge| merge.lists),
+        against,
+        wall_seconds: costs().fold(0.0, |sum, cost| sum + cost.wall_seconds),
+        cpu_seconds: costs().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
+        peak_bytes: costs().map(|cost| cost.peak_bytes).max().unwrap_or(0),
+        disk_bytes: parts
+            .filter(|(_, kind, _)| kinds.contains(kind))
+            .map(|(.., part)| part.bytes)
+            .sum(),
+    }
+}
+
+/// Merges all pair lists and counts which methods have each pair.
+fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
+    let files = workspaces
+        .iter()
+        .map(open_pairs)
+        .collect::<Result<Vec<_>>>()?;
+    let total = files.iter().map(|file| file.records()).sum();
+    context
+        .progress
+        .start(STAGE, Unit::Count("pairs"), Some(total));
+    let mut cursors = files
+        .iter()
+        .map(|file| file.range(0, u64::MAX))
+        .collect::<Result<Vec<_>>>()?;
+    let count = files.len();
+    let mut agreement = Agreement {
+        any: 0,
+        by_methods: vec![0; count],
+        alone: vec![0; count],
+        both: vec![vec![0; count]; count],
+    };
+    let mut having: Vec<usize> = Vec::with_capacity(count);
+    let mut read = 0u64;
+    while let Some(least) = cursors.iter().filter_map(|c| Some(c.head()?.key)).min() {
+        having.clear();
+        for (n, cursor) in cursors.iter_mut().enumerate() {
+            if cursor.head().is_some_and(|record| record.key == least) {
+                having.push(n);
+                cursor.advance()?;
+            }
+        }
+        agreement.any += 1;
+        agreement.by_methods[having.len() - 1] += 1;
+        if let [one] = having[..] {
+            agreement.alone[one] += 1;
+        }
+        for &a in &having {
+            for &b in &having {
+                agreement.both[a][b] += 1;
+            }
+        }
+        read += having.len() as u64;
+        if agreement.any.is_multiple_of(1 << 14) {
+            context.stop.check(STAGE)?;
+            context.progress.at(read);
+        }
+    }
+    Ok(agreement)
+}

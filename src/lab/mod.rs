@@ -1,0 +1,13 @@
+//! The laboratory: everything that runs the pipeline several times to measure something.
+//!
+//! - [`study`]: precision and recall of every sampling ratio (Ye, Wen & Ma 2008, sections 5 and 6).
+//! - [`plan`]: a sampling ratio for each size group.
+//! - [`compare`]: the methods of the papers side by side.
+//! - [`perturb`]: corpora with known pairs.
+//! - [`formulas`]: the values that the papers predict.
+
+pub mod compare;
+pub mod formulas;
+pub mod perturb;
+pub mod plan;
+pub mod study;

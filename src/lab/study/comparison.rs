@@ -1,0 +1,219 @@
+//! Compares exact, sampled, verified and planned runs.
+
+use serde::{Deserialize, Serialize};
+
+use super::results::{Study, Trial};
+use super::run::StudyCost;
+use super::run::USUAL;
+use crate::base::ids::Threshold;
+use crate::base::numbers::percent;
+use crate::base::precision::Counts;
+
+/// If sampling saves a smaller share than this of a whole run, an exact answer is better value.
+const WORTH_SAVING: f64 = 0.25;
+
+/// Mean, minimum and maximum over the classes of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanAndRange {
+    /// Mean.
+    pub mean: f64,
+    /// Minimum.
+    pub least: f64,
+    /// Maximum.
+    pub greatest: f64,
+}
+
+impl MeanAndRange {
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Option<MeanAndRange> {
+        let values: Vec<f64> = values.flatten().collect();
+        if values.is_empty() {
+            return None;
+        }
+        Some(MeanAndRange {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: values.iter().copied().fold(0.0, f64::max),
+        })
+    }
+}
+
+/// One way to find the pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// Description for the reader.
+    pub name: String,
+    /// Share of all shingles that are sorted.
+    pub share: f64,
+    /// Precision over all pairs; `None` if none was found.
+    pub precision: Option<MeanAndRange>,
+    /// Recall over all pairs; `None` if there are no true pairs.
+    pub recall: Option<MeanAndRange>,
+    /// Pairs found, on average.
+    pub found: f64,
+    /// Pairs that are looked up in the full sets, on average.
+    pub looked_up: f64,
+    /// Documents without sampled shingles, on average.
+    pub nothing_sampled: f64,
+    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None` if
+    /// there was no separate run.
+    pub cpu_seconds: Option<f64>,
+}
+
+/// The ways to find the pairs, and a recommendation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyComparison {
+    /// The threshold for which precision and recall are reported: the one nearest 0.85.
+    pub threshold: Threshold,
+    /// The lowest threshold, to which the times refer.
+    pub lowest: Threshold,
+    /// CPU seconds of reading, which every way needs first.
+    pub reading_seconds: f64,
+    /// The ways to find the pairs.
+    pub rows: Vec<Way>,
+    /// The recommendation, in one or two sentences.
+    pub verdict: String,
+}
+
+/// Pairs of all groups whose estimate reaches threshold number `from`; they are true from threshold
+/// `at`.
+fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
+    let tables = trial
+        .groups
+        .iter()
+        .flat_map(|group| [&group.same, &group.cross]);
+    tables.fold(Counts::default(), |sum, table| sum + table.counts(from, at))
+}
+
+/// Compares the runs of a study.
+#[must_use]
+pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
+    let thresholds = &study.config.thresholds;
+    let at = study.config.nearest(USUAL).unwrap_or(0);
+    let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
+    let all = study.trials.first().map_or(0, shingles).max(1) as f64;
+    let mut rows = Vec::new();
+    for n in std::iter::once(1).chain(study.config.ratios.iter().copied()) {
+        let trials: Vec<&Trial> = study.trials.iter().filter(|trial| trial.n == n).collect();
+        let number = trials.len().max(1) as f64;
+        let groups = || trials.iter().flat_map(|trial| &trial.groups);
+        let share = groups().map(|group| group.sampled as f64).sum::<f64>() / number / all;
+        let nothing_sampled = groups()
+            .map(|group| group.nothing_sampled as f64)
+            .sum::<f64>()
+            / number;
+        let of = |from: usize| -> Vec<Counts> {
+            trials.iter().map(|trial| counts(trial, from, at)).collect()
+        };
+        let found = |counts: &[Counts]| {
+            counts
+                .iter()
+                .map(|counts| counts.found() as f64)
+                .sum::<f64>()
+                / number
+        };
+        let plain = of(at);
+        let row = Way {
+            name: if n == 1 {
+                "exact".into()
+            } else {
+                format!("1/{n}")
+            },
+            share,
+            precision: MeanAndRange::of(plain.iter().map(|counts| counts.precision())),
+            recall: MeanAndRange::of(plain.iter().map(|counts| counts.recall())),
+            found: found(&plain),
+            looked_up: 0.0,
+            nothing_sampled,
+            cpu_seconds: if n == 1 {
+                Some(cost.exact.cpu_seconds)
+            } else {
+                cost.trials.get(&n).map(|cost| cost.cpu_seconds)
+            },
+        };
+        rows.push(row.clone());
+        if n == 1 {
+            continue;
+        }
+        // Verified, once from the threshold itself and once from three steps below it.
+        let lower = at.saturating_sub(3);
+        for from in if lower == at {
+            vec![at]
+        } else {
+            vec![at, lower]
+        } {
+            let verified = of(from);
+            rows.push(Way {
+                name: format!("1/{n}, verified from {}", thresholds[from]),
+                precision: MeanAndRange::of(
+                    verified.iter().map(|c| (c.correct > 0).then_some(1.0)),
+                ),
+                recall: MeanAndRange::of(verified.iter().map(|counts| counts.recall())),
+                found: verified
+                    .iter()
+                    .map(|counts| counts.correct as f64)
+                    .sum::<f64>()
+                    / number,
+                looked_up: found(&verified),
+                cpu_seconds: None,
+                ..row.clone()
+            });
+        }
+    }
+    for planned in &cost.planned {
+        let one = |value: Option<f64>| MeanAndRange::of(std::iter::once(value));
+        rows.push(Way {
+            name: format!(
+                "plan for precision {}",
+                planned.plan.config.target.precision
+            ),
+            share: planned.cost.records as f64 / all,
+            precision: one(planned.counts.precision()),
+            recall: one(planned.counts.recall()),
+            found: planned.counts.found() as f64,
+            looked_up: 0.0,
+            nothing_sampled: planned.nothing_sampled as f64,
+            cpu_seconds: Some(planned.cost.cpu_seconds),
+        });
+    }
+    let verdict = verdict(cost);
+    StudyComparison {
+        threshold: thresholds[at],
+        lowest: thresholds[0],
+        reading_seconds: cost.reading.cpu_seconds,
+        rows,
+        verdict,
+    }
+}
+
+/// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
+/// inexact answer.
+pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> (f64, bool) {
+    let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
+    (saved.max(0.0), saved >= WORTH_SAVING)
+}
+
+/// Whether sampling pays off.
+fn verdict(cost: &StudyCost) -> String {
+    let (reading, exact) = (cost.reading.cpu_seconds, cost.exact.cpu_seconds);
+    let Some(planned) = cost.planned.first() else {
+        return format!(
+            "An exact run takes {exact:.2} CPU seconds after {reading:.2} of reading. No plans were tried: \
+             they need ratios that divide one another."
+        );
+    };
+    let precision = planned.plan.config.target.precision;
+    let sampled = planned.cost.cpu_seconds;
+    let (saved, worth) = saving(reading, exact, sampled);
+    let advice = match worth {
+        false => "Run exactly: no pair is missed then, none is false, and it costs little more.",
+        true => {
+            "Where the answer may be a little wrong, the plan is worth it; where it may not, run exactly."
+        }
+    };
+    format!(
+        "Reading the collection took {reading:.2} CPU seconds, and every run has to do that. From there an exact run \
+         takes {exact:.2}; with the plan for precision {precision} it is {sampled:.2}, which saves {} of the \
+         whole. {advice}",
+        percent(saved, 0)
+    )
+}

@@ -1,0 +1,49 @@
+//! Measures the effect of sampling on precision and recall, by document size, for every class of
+//! every ratio.
+//!
+//! # Source
+//! Ye, Wen & Ma 2008, sections 4 and 5: a sampling ratio 1/n is tried with each of its n classes;
+//! the run without sampling is the ground truth.
+//!
+//! # In and out
+//! In: a collection. Out: a [`Study`], and the files of `study/` (FORMAT.md). For each trial and
+//! size group, the study has the number of pairs by the thresholds that their estimated and true
+//! resemblance reach, and what was sampled.
+//!
+//! # Algorithm
+//! 1. List the exact pairs at the lowest threshold, from the postings if the directory already has
+//!    them.
+//! 2. Run each trial: the equivalent of `--sampling 1/n:class`, at the lowest threshold, in its own
+//!    directory over the same collection. Its pair list and the exact one have the same order, so
+//!    the study reads them side by side and counts every pair in a table of estimated by true
+//!    threshold. One trial thus serves all thresholds, and verified sampling with any margin too.
+//! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
+//!    it was running.
+//! 4. Make plans ([`crate::lab::plan`]) for three precisions on the whole collection, run
+//!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write
+//!    tables and figures ([`crate::report::figures`]).
+//!
+//! # Invariants
+//! - The counts depend only on the collection and the lists of ratios and thresholds.
+//!
+//! # Cost
+//! One exact join at the lowest threshold, and for each ratio 1/n, n joins of 1/n of the records.
+//! Memory: 17 bytes per document and the tables, in addition to the memory of a join. The tables
+//! take 16 (thresholds + 1)² bytes for each trial and size group.
+//!
+//! # Where we depart from the source
+//! The paper compares only documents of the same size group. Here pairs across groups count too,
+//! separately, in the group of the smaller document.
+
+mod comparison;
+pub mod results;
+mod run;
+
+pub use crate::base::precision::{PairTable, Reached};
+pub(crate) use comparison::saving;
+pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
+pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
+pub(crate) use run::USUAL;
+pub use run::{
+    COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, PlannedTrial, STAGE, StudyCost, load, run, write,
+};

@@ -1,0 +1,689 @@
+//! An output directory: its lock, its manifest, and the removal of scrap.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::inputs::INPUTS_FILE;
+use super::lock::{LOCK_FILE, Lock};
+use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
+use super::place::{is_run, output_kind};
+use super::record::StageRecordKind;
+use super::{InputEntry, Skipped};
+use crate::base::progress::{Context, joined_all};
+use crate::base::threads;
+use crate::base::workers::Queue;
+use crate::store::{self, Kind, disk};
+use crate::{Error, Result};
+
+/// Name of the manifest in an output directory.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// An output directory, locked for this process.
+#[derive(Debug)]
+pub struct Workspace {
+    places: Places,
+    /// The committed state. After a change, call [`Workspace::commit`].
+    pub manifest: Manifest,
+    /// The locks of the directory, and of the one some parts of which it uses.
+    locks: Mutex<Vec<Lock>>,
+    /// Bytes of the manifest at the last commit of this process.
+    manifest_bytes: u64,
+    /// Bytes of parts that were made since then and are not committed.
+    uncommitted: u64,
+    /// The subdirectories of these parts.
+    unsynced: BTreeSet<String>,
+    /// Committed files that were missing when the directory was opened.
+    lost: Vec<PathBuf>,
+}
+
+/// Where the parts of a workspace are.
+#[derive(Clone, Debug)]
+pub struct Places {
+    directory: PathBuf,
+    /// Another output directory, and the subdirectories that are read from it. They are never
+    /// written.
+    base: Option<(PathBuf, Vec<&'static str>)>,
+    /// Another output directory, and which of its parts are read.
+    lent: Option<(PathBuf, Base)>,
+}
+
+impl Places {
+    /// The places of the parts that a manifest in `directory` names.
+    #[must_use]
+    pub fn of(directory: &Path, manifest: &Manifest) -> Places {
+        let lent = manifest.base.as_ref().map(|base| {
+            let real = base.real.as_deref().map(Path::new);
+            let real = real.filter(|real| matches!(disk::is_directory(real), Ok(true)));
+            let lender = real.unwrap_or(Path::new(&base.path)).to_path_buf();
+            disk::claim(&lender);
+            (lender, base.clone())
+        });
+        Places {
+            directory: directory.to_path_buf(),
+            base: None,
+            lent,
+        }
+    }
+
+    /// Whether a part is one of another directory that this one uses.
+    #[must_use]
+    pub fn is_lent(&self, directory: &str, name: &str) -> bool {
+        let lent = self.lent.as_ref();
+        lent.is_some_and(|(_, base)| base.has(directory, name))
+    }
+
+    /// The path of a subdirectory for parts.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        match &self.base {
+            Some((base, names)) if names.contains(&name) => base.join(name),
+            _ => self.directory.join(name),
+        }
+    }
+
+    /// The path of a part in a subdirectory.
+    #[must_use]
+    pub fn part(&self, directory: &str, name: &str) -> PathBuf {
+        match &self.lent {
+            Some((lender, _)) if self.is_lent(directory, name) => lender.join(directory).join(name),
+            _ => self.path(directory).join(name),
+        }
+    }
+}
+
+fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Option<Manifest>> {
+    // Every command that uses or inspects a directory reads its manifest first.
+    disk::claim(directory);
+    let path = directory.join(MANIFEST_FILE);
+    let bytes = match disk::read_all(&path) {
+        Ok(bytes) => bytes,
+        // A missing manifest turns every part into scrap, so return `None` only if nothing at all
+        // has this name.
+        Err(Error::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path)? =>
+        {
+            return Ok(None);
+        }
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(not_output(directory)?);
+        }
+        Err(error) => return Err(error),
+    };
+    if !is_run(directory)? {
+        return Err(Error::NotOutput {
+            path: directory.into(),
+            what: "another program wrote its manifest.json",
+        });
+    }
+    let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
+        path: path.clone(),
+        offset_bytes: None,
+        what: what.into(),
+        expected,
+        found,
+    };
+    // The last line holds the checksum of all before it.
+    let body_end = bytes[..bytes.len().saturating_sub(1)]
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |at| at + 1);
+    let (body, sum) = bytes.split_at(body_end);
+    let value: serde_json::Value = serde_json::from_slice(body).map_err(|e| {
+        corrupt(
+            "manifest",
+            "JSON and a line with its checksum".into(),
+            e.to_string(),
+        )
+    })?;
+    let format = value.get("format").and_then(serde_json::Value::as_u64);
+    let format = format.and_then(|format| u32::try_from(format).ok());
+    let format = format.ok_or_else(|| {
+        let found = value
+            .get("format")
+            .map_or("none".into(), ToString::to_string);
+        corrupt("format of the manifest", "a number".into(), found)
+    })?;
+    if format != MANIFEST_FORMAT {
+        return Err(Error::Version {
+            path: path.clone(),
+            found: format,
+            least: MANIFEST_FORMAT,
+            most: MANIFEST_FORMAT,
+        });
+    }
+    let found = format!("{:016x}", store::checksum(body));
+    if sum != format!("{found}\n").as_bytes() {
+        let stated = String::from_utf8_lossy(sum).into_owned();
+        return Err(corrupt(
+            "checksum of the manifest",
+            format!("{stated:?}"),
+            found,
+        ));
+    }
+    if let Some(number) = COUNTED
+        .iter()
+        .find_map(|field| too_large(value.get(field)?))
+    {
+        return Err(corrupt(
+            "number in the manifest",
+            format!("at most {MOST}"),
+            number.to_string(),
+        ));
+    }
+    let manifest = Manifest::from_json(value, kinds)
+        .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
+    if let Some(name) = leading_out(&manifest) {
+        return Err(corrupt(
+            "name of a file",
+            "plain names on the way to a file of the directory".into(),
+            format!("{name:?}"),
+        ));
+    }
+    Ok(Some(manifest))
+}
+
+/// Fields of a manifest that only have numbers of bytes, records and the like. There is one for
+/// each of many parts, and they are added up.
+const COUNTED: [&str; 4] = ["inputs", "segments", "additions", "index"];
+/// More bytes or records than there are anywhere.
+const MOST: u64 = 1 << 53;
+
+/// The first number that is too large to be one of bytes or records.
+fn too_large(value: &serde_json::Value) -> Option<u64> {
+    match value {
+        serde_json::Value::Number(number) => number.as_u64().filter(|&number| number > MOST),
+        serde_json::Value::Array(values) => values.iter().find_map(too_large),
+        serde_json::Value::Object(fields) => fields.values().find_map(too_large),
+        _ => None,
+    }
+}
+
+/// The first name in a manifest that could lead outside its directory. The names decide which files
+/// are opened, replaced and removed.
+fn leading_out(manifest: &Manifest) -> Option<&str> {
+    let plain = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('\0');
+    let parts = manifest.parts().into_iter();
+    let mut parts = parts.map(|(_, _, part)| part.name.as_str());
+    let files = manifest.result_files().chain(&manifest.others);
+    let files = files.chain([&manifest.inputs.list]);
+    let mut files = files.map(|file| file.name.as_str());
+    let part = parts.find(|name| !plain(name) || name.contains('/'));
+    part.or_else(|| files.find(|name| !name.split('/').all(plain)))
+}
+
+/// A subdirectory for sorts that need no checkpoint. It is emptied at every start.
+const SCRATCH: &str = "scratch";
+
+/// Refuses a directory that belongs to another program, before changing anything in it: unknown
+/// files would be removed as scrap, and the lock file would be overwritten.
+fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<()> {
+    // List the names before reading the manifest, because another process may be creating this
+    // directory.
+    let mut names = Vec::new();
+    for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
+        names.push(entry.map_err(Error::io("list", directory))?.file_name());
+    }
+    let theirs = read_manifest(directory, kinds);
+    let theirs = match theirs {
+        Ok(Some(_)) => return Ok(()),
+        Ok(None) => "it is not empty and has no manifest.json; give a new directory",
+        Err(Error::NotOutput { .. }) => {
+            "it is not empty, and another program wrote its manifest.json; give a new directory"
+        }
+        Err(error) => return Err(error),
+    };
+    let there = |name: &str| names.iter().any(|found| found == name);
+    let begun = |name: &OsStr| {
+        let list = disk::temporary(Path::new(INPUTS_FILE));
+        let manifest = disk::temporary(Path::new(MANIFEST_FILE));
+        let directories = Manifest::directories(kinds).into_iter().chain([SCRATCH]);
+        [LOCK_FILE.as_ref(), list.as_os_str(), manifest.as_os_str()].contains(&name)
+            || directories.into_iter().any(|ours| name == ours)
+    };
+    let ours = names.is_empty()
+        || there(LOCK_FILE) && (there(INPUTS_FILE) || names.iter().all(|name| begun(name)));
+    if ours {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: "output",
+        given: directory.display().to_string(),
+        limit: theirs.into(),
+    })
+}
+
+/// Why a directory without a manifest is not an output directory of a run.
+fn not_output(directory: &Path) -> Result<Error> {
+    let exists = !disk::is_gone(directory)?;
+    let what = if !exists {
+        "it does not exist"
+    } else if !disk::is_directory(directory)? {
+        "it is a file"
+    } else if output_kind(directory)?.is_some() {
+        "it has records that `lookalike dedup` wrote"
+    } else if disk::exists(&directory.join(LOCK_FILE))?
+        && disk::exists(&directory.join(INPUTS_FILE))?
+    {
+        "the command that began it has not read anything yet"
+    } else {
+        "it has no manifest.json"
+    };
+    Ok(Error::NotOutput {
+        path: directory.into(),
+        what,
+    })
+}
+
+impl Workspace {
+    /// Refuses a directory that another process has locked, before a long computation starts.
+    /// Opening the directory later checks again.
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
+        Lock::look_whether_free(directory)
+    }
+
+    /// Opens the directory for a run over `inputs`, or creates it with the manifest `begin`. An
+    /// existing directory must come from the same inputs, and `check` must accept its parameters.
+    pub fn open_or_create(
+        directory: &Path,
+        begin: Manifest,
+        inputs: impl Iterator<Item = InputEntry> + Clone,
+        check: impl FnOnce(&Manifest) -> Result<()>,
+    ) -> Result<Self> {
+        super::place::refuse_below_another("output", directory)?;
+        disk::create_lasting_directory(directory)?;
+        refuse_others(directory, begin.kinds())?;
+        let lock = Lock::take(directory)?;
+        let manifest = match read_manifest(directory, begin.kinds())? {
+            Some(mut manifest) => {
+                super::inputs::restore(directory, &manifest.inputs, inputs.clone())?;
+                check_list(directory, &manifest)?;
+                super::inputs::trim(directory, &manifest.inputs)?;
+                check(&manifest)?;
+                super::inputs::same(directory, inputs.clone())?;
+                manifest.inputs.skipped = begin.inputs.skipped;
+                manifest
+            }
+            None => {
+                let mut manifest = begin;
+                let skipped = manifest.inputs.skipped;
+                manifest.inputs = super::inputs::write(directory, inputs.clone())?;
+                manifest.inputs.skipped = skipped;
+                manifest
+            }
+        };
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
+        // Standard input cannot be read a second time.
+        workspace.recover(inputs.into_iter().all(|input| input.path != "-"))?;
+        workspace.commit(&[])?;
+        Ok(workspace)
+    }
+
+    /// Opens a directory that holds a collection.
+    pub fn open(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Self> {
+        Workspace::look(directory, kinds)?;
+        let lock = Lock::take(directory)?;
+        // Read the manifest again: from here on no other process can change it.
+        let manifest = Workspace::look(directory, kinds)?;
+        check_list(directory, &manifest)?;
+        super::inputs::trim(directory, &manifest.inputs)?;
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
+        workspace.recover(false)?;
+        Ok(workspace)
+    }
+
+    /// Opens a directory that holds a collection for reading only. Several processes can do so at a
+    /// time. The caller commits nothing. Files that are missing are found when they are opened.
+    pub fn open_to_read(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Self> {
+        Workspace::look(directory, kinds)?;
+        let lock = Lock::share(directory)?;
+        let manifest = Workspace::look(directory, kinds)?;
+        check_list(directory, &manifest)?;
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
+        Ok(workspace)
+    }
+
+    /// Opens or creates a directory that depends on the collection of `base`, with the manifest
+    /// `begin`. Its content is kept if it has the same `origin`. The caller must call
+    /// [`Workspace::recover`] next.
+    pub fn standing_on(
+        base: &Workspace,
+        directory: &Path,
+        origin: &str,
+        begin: Manifest,
+    ) -> Result<Workspace> {
+        disk::create_lasting_directory(directory)?;
+        let lock = Lock::take(directory)?;
+        let found = read_manifest(directory, begin.kinds())?;
+        let same = |manifest: &Manifest| manifest.origin.as_deref() == Some(origin);
+        if found.as_ref().is_some_and(|manifest| !same(manifest)) {
+            // The files that this manifest names are about to be removed as scrap. Remove the
+            // manifest first, so that it never outlives them.
+            disk::remove(&directory.join(MANIFEST_FILE))?;
+            disk::sync_directory(directory)?;
+        }
+        let found = found.filter(same);
+        if found.is_none() {
+            // The list is a copy, of that of a collection which may have grown since.
+            disk::remove(&directory.join(INPUTS_FILE))?;
+        }
+        let manifest = found.unwrap_or_else(|| {
+            let mut manifest = begin;
+            manifest.origin = Some(origin.into());
+            manifest.inputs.clone_from(&base.manifest.inputs);
+            manifest
+        });
+        Ok(Workspace::locked(directory, manifest, lock))
+    }
+
+    /// Locks the directory some parts of which this one uses, for reading.
+    fn lock_lender(&mut self) -> Result<()> {
+        if let Some((lender, _)) = &self.places.lent {
+            let lock = Lock::share(lender)?;
+            self.locks
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(lock);
+        }
+        Ok(())
+    }
+
+    /// Lets others change the directory from now on, for a reader that has opened everything that
+    /// it needs, or needs only files that are never changed: the parts of a collection.
+    pub fn release(&self) {
+        self.locks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
+        Workspace {
+            places: Places::of(directory, &manifest),
+            manifest,
+            locks: Mutex::new(vec![lock]),
+            manifest_bytes: 0,
+            uncommitted: 0,
+            unsynced: BTreeSet::new(),
+            lost: Vec::new(),
+        }
+    }
+
+    /// Uses subdirectories of `base` instead of this directory's own subdirectories of the same
+    /// names, and the parts that another directory lends to `base`. They are only read.
+    pub fn borrow(&mut self, base: &Workspace, names: Vec<&'static str>) {
+        self.places.lent.clone_from(&base.places.lent);
+        self.places.base = Some((base.places.directory.clone(), names));
+    }
+
+    /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
+    /// by number.
+    pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
+        let list = disk::read_all(&base.places.directory.join(INPUTS_FILE))?;
+        if disk::is_gone(&self.places.directory.join(INPUTS_FILE))? {
+            super::others::put(&self.places.directory, INPUTS_FILE, &list)?;
+        }
+        check_list(&self.places.directory, &self.manifest)
+    }
+
+    /// Adds inputs to the end of the list. The caller commits: until then the lines do not count.
+    pub fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
+        let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
+        entry.skipped.hidden += skipped.hidden;
+        entry.skipped.excluded += skipped.excluded;
+        entry.skipped.outputs += skipped.outputs;
+        self.manifest.inputs = entry;
+        disk::sync_directory(self.directory())
+    }
+
+    /// Drops missing committed files from the manifest, creates the subdirectories, and removes
+    /// scrap. Parts that come from the inputs can be rebuilt only if `inputs` are available.
+    pub fn recover(&mut self, inputs: bool) -> Result<()> {
+        self.lost = self.forget_gone(inputs)?;
+        self.prepare()
+    }
+
+    /// Takes the list of committed files that were missing at the start and have to be rebuilt.
+    pub fn take_lost(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Removes the directory and every file in it that this program wrote.
+    pub fn discard(self) -> Result<()> {
+        let own = self.places.directory.clone();
+        self.clear()?;
+        disk::remove_directory(&own)
+    }
+
+    /// Removes every file of a collection from the directory, and keeps the directory.
+    pub fn clear(self) -> Result<()> {
+        let own = self.places.directory.clone();
+        // Remove the manifest first: no run could continue from a manifest whose parts are missing.
+        disk::remove(&own.join(MANIFEST_FILE))?;
+        disk::sync_directory(&own)?;
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            let path = own.join(name);
+            for file in disk::list(&path)? {
+                disk::remove(&path.join(file))?;
+            }
+        }
+        disk::remove(&own.join(LOCK_FILE))?;
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            disk::remove_directory(&own.join(name))?;
+        }
+        disk::remove(&own.join(INPUTS_FILE))
+    }
+
+    /// The subdirectories that hold parts. They hold no other files of this program.
+    fn directories(&self) -> Vec<&'static str> {
+        Manifest::directories(self.manifest.kinds())
+    }
+
+    /// Reads the manifest of a directory without locking it.
+    pub fn look(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Manifest> {
+        match read_manifest(directory, kinds)? {
+            Some(manifest) => Ok(manifest),
+            None => Err(not_output(directory)?),
+        }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.places.directory
+    }
+
+    /// The path of a subdirectory for parts.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.places.path(name)
+    }
+
+    /// The path of a part in a subdirectory.
+    #[must_use]
+    pub fn part(&self, directory: &str, name: &str) -> PathBuf {
+        self.places.part(directory, name)
+    }
+
+    /// Where its parts are, for threads that work while the manifest changes.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Whether a subdirectory is borrowed from another directory.
+    pub(super) fn borrows(&self, name: &str) -> bool {
+        self.places
+            .base
+            .as_ref()
+            .is_some_and(|(_, names)| names.contains(&name))
+    }
+
+    /// The place for the files of sorts without checkpoints.
+    pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
+        match context.scratch {
+            Some(place) => disk::Scratch::within(place),
+            None => Ok(disk::Scratch::at(self.places.directory.join(SCRATCH))),
+        }
+    }
+
+    /// Digest of the collection's parameters, as stored in the header of each part.
+    #[must_use]
+    pub fn collection_parameters(&self) -> u128 {
+        self.manifest.parameters()
+    }
+
+    /// Creates the subdirectories and removes everything that the manifest does not name.
+    fn prepare(&mut self) -> Result<()> {
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            if !self.borrows(name) {
+                disk::create_directory(&self.path(name))?;
+            }
+        }
+        disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
+        disk::empty_directory(&self.places.directory.join(SCRATCH))?;
+        self.remove_scrap()
+    }
+
+    /// Removes finished and unfinished parts that the manifest does not name.
+    pub fn remove_scrap(&self) -> Result<()> {
+        self.remove_scrap_with(1)
+    }
+
+    /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
+    /// system some time to give back the memory and the disk space of a large one.
+    pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+        let mut scrap = Vec::new();
+        let named = self.manifest.parts();
+        for name in self.directories() {
+            // A borrowed subdirectory may still hold parts from a run with earlier query
+            // parameters.
+            let borrowed = self.borrows(name);
+            let directory = self.places.directory.join(name);
+            for file in disk::list(&directory)? {
+                let known = !borrowed
+                    && named
+                        .iter()
+                        .any(|(d, _, part)| *d == name && part.name == file);
+                if !known && is_ours(&file) {
+                    scrap.push(directory.join(&file));
+                }
+            }
+        }
+        let threads = threads.min(scrap.len() / FILES_OF_A_THREAD);
+        if threads < 2 {
+            return scrap.iter().try_for_each(|path| disk::remove(path));
+        }
+        let queue = Queue::new(scrap);
+        let work = || -> Result<()> {
+            while let Some(path) = queue.next() {
+                disk::remove(&path)?;
+            }
+            Ok(())
+        };
+        threads::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            joined_all("remove", workers).map(|_| ())
+        })
+    }
+
+    /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes`
+    /// are those of the parts that are new since the last call. A later commit or the end of the
+    /// stage commits what is left out; a run that is killed before makes it again. So manifests
+    /// take at most a sixty-fourth of the bytes that are written.
+    pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
+        self.uncommitted += bytes;
+        if is_due(self.manifest_bytes, self.uncommitted) {
+            return self.commit(directories);
+        }
+        let names = directories.iter().map(|name| name.to_string());
+        self.unsynced.extend(names);
+        Ok(())
+    }
+
+    /// Commits the manifest. The parts in the named subdirectories must already be in place.
+    pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
+        let unsynced = std::mem::take(&mut self.unsynced);
+        let others = unsynced.iter().map(String::as_str);
+        let others = others.filter(|name| !directories.contains(name));
+        for name in directories.iter().copied().chain(others) {
+            disk::sync_directory(&self.path(name))?;
+        }
+        self.manifest.program = program();
+        let path = self.path(MANIFEST_FILE);
+        let body = store::json::pretty(&self.manifest, &path)?;
+        let sum = store::checksum(body.as_bytes());
+        (self.manifest_bytes, self.uncommitted) = (body.len() as u64, 0);
+        let mut file = disk::AtomicFile::create(&path)?;
+        file.put(body.as_bytes())?;
+        file.put(format!("{sum:016x}\n").as_bytes())?;
+        file.finish()?;
+        disk::sync_directory(&self.places.directory)
+    }
+}
+
+/// Fewer files are not worth a thread.
+const FILES_OF_A_THREAD: usize = 16;
+/// A smaller manifest is written with every commit: all of them together are few bytes.
+const LARGE_MANIFEST: u64 = 1 << 20;
+/// Bytes of parts for each byte of a large manifest.
+const PARTS_OF_MANIFEST: u64 = 64;
+
+/// Whether a manifest of this size is to be written for this number of bytes of new parts.
+fn is_due(manifest: u64, new: u64) -> bool {
+    manifest < LARGE_MANIFEST || new >= manifest.saturating_mul(PARTS_OF_MANIFEST)
+}
+
+pub(super) fn program() -> String {
+    format!("lookalike {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Whether a name ends like the parts that this program writes, with or without `.tmp`.
+fn is_ours(name: &str) -> bool {
+    let name = name.strip_suffix(".tmp").unwrap_or(name);
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let known = Kind::ALL.iter().any(|kind| kind.extension() == ending);
+    known && !stem.is_empty() && !stem.contains('/')
+}
+
+/// Checks that the list of inputs is the one that the manifest was made with.
+fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
+    super::inputs::check(directory, &manifest.inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many parts there are, the manifests take a small share of their bytes.
+    #[test]
+    fn manifests_are_few_bytes() {
+        const ENTRY: u64 = 700;
+        for (parts, of_part) in [(100, 1u64 << 26), (10_000, 1 << 26), (100_000, 1 << 20)] {
+            let (mut written, mut manifest, mut new) = (0, 0, 0);
+            for part in 1..=parts {
+                new += of_part;
+                if is_due(manifest, new) {
+                    manifest = part * ENTRY;
+                    written += manifest;
+                    new = 0;
+                }
+            }
+            let small = LARGE_MANIFEST / ENTRY * LARGE_MANIFEST;
+            assert!(
+                written <= small + parts * of_part / 50,
+                "{parts}: {written}"
+            );
+            assert!(
+                new < of_part.max(manifest * PARTS_OF_MANIFEST),
+                "{parts}: {new} not committed"
+            );
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! `inputs.jsonl`: the input files of a collection, one per line.
+//!
+//! The list is separate from the manifest because it can have millions of lines, and every commit
+//! rewrites the manifest.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::ResultFile;
+use crate::base::error::{NOT_GIVEN, NOT_LISTED};
+use crate::base::numbers::counted;
+use crate::store::disk::{self, AtomicFile};
+use crate::store::json;
+use crate::{Error, Result};
+
+/// Name of the list of inputs in an output directory.
+pub const INPUTS_FILE: &str = "inputs.jsonl";
+
+/// The manifest's summary of the list of inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputsEntry {
+    /// Input files.
+    pub files: u64,
+    /// Bytes of the input files before decompression, without files of unknown size.
+    pub bytes: u64,
+    /// The list file itself.
+    pub list: ResultFile,
+    /// Files that the walk through the given directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
+}
+
+/// Counts of the files that directory walks left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Hidden files and hidden directories. A hidden directory counts once, whatever it contains.
+    pub hidden: u64,
+    /// Files that the globs of a selection exclude.
+    pub excluded: u64,
+    /// Output directories of runs below the named directories.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outputs: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Skipped {
+    /// Whether nothing was left out.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Skipped::default()
+    }
+}
+
+/// An input file: a line of `inputs.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputEntry {
+    /// Its path, with bytes that are not UTF-8 replaced.
+    pub path: String,
+    /// Its absolute path without symbolic links. Missing for standard input, for a path that is not
+    /// UTF-8, and in directories of version 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<String>,
+    /// Its name in docnos and rejects.
+    pub name: String,
+    /// Size, time and digest; `None` for standard input and for files that cannot be read.
+    pub identity: Option<FileIdentity>,
+}
+
+impl InputEntry {
+    /// The paths at which the file may be, the likeliest first. A relative path depends on the
+    /// working directory, and an absolute one does not survive a move of the files.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        let places = self.real.iter().chain([&self.path]);
+        places.map(Path::new)
+    }
+
+    /// Whether two entries name the same file.
+    fn is_at_place_of(&self, other: &InputEntry) -> bool {
+        self.path == other.path || self.real.is_some() && self.real == other.real
+    }
+}
+
+/// Bytes at each end of a file that [`FileIdentity::digest`] covers.
+const DIGEST_BYTES: u64 = 64 << 10;
+
+/// The properties that identify a file when a run is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileIdentity {
+    /// Bytes in the file.
+    pub size: u64,
+    /// Time of last modification, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// xxh3 (128 bits, hexadecimal) of the size, the first 64 KiB and the last 64 KiB.
+    pub digest: String,
+}
+
+impl FileIdentity {
+    /// The current identity of a file.
+    pub fn of(path: &Path) -> io::Result<FileIdentity> {
+        let mut file = disk::open_input(path)?;
+        let metadata = file.metadata()?;
+        let size = metadata.len();
+        let modified_ns = modified_ns(&metadata)?;
+        let mut hash = Xxh3::new();
+        hash.update(&size.to_le_bytes());
+        let mut bytes = Vec::new();
+        (&mut file).take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        bytes.clear();
+        file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
+        file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        Ok(FileIdentity {
+            size,
+            modified_ns,
+            digest: format!("{:032x}", hash.digest128()),
+        })
+    }
+}
+
+pub(crate) fn modified_ns(metadata: &fs::Metadata) -> io::Result<i64> {
+    Ok(match metadata.modified()?.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+    })
+}
+
+/// Writes the list.
+pub(super) fn write(
+    directory: &Path,
+    inputs: impl Iterator<Item = InputEntry>,
+) -> Result<InputsEntry> {
+    let path = directory.join(INPUTS_FILE);
+    let mut out = AtomicFile::create(&path)?;
+    let (mut files, mut total) = (0, 0);
+    for input in inputs {
+        files += 1;
+        total += input.identity.as_ref().map_or(0, |identity| identity.size);
+        out.put(json::line(&input, &path)?.as_bytes())?;
+    }
+    let (bytes, checksum) = out.finish()?;
+    let list = ResultFile {
+        name: INPUTS_FILE.into(),
+        bytes,
+        checksum: format!("{checksum:016x}"),
+    };
+    Ok(InputsEntry {
+        files,
+        bytes: total,
+        list,
+        skipped: Skipped::default(),
+    })
+}
+
+/// Writes the list again if it is missing. Refuses the inputs if they produce a different list.
+pub(super) fn restore(
+    directory: &Path,
+    entry: &InputsEntry,
+    inputs: impl Iterator<Item = InputEntry> + Clone,
+) -> Result<()> {
+    let path = directory.join(&entry.list.name);
+    if !disk::is_gone(&path)? {
+        return Ok(());
+    }
+    // Version 0.1.0 wrote no absolute paths.
+    let old = |input| InputEntry {
+        real: None,
+        ..input
+    };
+    if write(directory, inputs.clone().map(old))?.list == entry.list {
+        return Ok(());
+    }
+    let now = write(directory, inputs)?;
+    if now.list == entry.list {
+        return Ok(());
+    }
+    disk::remove(&path)?;
+    let describe = |entry: &InputsEntry| {
+        let InputsEntry {
+            files, bytes, list, ..
+        } = entry;
+        format!(
+            "{} of {}, list {}",
+            counted(*files, "file"),
+            counted(*bytes, "byte"),
+            list.checksum
+        )
+    };
+    Err(Error::InputChanged {
+        path,
+        expected: describe(entry),
+        found: describe(&now),
+    })
+}
+
+/// Reads the list from its start, line by line.
+pub struct InputList {
+    path: PathBuf,
+    lines: BufReader<disk::File>,
+    next: u64,
+    /// Offset of the current line.
+    offset: u64,
+    line: Vec<u8>,
+    entry: Option<InputEntry>,
+}
+
+impl InputList {
+    /// Opens the list of inputs in a directory.
+    pub fn open(directory: &Path) -> Result<InputList> {
+        let path = directory.join(INPUTS_FILE);
+        let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
+        Ok(InputList {
+            path,
+            lines,
+            next: 0,
+            offset: 0,
+            line: Vec::new(),
+            entry: None,
+        })
+    }
+
+    /// Reads the next input; `None` after the last one.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<&InputEntry>> {
+        self.offset += self.line.len() as u64;
+        self.line.clear();
+        let read = self.lines.read_until(b'\n', &mut self.line);
+        if read.map_err(Error::io("read", &self.path))? == 0 {
+            self.entry = None;
+            return Ok(None);
+        }
+        let entry = serde_json::from_slice(&self.line).map_err(|e| Error::Corrupt {
+            path: self.path.clone(),
+            offset_bytes: Some(self.offset),
+            what: format!("line {}", self.next + 1),
+            expected: "an input".into(),
+            found: e.to_string(),
+        })?;
+        self.next += 1;
+        Ok(Some(self.entry.insert(entry)))
+    }
+
+    /// Returns the input with a number, or `None` if the list is shorter. Rising numbers are fast;
+    /// a lower number reads the list again from its start.
+    pub fn entry_of(&mut self, file: u32) -> Result<Option<&InputEntry>> {
+        let wanted = u64::from(file) + 1;
+        if self.next > wanted {
+            let directory = self.path.parent().unwrap_or(Path::new(".")).to_path_buf();
+            *self = InputList::open(&directory)?;
+        }
+        while self.next < wanted {
+            if self.next()?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(self.entry.as_ref())
+    }
+
+    /// Returns the path of the input with a number, like [`InputList::entry_of`].
+    pub fn path_of(&mut self, file: u32) -> Result<&str> {
+        Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))
+    }
+}
+
+/// Which of some given inputs a list has, and which are new.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Arranged {
+    /// The places of the listed ones among those given, in the order of the list.
+    pub listed: Vec<usize>,
+    /// The names of the listed ones that are given.
+    pub names: Vec<String>,
+    /// The places of the others, in the given order.
+    pub new: Vec<usize>,
+}
+
+/// Compares given inputs with the list in a directory. With `all`, every listed input must be
+/// given.
+///
+/// # Errors
+/// `InputChanged` if an input differs from its line, or is missing.
+pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arranged> {
+    let mut places = HashMap::with_capacity(given.len());
+    for (place, entry) in given.iter().enumerate() {
+        places.entry(entry.path.as_str()).or_insert(place);
+        if let Some(real) = &entry.real {
+            places.insert(real, place);
+        }
+    }
+    let mut arranged = Arranged::default();
+    let mut listed = vec![false; given.len()];
+    let mut list = InputList::open(directory)?;
+    while let Some(old) = list.next()? {
+        let found = old.real.iter().chain([&old.path]);
+        let found = found.filter_map(|path| places.get(path.as_str())).next();
+        match found {
+            Some(&place) => {
+                check_same(old, &given[place])?;
+                listed[place] = true;
+                arranged.listed.push(place);
+                arranged.names.push(old.name.clone());
+            }
+            None if all => return Err(gone(directory, old)),
+            None => {}
+        }
+    }
+    arranged.new = (0..given.len()).filter(|&place| !listed[place]).collect();
+    Ok(arranged)
+}
+
+fn describe(entry: &InputEntry) -> String {
+    match &entry.identity {
+        Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),
+        None => "no content that could be read".into(),
+    }
+}
+
+fn gone(directory: &Path, old: &InputEntry) -> Error {
+    Error::InputChanged {
+        path: (&old.path).into(),
+        expected: directory.display().to_string(),
+        found: NOT_GIVEN.into(),
+    }
+}
+
+/// Refuses an input that is not what is listed at its place.
+fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
+    if old.identity == new.identity {
+        return Ok(());
+    }
+    let (mut expected, mut found) = (describe(old), describe(new));
+    if expected == found {
+        expected.push_str(" and another time of modification");
+        found.push_str(", modified since");
+    }
+    Err(Error::InputChanged {
+        path: (&old.path).into(),
+        expected,
+        found,
+    })
+}
+
+/// Checks that the list begins as the manifest says. A command that was stopped while it added
+/// inputs may have left more lines, which do not count.
+pub(crate) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
+    let list = &entry.list;
+    let path = directory.join(&list.name);
+    if disk::size(&path)? <= list.bytes {
+        return disk::check(&path, list.bytes, &list.checksum);
+    }
+    let (_, checksum) = copy_beginning(directory, entry, |_| Ok(()))?;
+    let mut all = InputList::open(directory)?;
+    let (mut lines, mut places) = (0, HashSet::new());
+    // What is appended is new: the same bytes twice are damage.
+    while let Ok(Some(line)) = all.next()
+        && places.insert(xxh3_64(line.path.as_bytes()))
+    {
+        lines += 1;
+    }
+    let whole = all.entry.is_none() && lines > entry.files;
+    if format!("{checksum:016x}") == list.checksum && whole {
+        return Ok(());
+    }
+    disk::check(&path, list.bytes, &list.checksum)
+}
+
+/// Cuts lines off that a command left that was stopped while it added inputs.
+pub(super) fn trim(directory: &Path, entry: &InputsEntry) -> Result<()> {
+    let path = directory.join(&entry.list.name);
+    if disk::size(&path)? == entry.list.bytes {
+        return Ok(());
+    }
+    let mut out = AtomicFile::create(&path)?;
+    copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    out.finish()?;
+    disk::sync_directory(directory)
+}
+
+/// Appends inputs to a list, and returns what the manifest is to say of it.
+pub(super) fn append(
+    directory: &Path,
+    entry: &InputsEntry,
+    new: &[InputEntry],
+) -> Result<InputsEntry> {
+    let path = directory.join(&entry.list.name);
+    let mut out = AtomicFile::create(&path)?;
+    copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    let mut entry = entry.clone();
+    for input in new {
+        entry.files += 1;
+        entry.bytes += input.identity.as_ref().map_or(0, |identity| identity.size);
+        out.put(json::line(input, &path)?.as_bytes())?;
+    }
+    let (bytes, checksum) = out.finish()?;
+    entry.list.bytes = bytes;
+    entry.list.checksum = format!("{checksum:016x}");
+    Ok(entry)
+}
+
+/// Reads the part of the list that the manifest names; returns its size and checksum.
+fn copy_beginning(
+    directory: &Path,
+    entry: &InputsEntry,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<(u64, u64)> {
+    let path = directory.join(&entry.list.name);
+    let mut file = disk::open(&path)?;
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    let (mut left, mut hash) = (entry.list.bytes, Xxh3::new());
+    while left > 0 {
+        let n = disk::read_some(&mut file, &mut buffer, &path)? as u64;
+        if n == 0 {
+            break;
+        }
+        let bytes = &buffer[..n.min(left) as usize];
+        hash.update(bytes);
+        put(bytes)?;
+        left -= bytes.len() as u64;
+    }
+    Ok((entry.list.bytes - left, hash.digest()))
+}
+
+/// Refuses inputs that differ from the list.
+pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
+    let come = |new: &InputEntry| Error::InputChanged {
+        path: (&new.path).into(),
+        expected: directory.display().to_string(),
+        found: NOT_LISTED.into(),
+    };
+    let mut list = InputList::open(directory)?;
+    for new in inputs {
+        let Some(old) = list.next()? else {
+            return Err(come(&new));
+        };
+        if !old.is_at_place_of(&new) {
+            return Err(if old.path < new.path {
+                gone(directory, old)
+            } else {
+                come(&new)
+            });
+        }
+        check_same(old, &new)?;
+    }
+    match list.next()? {
+        Some(old) => Err(gone(directory, old)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_line_is_told_by_where_it_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        let input = InputEntry {
+            path: "a".into(),
+            real: None,
+            name: "a".into(),
+            identity: None,
+        };
+        write(directory.path(), std::iter::once(input)).unwrap();
+        let path = directory.path().join(INPUTS_FILE);
+        let first = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{first}{first}broken\n")).unwrap();
+        let mut list = InputList::open(directory.path()).unwrap();
+        assert!(list.next().unwrap().is_some() && list.next().unwrap().is_some());
+        let error = list.next().unwrap_err().to_string();
+        let start = format!(
+            "{} is corrupt at byte {}: line 3: ",
+            path.display(),
+            2 * first.len()
+        );
+        assert!(error.starts_with(&start), "{error}");
+    }
+}

@@ -1,0 +1,413 @@
+//! The content of `manifest.json`.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::inputs::InputsEntry;
+use super::record::{AnyRecord, StageRecord, StageRecordKind};
+use crate::base::process;
+use crate::base::threads;
+use crate::store::{self, Kind, PartInfo};
+
+/// The format of `manifest.json` that this build writes and reads.
+pub const MANIFEST_FORMAT: u32 = 1;
+
+/// The whole of `manifest.json`.
+#[derive(Debug)]
+pub struct Manifest {
+    /// The fields that belong to no stage.
+    head: Head,
+    /// The digest of the collection's parameters, as a number.
+    parameters: u128,
+    /// Every kind of record, in the order of the stages.
+    kinds: &'static [StageRecordKind],
+    records: BTreeMap<&'static str, Box<dyn AnyRecord>>,
+}
+
+/// The fields that belong to no stage.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Head {
+    /// Version of this file's format.
+    pub format: u32,
+    /// Version of the program that wrote it last.
+    pub program: String,
+    /// Digest of the collection's parameters, also stored in the header of each of its parts.
+    pub collection_digest: String,
+    /// The input files.
+    pub inputs: InputsEntry,
+    /// Digest of what this directory depends on, if it depends on another directory's collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Another output directory, some parts of which this one uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// Specification of the method whose features replace shingles, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Auxiliary files, by name: the summary, the report page, the plan, the files of a study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<ResultFile>,
+    /// Cost of each stage, summed over interrupted runs.
+    pub costs: BTreeMap<String, Cost>,
+}
+
+/// Another output directory, some parts of which a directory uses. They are never written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// Its path as it was given.
+    pub path: String,
+    /// Its absolute path without symbolic links, if that is UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<String>,
+    /// By subdirectory: parts are those of the other directory if the upper half of their number,
+    /// the unit of the input or the level of the index, is below this.
+    pub below: BTreeMap<String, u32>,
+}
+
+impl Base {
+    /// Whether a part of this name in a subdirectory is one of the other directory.
+    #[must_use]
+    pub fn has(&self, directory: &str, name: &str) -> bool {
+        let below = self.below.get(directory);
+        below.is_some_and(|&below| store::part_unit(name) < below)
+    }
+}
+
+impl std::ops::Deref for Manifest {
+    type Target = Head;
+    fn deref(&self) -> &Head {
+        &self.head
+    }
+}
+
+impl std::ops::DerefMut for Manifest {
+    fn deref_mut(&mut self) -> &mut Head {
+        &mut self.head
+    }
+}
+
+impl Clone for Manifest {
+    fn clone(&self) -> Manifest {
+        let records = self.records.iter();
+        Manifest {
+            head: self.head.clone(),
+            parameters: self.parameters,
+            kinds: self.kinds,
+            records: records
+                .map(|(name, record)| (*name, record.boxed()))
+                .collect(),
+        }
+    }
+}
+
+impl Manifest {
+    /// A manifest without records. Its parts carry this digest of parameters.
+    #[must_use]
+    pub fn new(kinds: &'static [StageRecordKind], parameters: u128) -> Manifest {
+        Manifest {
+            head: Head {
+                format: MANIFEST_FORMAT,
+                program: super::directory::program(),
+                collection_digest: store::digest_text(parameters),
+                inputs: Default::default(),
+                origin: None,
+                base: None,
+                method: None,
+                others: Vec::new(),
+                costs: Default::default(),
+            },
+            parameters,
+            kinds,
+            records: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the JSON of a manifest. Unknown fields are errors.
+    ///
+    /// # Errors
+    /// The errors of `serde_json`, with the field.
+    pub fn from_json(
+        value: Value,
+        kinds: &'static [StageRecordKind],
+    ) -> serde_json::Result<Manifest> {
+        let mut fields: Map<String, Value> = serde_json::from_value(value)?;
+        let mut records = BTreeMap::new();
+        for kind in kinds {
+            match fields.remove(kind.name) {
+                None | Some(Value::Null) => {}
+                Some(value) => {
+                    records.insert(kind.name, (kind.read)(value)?);
+                }
+            }
+        }
+        let head: Head = serde_json::from_value(Value::Object(fields))?;
+        let digest = &head.collection_digest;
+        let parameters = store::digest_number(digest).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "collection_digest `{digest}` is not 32 hexadecimal digits"
+            ))
+        })?;
+        Ok(Manifest {
+            head,
+            parameters,
+            kinds,
+            records,
+        })
+    }
+
+    /// The digest of the collection's parameters, as stored in parts.
+    #[must_use]
+    pub fn parameters(&self) -> u128 {
+        self.parameters
+    }
+
+    /// Returns a record.
+    #[must_use]
+    pub fn get<R: StageRecord>(&self) -> Option<&R> {
+        self.records.get(R::NAME)?.as_any().downcast_ref()
+    }
+
+    /// Returns a record for changing it.
+    pub fn get_mut<R: StageRecord>(&mut self) -> Option<&mut R> {
+        let record = self.records.get_mut(R::NAME)?;
+        record.as_any_mut().downcast_mut()
+    }
+
+    /// Returns a record for changing it, and creates it with `make` if it is missing.
+    pub fn get_or_insert_with<R: StageRecord>(&mut self, make: impl FnOnce() -> R) -> &mut R {
+        let slot = self
+            .records
+            .entry(R::NAME)
+            .or_insert_with(|| Box::new(make()));
+        let record = slot.as_any_mut().downcast_mut();
+        record.unwrap_or_else(|| unreachable!("two types of records are called {}", R::NAME))
+    }
+
+    /// Whether there is a record of this type.
+    #[must_use]
+    pub fn has<R: StageRecord>(&self) -> bool {
+        self.records.contains_key(R::NAME)
+    }
+
+    /// Stores a record, replacing an earlier one of the same type.
+    pub fn set<R: StageRecord>(&mut self, record: R) {
+        self.records.insert(R::NAME, Box::new(record));
+    }
+
+    /// Removes a record and returns it.
+    pub fn take<R: StageRecord>(&mut self) -> Option<R> {
+        let record = self.records.remove(R::NAME)?.into_any();
+        record.downcast().ok().map(|record| *record)
+    }
+
+    /// Removes a record.
+    pub fn remove<R: StageRecord>(&mut self) {
+        self.records.remove(R::NAME);
+    }
+
+    /// Removes the records of all later stages.
+    pub fn remove_after<R: StageRecord>(&mut self) {
+        let kinds = self.kinds.iter().map(|kind| kind.name);
+        for name in kinds.skip_while(|name| *name != R::NAME).skip(1) {
+            self.records.remove(name);
+        }
+    }
+
+    /// The subdirectories that hold parts.
+    pub(super) fn directories(kinds: &[StageRecordKind]) -> Vec<&'static str> {
+        let mut directories = Vec::new();
+        for directory in kinds.iter().filter_map(|kind| kind.directory) {
+            if !directories.contains(&directory) {
+                directories.push(directory);
+            }
+        }
+        directories
+    }
+
+    /// Every kind of record, in the order of the stages.
+    #[must_use]
+    pub fn kinds(&self) -> &'static [StageRecordKind] {
+        self.kinds
+    }
+
+    /// Whether the parts in a subdirectory come from the inputs.
+    pub(super) fn comes_from_inputs(&self, directory: &str) -> bool {
+        let mut kinds = self.kinds.iter();
+        kinds.any(|kind| kind.from_inputs && kind.directory == Some(directory))
+    }
+
+    /// Every part that the manifest names: subdirectory, kind, part.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(&'static str, Kind, &PartInfo)> {
+        let mut parts = Vec::new();
+        for kind in self.kinds {
+            let record = self.records.get(kind.name);
+            if let (Some(record), Some(directory)) = (record, kind.directory) {
+                let own = record.parts().into_iter();
+                parts.extend(own.map(|(kind, part)| (directory, kind, part)));
+            }
+        }
+        parts
+    }
+
+    /// Every result file that the manifest names, without the auxiliary files.
+    pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
+        self.records.values().flat_map(|record| record.files())
+    }
+
+    /// Removes a missing part from its record, and removes the records that depend on it.
+    pub(super) fn lose(&mut self, directory: &str, part: &str) {
+        let kinds = self.kinds.iter();
+        for kind in kinds.filter(|kind| kind.directory == Some(directory)) {
+            let Some(record) = self.records.get(kind.name) else {
+                continue;
+            };
+            if record.parts().iter().all(|(_, own)| own.name != part) {
+                continue;
+            }
+            match record.without(part) {
+                Some(left) => {
+                    self.records.insert(kind.name, left);
+                }
+                None => {
+                    self.records.remove(kind.name);
+                }
+            }
+            for name in kind.takes_along {
+                self.records.remove(name);
+            }
+        }
+    }
+}
+
+impl Serialize for Manifest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Head {
+            format,
+            program,
+            collection_digest,
+            inputs,
+            origin,
+            base,
+            method,
+            others,
+            costs,
+        } = &self.head;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format", format)?;
+        map.serialize_entry("program", program)?;
+        map.serialize_entry("collection_digest", collection_digest)?;
+        map.serialize_entry("inputs", inputs)?;
+        if origin.is_some() {
+            map.serialize_entry("origin", origin)?;
+        }
+        if base.is_some() {
+            map.serialize_entry("base", base)?;
+        }
+        if method.is_some() {
+            map.serialize_entry("method", method)?;
+        }
+        for kind in self.kinds {
+            match self.records.get(kind.name) {
+                Some(record) => {
+                    let json = record.to_json().map_err(S::Error::custom)?;
+                    map.serialize_entry(kind.name, &json)?;
+                }
+                None if kind.omitted => {}
+                None => map.serialize_entry(kind.name, &Value::Null)?,
+            }
+        }
+        if !others.is_empty() {
+            map.serialize_entry("others", others)?;
+        }
+        map.serialize_entry("costs", costs)?;
+        map.end()
+    }
+}
+
+/// A finished result file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// File name.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// xxh3 of the content, 16 hexadecimal digits.
+    pub checksum: String,
+}
+
+impl ResultFile {
+    /// A file of this size in bytes and with this checksum.
+    #[must_use]
+    pub fn new(name: &str, (bytes, checksum): (u64, u64)) -> ResultFile {
+        ResultFile {
+            name: name.into(),
+            bytes,
+            checksum: format!("{checksum:016x}"),
+        }
+    }
+}
+
+/// The cost of a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds of wall time.
+    pub wall_seconds: f64,
+    /// Seconds of CPU time, user and system, all threads.
+    pub cpu_seconds: f64,
+    /// Seconds of CPU time that no number of cores would divide ([`crate::base::threads`]): those of the
+    /// thread that runs the stage, or of its busiest thread where there are several. 0 in
+    /// directories of version 0.1.0.
+    #[serde(default)]
+    pub undivided_seconds: f64,
+    /// Peak resident memory of the process up to the end of the stage, in bytes. It includes
+    /// earlier stages of the same process. 0 if the system does not report it.
+    pub peak_bytes: u64,
+    /// When the work ended, in seconds since 1970. 0 in directories of version 0.1.0.
+    #[serde(default)]
+    pub ended: u64,
+}
+
+impl Cost {
+    /// Adds the cost of more work.
+    pub(crate) fn add(&mut self, more: &Cost) {
+        self.wall_seconds += more.wall_seconds;
+        self.cpu_seconds += more.cpu_seconds;
+        self.undivided_seconds += more.undivided_seconds;
+        self.peak_bytes = self.peak_bytes.max(more.peak_bytes);
+        self.ended = self.ended.max(more.ended);
+    }
+}
+
+/// Measures the cost of some work of this thread and of those that it starts.
+pub(crate) struct Meter {
+    wall: Instant,
+    cpu: f64,
+    undivided: f64,
+}
+
+impl Meter {
+    /// Begins to measure.
+    pub(crate) fn start() -> Meter {
+        Meter {
+            wall: Instant::now(),
+            cpu: process::cpu_seconds(),
+            undivided: threads::course_seconds(),
+        }
+    }
+
+    /// The cost so far.
+    pub(crate) fn cost(&self) -> Cost {
+        Cost {
+            wall_seconds: self.wall.elapsed().as_secs_f64(),
+            cpu_seconds: process::cpu_seconds() - self.cpu,
+            undivided_seconds: threads::course_seconds() - self.undivided,
+            peak_bytes: process::peak_bytes(),
+            ended: process::seconds_since_1970(),
+        }
+    }
+}

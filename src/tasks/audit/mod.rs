@@ -1,0 +1,355 @@
+//! The audit of a deduplication: what it removed, from where, and pairs of documents by which a
+//! person can judge it.
+//!
+//! # In and out
+//! In: a directory of kept records (KEPT) of [`crate::tasks::dedup`], the work directory that it names,
+//! and the inputs, whose texts are read again. Out: an [`Audit`], from which the report page is
+//! written, and a file for the verdicts of a person ([`review`]).
+//!
+//! # Algorithm
+//! 1. `.lookalike/source.json` in KEPT names the work directory and the parameters. The choice is
+//!    made again ([`crate::tasks::dedup`]). Its digest must be that of KEPT: otherwise the pairs, the
+//!    inputs or a list have changed since.
+//! 2. The documents are counted by reason, by input and by other sources (`tally.rs`). Values that
+//!    two documents share are found by an external sort, so the number of values is not limited.
+//! 3. The largest clusters are found, with their survivors (`clusters.rs`).
+//! 4. Three samples are drawn (`samples.rs`, `near.rs`): removals at random, removals nearest the
+//!    threshold, and near misses. A near miss is a pair of kept documents that is just below the
+//!    threshold. To find them, the join runs again with a lower threshold, in scratch space.
+//!
+//! # Invariants
+//! - Nothing in KEPT is changed.
+//! - The result depends on KEPT, the work directory, the inputs and the parameters alone, not on
+//!   threads or memory.
+//! - The counts by reason are those that `dedup` recorded, and each table adds up to them.
+//!
+//! # Cost
+//! Memory: what the choice takes ([`crate::tasks::dedup`]), then a buffer for sorting. Scratch space:
+//! 40 bytes a document for each source other than the input, the values themselves, and what a join
+//! takes. Time: the choice, a join, and one reading of the inputs if a source is a field.
+//!
+//! # What is not guaranteed
+//! Two values of a source with the same hash of 64 bits are counted as one.
+//!
+//! # Errors
+//! `BadParameter` if KEPT is not complete, does not name its work directory, or was made from
+//! something else; `BudgetTooSmall`; `Corrupt` and `Io` for the files that are read.
+
+mod clusters;
+mod near;
+pub mod review;
+mod samples;
+mod source;
+mod tally;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::base::budget::Held;
+use crate::base::ids::Threshold;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::base::utf8::cut_after;
+use crate::engine::collection::{self, each_document};
+use crate::engine::sample::Sampled;
+use crate::store::workspace::Workspace;
+use crate::tasks::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
+use crate::text::parse::ParseConfig;
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+pub use clusters::{AuditedCluster, ClusterMember, MEMBERS_SHOWN};
+pub use samples::{SampleKind, SamplePair};
+pub use source::Source;
+pub use tally::{ROWS_SHOWN, SourceTable, SourceTally, Tally};
+
+const STAGE: &str = "audit";
+
+/// Buffers of readers, the sorts' files and the rows of the tables.
+const FIXED_BYTES: u64 = 8 << 20;
+
+/// Memory of a pair or a member that is shown, without the names of its documents.
+const SHOWN_BYTES: u64 = 512;
+
+/// Characters of a name that are kept.
+const NAME_CHARS: usize = 300;
+
+/// What an audit shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// Sources by which documents are counted, besides the input.
+    pub by: Vec<Source>,
+    /// Largest clusters.
+    pub clusters: usize,
+    /// Pairs of each sample.
+    pub samples: usize,
+    /// Seed of the random sample.
+    pub seed: u64,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        AuditConfig {
+            by: Vec::new(),
+            clusters: 20,
+            samples: 10,
+            seed: 0,
+        }
+    }
+}
+
+/// What is shown of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditedDocument {
+    /// Its docno, cut after 300 characters.
+    pub docno: String,
+    /// Its address, cut likewise.
+    pub url: Option<String>,
+    /// Its title, cut likewise.
+    pub title: Option<String>,
+    /// The name of its input file.
+    pub file: String,
+    /// The number of its record in the file, from 1.
+    pub record: u32,
+    /// Number of words.
+    pub words: u64,
+    pub(crate) md5: [u8; 16],
+    pub(crate) number_of_file: u32,
+    pub(crate) offset: u64,
+}
+
+/// What a deduplication removed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Audit {
+    /// The directory of the kept records, as it was given.
+    pub kept: PathBuf,
+    /// The program that made the work directory.
+    pub program: String,
+    /// Digest of everything that decided what was removed.
+    pub digest: String,
+    /// The rule of the choice.
+    pub rule: Rule,
+    /// The measure and the threshold.
+    pub criterion: Criterion,
+    /// How words are cut.
+    pub parse: ParseConfig,
+    /// The other collection, if there is one.
+    pub against: Option<String>,
+    /// The counts that `dedup` recorded.
+    pub summary: DedupSummary,
+    /// Documents by input file, and by each other source.
+    pub tables: Vec<SourceTable>,
+    /// Clusters of two documents or more.
+    pub all_clusters: u64,
+    /// The largest clusters.
+    pub clusters: Vec<AuditedCluster>,
+    /// What was asked for.
+    pub config: AuditConfig,
+    /// Near misses reach this threshold.
+    pub near_from: Threshold,
+    /// Removals from which the random sample is drawn.
+    pub drawn_from: u64,
+    /// Removals that reach the threshold with their survivor, other than exact duplicates.
+    pub reaching: u64,
+    /// Near misses in all.
+    pub near_misses: u64,
+    /// The pairs of the three samples, in the order of [`SampleKind::ALL`].
+    pub pairs: Vec<SamplePair>,
+    /// The documents of the clusters and pairs.
+    pub documents: BTreeMap<u32, AuditedDocument>,
+}
+
+impl Audit {
+    /// The pairs of one sample.
+    pub fn sample(&self, kind: SampleKind) -> impl Iterator<Item = &SamplePair> {
+        self.pairs.iter().filter(move |pair| pair.kind == kind)
+    }
+
+    /// The reasons for which a document was removed.
+    pub fn reasons(&self) -> impl Iterator<Item = Removal> + '_ {
+        let removed = Removal::ALL.into_iter().zip(self.summary.removed);
+        removed
+            .filter(|(_, number)| *number > 0)
+            .map(|(reason, _)| reason)
+    }
+}
+
+/// What every step of an audit reads.
+struct Reading<'r> {
+    workspace: &'r Workspace,
+    inputs: &'r [InputFile],
+    decided: &'r Decided,
+    criterion: Criterion,
+    sizes: &'r Sampled,
+    context: &'r Context<'r>,
+}
+
+/// Opens the work directory of a directory of kept records.
+///
+/// # Errors
+/// `BadParameter` if KEPT is not complete, or its work directory is not recorded or gone.
+pub fn open_work(kept: &Path) -> Result<Workspace> {
+    let (source, _) = DedupSource::read(kept)?;
+    crate::engine::pipeline::open(&source.work(kept)?)
+}
+
+/// Audits the deduplication that wrote `kept`, with the pairs of its work directory.
+pub fn audit(
+    kept: &Path,
+    workspace: &Workspace,
+    config: &AuditConfig,
+    context: &Context<'_>,
+) -> Result<Audit> {
+    let (source, digest) = DedupSource::read(kept)?;
+    let criterion = dedup::check_pairs(workspace)?;
+    let inputs = dedup::inputs_of(workspace)?;
+    let read = &collection::config(&workspace.manifest).read;
+    let reader = dedup::values::memory_of_reader(read);
+    let shown = (config.samples as u64)
+        .saturating_mul(3)
+        .saturating_add((config.clusters as u64).saturating_mul(MEMBERS_SHOWN as u64 * 2))
+        .saturating_mul(SHOWN_BYTES)
+        .min(1 << 60);
+    let beside = FIXED_BYTES + shown;
+    let how = (&source.config, criterion, true);
+    let threads = |_| reader;
+    let decided = Decided::make(workspace, &inputs, how, (beside, &threads), context)?;
+    let made_from = (&source.config, source.removed);
+    let mut digests = dedup::digests(workspace, made_from, decided.list)?;
+    if !digests.any(|now| now == digest) {
+        return Err(changed(kept, workspace));
+    }
+    let sizes = dedup::sizes(workspace)?;
+    let reading = Reading {
+        workspace,
+        inputs: &inputs,
+        decided: &decided,
+        criterion,
+        sizes: &sizes,
+        context,
+    };
+    let steps = 4 + u64::from(config.samples > 0);
+    let start = || {
+        let unit = Unit::Count("steps");
+        context.progress.start(STAGE, unit, Some(steps));
+    };
+    start();
+    let mut tables = tally::tables(&reading, &config.by)?;
+    let counted_again = tally::sum(&mut tables);
+    if counted_again.removed != source.summary.removed
+        || counted_again.documents != source.summary.documents
+    {
+        return Err(changed(kept, workspace));
+    }
+    start();
+    context.progress.at(1);
+    let (all_clusters, clusters) = clusters::largest(&reading, config.clusters)?;
+    context.progress.at(2);
+    let drawn = samples::draw(&reading, config)?;
+    context.progress.at(3);
+    let near = near::misses(&reading, config.samples)?;
+    start();
+    context.progress.at(steps - 1);
+    let mut pairs = drawn.pairs;
+    pairs.extend(near.pairs);
+    for pair in &mut pairs {
+        pair.id = review::id(&digest, pair);
+    }
+    let mut held = Held::new(&context.budget, decided.used + reader);
+    let wanted = pairs.iter().flat_map(|pair| [pair.document, pair.other]);
+    let members = clusters.iter().flat_map(|cluster| &cluster.shown);
+    let wanted = wanted.chain(members.map(|member| member.document));
+    let documents = look_up(&reading, wanted.collect(), &mut held)?;
+    held.check(|| {
+        let pairs = counted(pairs.len() as u64, "pair");
+        format!("an audit that shows {pairs}")
+    })?;
+    context.progress.end(&format!(
+        "{STAGE}: {}, {}",
+        counted(clusters.len() as u64, "cluster"),
+        counted(pairs.len() as u64, "pair"),
+    ));
+    Ok(Audit {
+        kept: kept.into(),
+        program: workspace.manifest.program.clone(),
+        digest,
+        rule: source.config.rule,
+        criterion,
+        parse: collection::config(&workspace.manifest)
+            .shingle
+            .parse
+            .clone(),
+        against: source.against,
+        summary: source.summary,
+        tables,
+        all_clusters,
+        clusters,
+        config: config.clone(),
+        near_from: near.from,
+        drawn_from: drawn.random_of,
+        reaching: drawn.nearest_of,
+        near_misses: near.all,
+        pairs,
+        documents,
+    })
+}
+
+fn changed(kept: &Path, workspace: &Workspace) -> Error {
+    Error::BadParameter {
+        name: "DIR",
+        given: kept.display().to_string(),
+        limit: format!(
+            "the work directory {} is no longer that from which it was made; restore it and the \
+             inputs, or run `lookalike dedup` again into a new directory",
+            workspace.directory().display()
+        ),
+    }
+}
+
+/// Looks up some documents, as long as there is room for their names.
+fn look_up(
+    reading: &Reading<'_>,
+    mut wanted: Vec<u32>,
+    held: &mut Held<'_>,
+) -> Result<BTreeMap<u32, AuditedDocument>> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found = BTreeMap::new();
+    let mut wanted = wanted.into_iter().peekable();
+    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
+    each_document(reading.workspace, |number, document| {
+        if number.is_multiple_of(4096) {
+            reading.context.stop.check(STAGE)?;
+        }
+        if wanted.next_if_eq(&number).is_none() {
+            return Ok(());
+        }
+        let input = reading.inputs.get(document.file as usize);
+        let document = AuditedDocument {
+            docno: cut(document.docno),
+            url: document.url.map(cut),
+            title: document.title.map(cut),
+            file: input.map_or_else(String::new, |input| input.docno.clone()),
+            record: reading.decided.places.record(number),
+            words: document.words,
+            md5: document.md5,
+            number_of_file: document.file,
+            offset: document.offset,
+        };
+        let names = [&document.docno, &document.file];
+        let names = names.into_iter().chain(&document.url);
+        let names = names.chain(&document.title);
+        let bytes: usize = names.map(|name| name.capacity() + 16).sum();
+        if held.take(bytes + 2 * size_of::<(u32, AuditedDocument)>()) {
+            found.insert(number, document);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The score of two documents, as it is printed.
+pub(crate) fn score_text(measure: Measure, shared: u32, (a, b): (u32, u32)) -> String {
+    measure.text(shared.into(), a.into(), b.into())
+}

@@ -1,0 +1,124 @@
+//! Near misses: pairs of kept documents that are just below the threshold, so that both stay.
+//!
+//! Such pairs are not in the pair list. The join runs again over the same collection, in scratch
+//! space, with a threshold that is lower by [`BELOW`].
+
+use std::cmp::Reverse;
+
+use super::samples::{SampleKind, SamplePair, pair};
+use super::{Reading, STAGE};
+use crate::Result;
+use crate::base::ids::Threshold;
+use crate::base::least::Least;
+use crate::base::measure::Criterion;
+use crate::base::ratio::Ratio;
+use crate::engine::join::each_pair;
+use crate::engine::sample::Sampling;
+use crate::engine::trial;
+
+/// How far below the threshold near misses are: a tenth.
+pub const BELOW: (u64, u64) = (1, 10);
+
+/// The near misses of a deduplication.
+pub(super) struct NearMisses {
+    pub pairs: Vec<SamplePair>,
+    /// All of them.
+    pub all: u64,
+    /// They reach this threshold.
+    pub from: Threshold,
+}
+
+/// The threshold that is lower by [`BELOW`]. A threshold that is not more than twice that is
+/// halved: a join with a threshold near 0 lists almost all pairs.
+fn lower(threshold: Threshold) -> Threshold {
+    let (p, q) = (threshold.numerator(), threshold.denominator());
+    let (below, of) = BELOW;
+    let lower = match p * of > 2 * below * q {
+        // A denominator has at most nine digits.
+        true if q * of <= 1_000_000_000 => Threshold::new(p * of - below * q, q * of),
+        true => {
+            let scale = 1_000_000_000;
+            let part = u128::from(p) * u128::from(scale) / u128::from(q);
+            Threshold::new(part as u64 - below * scale / of, scale)
+        }
+        false => Threshold::new(p, 2 * q).or(Threshold::new(p / 2, q)),
+    };
+    lower.unwrap_or(threshold)
+}
+
+/// The near misses that are nearest to the threshold; of equal ones, those that come first.
+pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
+    let criterion = reading.criterion;
+    let from = lower(criterion.threshold);
+    let mut found = NearMisses {
+        pairs: Vec::new(),
+        all: 0,
+        from,
+    };
+    if most == 0 {
+        return Ok(found);
+    }
+    let decided = reading.decided;
+    let place = decided.scratch.path().join("near");
+    let lower = Criterion {
+        threshold: from,
+        ..criterion
+    };
+    let room = (decided.used, reading.context);
+    let base = reading.workspace;
+    let (near, _) = trial::ask_by(base, &place, &Sampling::Full, lower, room)?;
+    let first = decided.choice.first();
+    let mut nearest = Least::new(most);
+    let mut pairs = 0u64;
+    each_pair(&near, |found_pair| {
+        pairs += 1;
+        if pairs.is_multiple_of(4096) {
+            reading.context.stop.check(STAGE)?;
+        }
+        let (a, b) = (found_pair.a, found_pair.b);
+        let sizes = reading.sizes.measured(a, b);
+        let shared = found_pair.shared;
+        if criterion.reached(shared.into(), sizes.0.into(), sizes.1.into()) {
+            return Ok(());
+        }
+        let kept = |class| decided.choice.kept_of(class);
+        let (Some(a), Some(b)) = (kept(a), kept(b)) else {
+            return Ok(());
+        };
+        // Two documents of another collection were not compared.
+        if a.max(b) < first {
+            return Ok(());
+        }
+        found.all += 1;
+        let score = Ratio::of(criterion.measure, shared, sizes);
+        nearest.offer((Reverse(score), a.min(b), a.max(b), shared));
+        Ok(())
+    })?;
+    near.discard()?;
+    found.pairs = nearest
+        .sorted()
+        .into_iter()
+        .map(|(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared))
+        .collect();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lower_threshold_is_a_tenth_below() {
+        let of = |p, q| Threshold::new(p, q).unwrap();
+        assert_eq!(lower(of(17, 20)), of(3, 4));
+        assert_eq!(lower(of(1, 1)), of(9, 10));
+        assert_eq!(lower(of(2, 3)), of(17, 30));
+        assert_eq!(lower(of(1, 5)), of(1, 10));
+        assert_eq!(lower(of(1, 10)), of(1, 20));
+        assert_eq!(
+            lower(of(999_999_999, 1_000_000_000)),
+            of(899_999_999, 1_000_000_000)
+        );
+        assert_eq!(lower(of(1, 1_000_000_000)), of(1, 1_000_000_000));
+    }
+}

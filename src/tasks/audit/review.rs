@@ -1,0 +1,397 @@
+//! The review file: the pairs of an audit for a person to judge, and the verdicts.
+//!
+//! # In and out
+//! In: an [`Audit`] and the inputs. Out: one JSON object a line for each pair, with `"correct":
+//! null` for the person to replace by `true` or `false`. Later, in: the file with these verdicts.
+//! Out: for each kind of pair the share that is correct, with an interval.
+//!
+//! # Invariants
+//! - A file that exists is never written.
+//! - A file is read only if its lines are those of the audit, in any order: each pair once, and
+//!   nothing else. So a verdict never counts for another pair, or for another deduplication.
+//!
+//! # Source
+//! The interval of a share: Wilson 1927, with a coverage of 95 %.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Audit, AuditedDocument, STAGE, SampleKind, SamplePair};
+use crate::base::budget::Held;
+use crate::base::numbers::counted;
+use crate::base::precision::wilson;
+use crate::base::progress::Context;
+use crate::engine::document::{
+    Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes,
+};
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::text::parse::Parser;
+use crate::text::read::lines::{Lines, shorten};
+use crate::{Error, Result};
+
+/// The most bytes of a text in the file. White space is folded before.
+pub const TEXT_BYTES: usize = 16 << 10;
+
+/// The most bytes of a line: two texts, every byte of which is escaped, and a note.
+const MOST_LINE_BYTES: usize = 1 << 20;
+
+/// Characters of a note that are kept.
+pub const NOTE_CHARS: usize = 500;
+
+/// The two-sided 95 % quantile of the normal distribution.
+const Z: f64 = 1.959_964;
+
+/// Names a pair: by the deduplication, the kind, and the numbers of both documents.
+pub(super) fn id(digest: &str, pair: &SamplePair) -> String {
+    let kind = pair.kind.text();
+    let text = format!("{digest} {kind} {} {}", pair.document, pair.other);
+    format!("{:016x}", xxh3_64(text.as_bytes()))
+}
+
+/// A document in the file.
+#[derive(Serialize)]
+struct Named<'a> {
+    docno: &'a str,
+    file: &'a str,
+    record: u32,
+    /// The text, or why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'a str>,
+}
+
+/// A line of the file as it is written.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    deduplication: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    resemblance: f64,
+    document: Named<'a>,
+    other: Named<'a>,
+    correct: Option<bool>,
+    note: &'a str,
+}
+
+/// What is read of a line. A person may add other members.
+#[derive(Deserialize)]
+struct Judged {
+    id: String,
+    deduplication: String,
+    correct: Option<bool>,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// The verdict about a pair.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewVerdict {
+    /// Whether the decision about the pair was correct; `None` without a verdict.
+    pub correct: Option<bool>,
+    /// What the person noted, cut after [`NOTE_CHARS`] characters.
+    pub note: String,
+}
+
+/// The verdicts about the pairs of an audit, by their ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts(pub BTreeMap<String, ReviewVerdict>);
+
+/// The share of pairs that a person judged correct.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correct {
+    /// Pairs judged correct.
+    pub correct: u64,
+    /// Pairs with a verdict.
+    pub judged: u64,
+    /// The share.
+    pub share: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Correct {
+    /// The share of `correct` in `judged`, with Wilson's interval of 95 %; `None` without a
+    /// verdict.
+    #[must_use]
+    pub fn of(correct: u64, judged: u64) -> Option<Correct> {
+        if judged == 0 {
+            return None;
+        }
+        let share = correct as f64 / judged as f64;
+        let (low, high) = wilson(share, judged as f64, Z);
+        // Rounding may leave an end that is 0 or 1 a little away from it.
+        let (low, high) = match correct {
+            0 => (0.0, high),
+            all if all == judged => (low, 1.0),
+            _ => (low, high),
+        };
+        Some(Correct {
+            correct,
+            judged,
+            share,
+            low,
+            high,
+        })
+    }
+}
+
+impl Verdicts {
+    /// The share of the pairs of a kind that were judged correct.
+    #[must_use]
+    pub fn correct(&self, audit: &Audit, kind: SampleKind) -> Option<Correct> {
+        let verdicts = audit.sample(kind).filter_map(|pair| self.0.get(&pair.id));
+        let (mut correct, mut judged) = (0, 0);
+        for verdict in verdicts.filter_map(|verdict| verdict.correct) {
+            judged += 1;
+            correct += u64::from(verdict);
+        }
+        Correct::of(correct, judged)
+    }
+}
+
+/// Reads the verdicts of a file that [`write()`] wrote for the same audit.
+///
+/// # Errors
+/// `BadLine` names the line if it is no such object, if it is of another deduplication, if its pair
+/// is none of the audit, or if a pair comes twice or is missing.
+pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
+    let pairs: BTreeMap<&str, &SamplePair> = audit
+        .pairs
+        .iter()
+        .map(|pair| (pair.id.as_str(), pair))
+        .collect();
+    let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
+    let mut verdicts = BTreeMap::new();
+    while lines.advance()? {
+        if lines.line().iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let line: Judged = match serde_json::from_slice(lines.line()) {
+            Ok(line) => line,
+            Err(error) => {
+                let expected = "a JSON object with \"id\", \"deduplication\", and \"correct\" as \
+                                true, false or null";
+                // The line is in the message already.
+                let problem = error.to_string();
+                let problem = problem.split(" at line ").next().unwrap_or_default();
+                let found = format!("{}: {problem}", shorten(lines.line()));
+                return Err(lines.bad(expected, found));
+            }
+        };
+        if line.deduplication != audit.digest {
+            let kept = audit.kept.display();
+            return Err(with_hint(
+                lines.bad(
+                    format!("a pair of the deduplication that wrote {kept}"),
+                    format!("a pair of another one, {}", quoted(&line.deduplication)),
+                ),
+                "or give the directory for which the file was written",
+            ));
+        }
+        if !pairs.contains_key(line.id.as_str()) {
+            return Err(with_hint(
+                lines.bad(
+                    "the id of a pair in the samples of this report",
+                    quoted(&line.id),
+                ),
+                "or give the same --samples and --seed as for the command that wrote the file",
+            ));
+        }
+        let verdict = ReviewVerdict {
+            correct: line.correct,
+            note: cut(line.note.unwrap_or_default()),
+        };
+        if verdicts.contains_key(&line.id) {
+            return Err(lines.bad("each pair once", format!("{} again", quoted(&line.id))));
+        }
+        verdicts.insert(line.id, verdict);
+    }
+    if let Some(missing) = pairs.keys().find(|id| !verdicts.contains_key(**id)) {
+        let left = (pairs.len() - verdicts.len()) as u64;
+        return Err(with_hint(
+            lines.bad(
+                format!("a line for each of {}", counted(pairs.len() as u64, "pair")),
+                format!(
+                    "the end of the file; {} missing, such as {}",
+                    counted(left, "pair"),
+                    quoted(missing)
+                ),
+            ),
+            "or give the same --samples and --seed as for the command that wrote the file",
+        ));
+    }
+    Ok(Verdicts(verdicts))
+}
+
+/// The first characters of a note.
+fn cut(mut note: String) -> String {
+    if let Some((end, _)) = note.char_indices().nth(NOTE_CHARS) {
+        note.truncate(end);
+        note.push('…');
+        note.shrink_to_fit();
+    }
+    note
+}
+
+fn quoted(text: &str) -> String {
+    shorten(text.as_bytes())
+}
+
+fn with_hint(mut error: Error, more: &'static str) -> Error {
+    if let Error::BadLine { hint, .. } = &mut error {
+        *hint = more;
+    }
+    error
+}
+
+/// Whether there is a review file to be read.
+///
+/// # Errors
+/// `Io`.
+pub fn exists(path: &Path) -> Result<bool> {
+    Ok(!disk::is_gone(path)?)
+}
+
+/// Writes the pairs of an audit to a new file, with their texts.
+///
+/// # Errors
+/// `BadParameter` if the file exists; `BudgetTooSmall`; `Io`.
+pub fn write(
+    path: &Path,
+    audit: &Audit,
+    workspace: &Workspace,
+    context: &Context<'_>,
+) -> Result<()> {
+    if exists(path)? {
+        return Err(Error::BadParameter {
+            name: "review",
+            given: path.display().to_string(),
+            limit: "the file exists; it is read and never written".into(),
+        });
+    }
+    let record = record_bytes(workspace);
+    let mut held = Held::new(&context.budget, READER_BYTES + record + (4 << 20));
+    let texts = Texts(Mutex::new((BTreeMap::new(), &mut held)));
+    let wanted = audit
+        .pairs
+        .iter()
+        .flat_map(|pair| [pair.document, pair.other]);
+    let wanted = wanted.filter_map(|number| {
+        let document = audit.documents.get(&number)?;
+        Some(Wanted {
+            file: document.number_of_file,
+            offset: document.offset,
+            number,
+            md5: document.md5,
+        })
+    });
+    // One thread: the others would need memory for a record each, and there are few texts.
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &texts)?;
+    let (texts, held) = texts.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    held.check(|| {
+        let pairs = counted(audit.pairs.len() as u64, "pair");
+        format!("the texts of {pairs}")
+    })?;
+    let mut out = disk::AtomicFile::create(path)?;
+    for pair in &audit.pairs {
+        let (Some(document), Some(other)) = (
+            audit.documents.get(&pair.document),
+            audit.documents.get(&pair.other),
+        ) else {
+            continue;
+        };
+        let line = Line {
+            id: &pair.id,
+            deduplication: &audit.digest,
+            kind: pair.kind.text(),
+            reason: pair.reason.map(crate::tasks::dedup::Removal::text),
+            resemblance: pair.score.parse().unwrap_or_default(),
+            document: named(document, texts.get(&pair.document)),
+            other: named(other, texts.get(&pair.other)),
+            correct: None,
+            note: "",
+        };
+        out.put(&crate::store::to_json(&line, path)?)?;
+        out.put(b"\n")?;
+    }
+    out.finish()?;
+    disk::sync_parent(path)
+}
+
+fn named<'a>(document: &'a AuditedDocument, text: Option<&'a TextOrReason>) -> Named<'a> {
+    Named {
+        docno: &document.docno,
+        file: &document.file,
+        record: document.record,
+        text: text.and_then(|text| text.as_deref().ok()),
+        missing: text
+            .and_then(|text| text.as_deref().err())
+            .map(String::as_str),
+    }
+}
+
+/// A text, or the reason why there is none.
+type TextOrReason = std::result::Result<String, String>;
+
+/// The texts found so far, by document, and the memory that they may take.
+struct Texts<'h, 'b>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Held<'b>)>);
+
+impl Texts<'_, '_> {
+    fn put(&self, number: u32, text: TextOrReason) {
+        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = text.as_ref().map_or_else(String::len, String::len);
+        if texts.1.take(bytes + 100) {
+            texts.0.insert(number, text);
+        }
+    }
+}
+
+impl Readers for Texts<'_, '_> {
+    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
+        let mut beginning = Beginning::of_at_most(TEXT_BYTES);
+        parser.parse(again.document, &mut beginning);
+        let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
+        if beginning.cut {
+            text.push('…');
+        }
+        self.put(again.number, Ok(text));
+    }
+
+    fn missing(&self, number: u32, problem: String) {
+        self.put(number, Err(problem));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of the R function `binom.confint(method = "wilson")`, three decimals.
+    #[test]
+    fn intervals_are_those_of_wilson() {
+        for (correct, judged, low, high) in [
+            (9, 10, 0.596, 0.982),
+            (10, 10, 0.722, 1.0),
+            (0, 10, 0.0, 0.278),
+            (5, 10, 0.237, 0.763),
+            (1, 1, 0.207, 1.0),
+            (95, 100, 0.888, 0.978),
+            (100, 100, 0.963, 1.0),
+        ] {
+            let found = Correct::of(correct, judged).unwrap();
+            assert!((found.low - low).abs() < 6e-4, "{found:?}");
+            assert!((found.high - high).abs() < 6e-4, "{found:?}");
+        }
+        assert_eq!(Correct::of(0, 0), None);
+    }
+}

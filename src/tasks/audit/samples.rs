@@ -1,0 +1,155 @@
+//! Removals for a person to judge: at random, and nearest the threshold.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::{AuditConfig, Reading, STAGE, score_text};
+use crate::Result;
+use crate::base::least::Least;
+use crate::base::ratio::Ratio;
+use crate::tasks::dedup::{Fate, Removal};
+
+/// How a pair was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SampleKind {
+    /// A removal, at random.
+    Random,
+    /// A removal that is among the nearest to the threshold.
+    Nearest,
+    /// Two kept documents that are just below the threshold.
+    NearMiss,
+}
+
+impl SampleKind {
+    /// All kinds, in the order of the page.
+    pub const ALL: [SampleKind; 3] = [
+        SampleKind::Random,
+        SampleKind::Nearest,
+        SampleKind::NearMiss,
+    ];
+
+    /// The word in a review file.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            SampleKind::Random => "random",
+            SampleKind::Nearest => "nearest",
+            SampleKind::NearMiss => "near_miss",
+        }
+    }
+}
+
+/// Two documents for a person to judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplePair {
+    /// How it was chosen.
+    pub kind: SampleKind,
+    /// What names it in a review file.
+    pub id: String,
+    /// The removed document; of a near miss the one that comes first.
+    pub document: u32,
+    /// Its survivor; of a near miss the other document.
+    pub other: u32,
+    /// Why the document was removed.
+    pub reason: Option<Removal>,
+    /// Shared shingles.
+    pub shared: u32,
+    /// Shingles of each.
+    pub sizes: (u32, u32),
+    /// The score, as it is printed.
+    pub score: String,
+}
+
+/// Samples of removals.
+pub(super) struct Drawn {
+    pub pairs: Vec<SamplePair>,
+    /// Removals from which the random ones are drawn.
+    pub random_of: u64,
+    /// Removals among which the nearest are.
+    pub nearest_of: u64,
+}
+
+/// Draws both samples. A random sample without replacement: the removals with the smallest hashes.
+pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn> {
+    let choice = &reading.decided.choice;
+    let mut random = Least::new(config.samples);
+    let mut nearest = Least::new(config.samples);
+    let (mut random_of, mut nearest_of) = (0, 0);
+    for document in choice.first()..choice.documents() {
+        if document.is_multiple_of(4096) {
+            reading.context.stop.check(STAGE)?;
+        }
+        let Fate::Removed {
+            reason,
+            survivor: Some(survivor),
+            shared,
+        } = choice.fate(document)
+        else {
+            continue;
+        };
+        if reason == Removal::Exact {
+            continue;
+        }
+        random_of += 1;
+        let hash = xxh3_64_with_seed(&document.to_le_bytes(), config.seed);
+        random.offer((hash, document));
+        if reason != Removal::Chain {
+            nearest_of += 1;
+            let sizes = sizes(reading, document, survivor);
+            let score = Ratio::of(reading.criterion.measure, shared, sizes);
+            nearest.offer((score, document));
+        }
+    }
+    let mut random: Vec<u32> = random.sorted().into_iter().map(|(_, of)| of).collect();
+    random.sort_unstable();
+    let random = random.into_iter().map(|of| (SampleKind::Random, of));
+    let nearest = nearest.sorted().into_iter();
+    let nearest = nearest.map(|(_, of)| (SampleKind::Nearest, of));
+    let pairs = random.chain(nearest);
+    Ok(Drawn {
+        pairs: pairs
+            .filter_map(|(kind, document)| removal(reading, kind, document))
+            .collect(),
+        random_of,
+        nearest_of,
+    })
+}
+
+fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
+    let class = |document| reading.decided.choice.representative(document);
+    reading.sizes.measured(class(a), class(b))
+}
+
+/// A removal and its survivor.
+fn removal(reading: &Reading<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
+    match reading.decided.choice.fate(document) {
+        Fate::Removed {
+            reason,
+            survivor: Some(other),
+            shared,
+        } => Some(SamplePair {
+            reason: Some(reason),
+            ..pair(reading, kind, (document, other), shared)
+        }),
+        _ => None,
+    }
+}
+
+/// Two documents that share this number of shingles.
+pub(super) fn pair(
+    reading: &Reading<'_>,
+    kind: SampleKind,
+    (document, other): (u32, u32),
+    shared: u32,
+) -> SamplePair {
+    let sizes = sizes(reading, document, other);
+    SamplePair {
+        kind,
+        id: String::new(),
+        document,
+        other,
+        reason: None,
+        shared,
+        sizes,
+        score: score_text(reading.criterion.measure, shared, sizes),
+    }
+}

@@ -1,0 +1,484 @@
+//! Documents counted by where they come from.
+
+use std::cmp::Reverse;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::source::{Source, host};
+use super::{NAME_CHARS, Reading, STAGE};
+use crate::base::budget::ByteSize;
+use crate::base::least::Least;
+use crate::engine::collection::{self, each_document_of};
+use crate::store::{Tagged, disk, sort_tagged};
+use crate::tasks::dedup::values::{self, FieldSink, Part};
+use crate::tasks::dedup::{Fate, Removal};
+use crate::{Error, Result};
+
+/// Sources that a table shows; the others are one row.
+pub const ROWS_SHOWN: usize = 20;
+
+/// Bytes of a value that are kept. Four bytes a character are the most.
+const VALUE_BYTES: usize = NAME_CHARS * 4;
+/// The most memory for sorting.
+const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// Documents, and how many of them were removed for each reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Documents read.
+    pub documents: u64,
+    /// Documents removed, in the order of [`Removal::ALL`].
+    pub removed: [u64; 7],
+}
+
+impl Tally {
+    fn count(&mut self, reason: Option<usize>) {
+        self.documents += 1;
+        if let Some(removed) = reason.and_then(|reason| self.removed.get_mut(reason)) {
+            *removed += 1;
+        }
+    }
+
+    fn add(&mut self, other: &Tally) {
+        self.documents += other.documents;
+        for (sum, more) in self.removed.iter_mut().zip(other.removed) {
+            *sum += more;
+        }
+    }
+
+    /// Documents removed for a reason.
+    #[must_use]
+    pub fn of(&self, reason: Removal) -> u64 {
+        self.removed[reason as usize]
+    }
+
+    /// Documents kept.
+    #[must_use]
+    pub fn kept(&self) -> u64 {
+        self.documents - self.removed.iter().sum::<u64>()
+    }
+}
+
+/// The documents of one source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTally {
+    /// The name of the input file, the host, the year, or the value of the field.
+    pub value: String,
+    /// Its documents.
+    pub tally: Tally,
+}
+
+/// Documents by source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTable {
+    /// What the sources are; `None` for input files.
+    pub source: Option<Source>,
+    /// The sources with the most documents, those first that have the most, and of these the one
+    /// that comes first in the input.
+    pub rows: Vec<SourceTally>,
+    /// The number of other sources, and their documents.
+    pub rest: (u64, Tally),
+    /// Documents without a source.
+    pub without: Tally,
+}
+
+/// All documents of the tables, each of which has the same.
+pub(super) fn sum(tables: &mut [SourceTable]) -> Tally {
+    let mut sum = Tally::default();
+    if let Some(table) = tables.first() {
+        for row in &table.rows {
+            sum.add(&row.tally);
+        }
+        sum.add(&table.rest.1);
+        sum.add(&table.without);
+    }
+    sum
+}
+
+/// The sources that have most documents, and how many others there are.
+struct Ranked<T> {
+    largest: Least<(Reverse<u64>, u32, Ordered<T>)>,
+    all: u64,
+    sum: Tally,
+}
+
+/// Of several of the same rank, any is the same: the document before it decides.
+#[derive(Clone, Copy)]
+struct Ordered<T>(Tally, T);
+
+impl<T> PartialEq for Ordered<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl<T> Eq for Ordered<T> {}
+impl<T> PartialOrd for Ordered<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Ordered<T> {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl<T> Ranked<T> {
+    fn new() -> Ranked<T> {
+        Ranked {
+            largest: Least::new(ROWS_SHOWN),
+            all: 0,
+            sum: Tally::default(),
+        }
+    }
+
+    /// Takes a source with its first document.
+    fn offer(&mut self, first: u32, tally: Tally, value: T) {
+        if tally.documents == 0 {
+            return;
+        }
+        self.all += 1;
+        self.sum.add(&tally);
+        let rank = Reverse(tally.documents);
+        self.largest.offer((rank, first, Ordered(tally, value)));
+    }
+
+    fn table(
+        self,
+        source: Option<&Source>,
+        without: Tally,
+        mut name: impl FnMut(T) -> Result<String>,
+    ) -> Result<SourceTable> {
+        let mut rows = Vec::new();
+        let mut rest = self.sum;
+        for (_, _, Ordered(tally, value)) in self.largest.sorted() {
+            rest.documents -= tally.documents;
+            for (left, shown) in rest.removed.iter_mut().zip(tally.removed) {
+                *left -= shown;
+            }
+            rows.push(SourceTally {
+                value: name(value)?,
+                tally,
+            });
+        }
+        Ok(SourceTable {
+            source: source.cloned(),
+            rest: (self.all - rows.len() as u64, rest),
+            rows,
+            without,
+        })
+    }
+}
+
+/// The documents by input file, and then by each source, once if it is given twice.
+pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceTable>> {
+    let mut different: Vec<Source> = Vec::new();
+    for source in by {
+        if !different.contains(source) {
+            different.push(source.clone());
+        }
+    }
+    let by = &different[..];
+    let scratch = reading.decided.scratch.path();
+    let columns = by
+        .iter()
+        .enumerate()
+        .map(|(at, _)| Column::create(scratch, at));
+    let columns = Columns {
+        sources: by,
+        columns: columns.collect::<Result<_>>()?,
+        found: by.iter().map(|_| AtomicBool::new(false)).collect(),
+        first: reading.decided.choice.first(),
+    };
+    let mut tables = vec![by_input(reading, &columns)?];
+    let parts: Vec<_> = by.iter().map(Source::part).collect();
+    let config = &collection::config(&reading.workspace.manifest).read;
+    values::fields(
+        (reading.workspace, reading.inputs, &reading.decided.places),
+        &parts,
+        (config, reading.decided.spare),
+        &columns,
+        reading.context,
+    )?;
+    for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
+        if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
+            return Err(Error::BadParameter {
+                name: "by",
+                given: source.to_string(),
+                limit: match part {
+                    Part::Field(field) => values::no_such_field(field),
+                    Part::Date => "no record states a date; name the field that has one with \
+                                   year:FIELD"
+                        .into(),
+                },
+            });
+        }
+        tables.push(column.table(reading, source)?);
+    }
+    Ok(tables)
+}
+
+/// The reason for which a document was removed, as its place in [`Removal::ALL`].
+fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
+    match reading.decided.choice.fate(document) {
+        Fate::Kept => None,
+        Fate::Removed { reason, .. } => Some(reason as usize),
+    }
+}
+
+/// Goes through the documents, whose files follow each other, and notes their hosts on the way.
+fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable> {
+    let mut ranked = Ranked::new();
+    let mut current: Option<(u32, u32, Tally)> = None;
+    let hosts = columns.sources.iter().position(|of| *of == Source::Host);
+    let hosts = hosts.and_then(|at| columns.columns.get(at));
+    let mut held = Vec::new();
+    let mut next = columns.first;
+    let own = collection::own_segments(&reading.workspace.manifest);
+    each_document_of(reading.workspace, own, |number, document| {
+        if number.is_multiple_of(4096) {
+            reading.context.stop.check(STAGE)?;
+        }
+        if current
+            .as_ref()
+            .is_none_or(|(file, ..)| *file != document.file)
+        {
+            let before = current.replace((document.file, number, Tally::default()));
+            if let Some((file, first, tally)) = before {
+                ranked.offer(first, tally, file);
+            }
+        }
+        if let Some((_, _, tally)) = &mut current {
+            tally.count(reason(reading, number));
+        }
+        if let Some(hosts) = hosts {
+            let value = document.url.and_then(host);
+            held.push(hosts.note(value.as_deref())?);
+            if held.len() == 4096 {
+                hosts.put(next - columns.first, &held)?;
+                next += held.len() as u32;
+                held.clear();
+            }
+        }
+        Ok(())
+    })?;
+    if let Some(hosts) = hosts {
+        hosts.put(next - columns.first, &held)?;
+    }
+    if let Some((file, first, tally)) = current {
+        ranked.offer(first, tally, file);
+    }
+    ranked.table(None, Tally::default(), |file| {
+        let input = reading.inputs.get(file as usize);
+        Ok(input.map_or_else(String::new, |input| shorten(&input.docno).into()))
+    })
+}
+
+/// The first characters of a value.
+fn shorten(text: &str) -> &str {
+    let end = text.char_indices().nth(NAME_CHARS);
+    text.get(..end.map_or(text.len(), |(end, _)| end))
+        .unwrap_or(text)
+}
+
+/// Takes the fields of records.
+struct Columns<'s> {
+    sources: &'s [Source],
+    columns: Vec<Column>,
+    /// Whether a record has the field.
+    found: Vec<AtomicBool>,
+    /// The first document of the collection itself.
+    first: u32,
+}
+
+impl FieldSink for Columns<'_> {
+    type Value = Noted;
+
+    fn value(&self, column: usize, text: Option<&str>) -> Result<Noted> {
+        let (Some(source), Some(of)) = (self.sources.get(column), self.columns.get(column)) else {
+            return Ok(NOTHING);
+        };
+        if let (Some(found), true) = (self.found.get(column), text.is_some()) {
+            found.store(true, Ordering::Relaxed);
+        }
+        of.note(text.and_then(|text| source.value(text)).as_deref())
+    }
+
+    fn put(&self, column: usize, first: u32, values: &[Noted]) -> Result<()> {
+        match self.columns.get(column) {
+            Some(column) => column.put(first - self.first, values),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value of a document: its hash, and its place in the file of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Noted {
+    hash: u64,
+    offset: u64,
+}
+
+/// No value.
+const NOTHING: Noted = Noted {
+    hash: u64::MAX,
+    offset: u64::MAX,
+};
+const NOTED_BYTES: usize = 16;
+
+/// The values of all documents for one source, in scratch files.
+struct Column {
+    name: String,
+    /// By document.
+    index: (PathBuf, Mutex<disk::File>),
+    /// The values, each behind its length in two bytes.
+    texts: (PathBuf, Mutex<(BufWriter<disk::File>, u64)>),
+}
+
+impl Column {
+    fn create(scratch: &Path, at: usize) -> Result<Column> {
+        let file = |name: &str| scratch.join(format!("source-{at}-{name}"));
+        let (index, texts) = (file("index"), file("texts"));
+        Ok(Column {
+            name: format!("source-{at}-sort"),
+            index: (index.clone(), Mutex::new(disk::create(&index)?)),
+            texts: (
+                texts.clone(),
+                Mutex::new((
+                    BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&texts)?),
+                    0,
+                )),
+            ),
+        })
+    }
+
+    /// Stores a value.
+    fn note(&self, value: Option<&str>) -> Result<Noted> {
+        let Some(value) = value else {
+            return Ok(NOTHING);
+        };
+        let (path, texts) = &self.texts;
+        let kept = shorten(value);
+        let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let (out, end) = &mut *texts;
+        let offset = *end;
+        out.write_all(&(kept.len() as u16).to_le_bytes())
+            .and_then(|()| out.write_all(kept.as_bytes()))
+            .map_err(Error::io("write", path))?;
+        *end += 2 + kept.len() as u64;
+        Ok(Noted {
+            hash: xxh3_64(value.as_bytes()).min(u64::MAX - 1),
+            offset,
+        })
+    }
+
+    /// Notes the values of documents, counted from the first one of the collection itself.
+    fn put(&self, first: u32, values: &[Noted]) -> Result<()> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|noted| [noted.hash.to_le_bytes(), noted.offset.to_le_bytes()])
+            .flatten()
+            .collect();
+        let (path, file) = &self.index;
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(u64::from(first) * NOTED_BYTES as u64))
+            .and_then(|_| file.write_all(&bytes))
+            .map_err(Error::io("write", path))
+    }
+
+    /// Sorts the documents by their values, and counts those of each.
+    fn table(self, reading: &Reading<'_>, source: &Source) -> Result<SourceTable> {
+        let scratch = reading.decided.scratch.path();
+        let memory = ByteSize((reading.decided.spare / 2).min(MOST_SORT_BYTES));
+        let (path, texts) = self.texts;
+        let (texts, _) = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let written = texts.into_inner().map_err(|error| error.into_error());
+        drop(written.map_err(Error::io("write", &path))?);
+        let mut ranked = Ranked::new();
+        let mut without = Tally::default();
+        let mut current: Option<(Noted, u32, Tally)> = None;
+        let choice = &reading.decided.choice;
+        let documents = choice.first()..choice.documents();
+        sort_tagged(
+            scratch,
+            &self.name,
+            memory,
+            |push| {
+                let file = disk::open(&self.index.0)?;
+                let mut index = std::io::BufReader::with_capacity(disk::READ_BUFFER, file);
+                for document in documents {
+                    if document.is_multiple_of(4096) {
+                        reading.context.stop.check(STAGE)?;
+                    }
+                    let mut key = [0; NOTED_BYTES];
+                    let read = index.read_exact(&mut key);
+                    read.map_err(Error::io("read", &self.index.0))?;
+                    let (hash, offset) = key.split_at(8);
+                    let number = |bytes: &[u8]| {
+                        bytes
+                            .iter()
+                            .rev()
+                            .fold(0u64, |sum, &b| sum << 8 | u64::from(b))
+                    };
+                    push(Tagged {
+                        // Of equal values, the first document comes first.
+                        key: u128::from(number(hash)) << 64
+                            | u128::from(document) << 32
+                            | u128::from(reason(reading, document).map_or(0, |r| r as u32 + 1)),
+                        document: (number(offset) >> 32) as u32,
+                        extra: number(offset) as u32,
+                    })?;
+                }
+                Ok(())
+            },
+            |item| {
+                let noted = Noted {
+                    hash: (item.key >> 64) as u64,
+                    offset: u64::from(item.document) << 32 | u64::from(item.extra),
+                };
+                let reason = (item.key as u32 as usize).checked_sub(1);
+                if noted.hash == NOTHING.hash {
+                    without.count(reason);
+                    return Ok(());
+                }
+                if current
+                    .as_ref()
+                    .is_none_or(|(of, ..)| of.hash != noted.hash)
+                {
+                    let first = (item.key >> 32) as u32;
+                    let before = current.replace((noted, first, Tally::default()));
+                    if let Some((noted, first, tally)) = before {
+                        ranked.offer(first, tally, noted.offset);
+                    }
+                }
+                if let Some((_, _, tally)) = &mut current {
+                    tally.count(reason);
+                }
+                Ok(())
+            },
+        )?;
+        if let Some((noted, first, tally)) = current {
+            ranked.offer(first, tally, noted.offset);
+        }
+        let mut texts = disk::open(&path)?;
+        let table = ranked.table(Some(source), without, |offset| {
+            let mut length = [0; 2];
+            texts
+                .seek(SeekFrom::Start(offset))
+                .and_then(|_| texts.read_exact(&mut length))
+                .map_err(Error::io("read", &path))?;
+            let length = usize::from(u16::from_le_bytes(length)).min(VALUE_BYTES);
+            let mut bytes = vec![0; length];
+            let read = texts.read_exact(&mut bytes);
+            read.map_err(Error::io("read", &path))?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        })?;
+        disk::remove(&path)?;
+        disk::remove(&self.index.0)?;
+        Ok(table)
+    }
+}

@@ -1,0 +1,583 @@
+//! The items of the test sets, in memory.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use csv::ByteRecord;
+
+use super::grams::{Grams, NONE};
+use super::rows::{Rows, is_rows};
+use super::stats::{FieldCounts, SetReport};
+use super::{ContaminationConfig, STAGE};
+use crate::base::budget::ByteSize;
+use crate::base::numbers::{count, counted};
+use crate::base::progress::Context;
+use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
+use crate::text::read::{
+    Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
+    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, interpret, retracted,
+};
+use crate::{Error, Result};
+
+/// The most bytes of tokens that the test sets can have together.
+const MOST_BYTES: usize = u32::MAX as usize;
+
+/// Bytes of memory for each byte of the tokens' text, which grows by doubling.
+const TEXT_BYTES: u64 = 3;
+/// Bytes of memory for each token, of its beginning and its place in the field; the same.
+const TOKEN_BYTES: u64 = 3 * (4 + 8);
+/// Bytes of memory for each item, besides its name; for each field of one; and for each record
+/// while its file is read.
+const ITEM_BYTES: u64 = 3 * 64;
+const FIELD_BYTES: u64 = 3 * 40;
+const SLOT_BYTES: u64 = 3 * 32;
+
+/// A field of an item that is looked for.
+pub(super) struct Field {
+    /// Its item.
+    item: u32,
+    /// The number of its name.
+    pub name: usize,
+    /// Its tokens, among those of all test sets.
+    pub tokens: Range<usize>,
+    /// It has fewer tokens than an n-gram.
+    pub short: bool,
+}
+
+/// A record of a test set.
+pub(super) struct Item {
+    /// The number of its test set.
+    pub set: usize,
+    pub id: Box<str>,
+    /// Its fields that are looked for.
+    fields: Range<usize>,
+    /// The tokens of these.
+    pub tokens: u32,
+}
+
+impl Item {
+    pub(super) fn fields<'s>(
+        &self,
+        sets: &'s TestSets,
+    ) -> impl Iterator<Item = &'s Field> + use<'s> {
+        sets.fields
+            .get(self.fields.clone())
+            .unwrap_or_default()
+            .iter()
+    }
+}
+
+/// All items.
+pub(super) struct TestSets {
+    /// What is reported of each test set.
+    pub sets: Vec<SetReport>,
+    /// The names of the fields.
+    pub names: Vec<String>,
+    pub items: Vec<Item>,
+    pub fields: Vec<Field>,
+    /// The tokens of all fields, each followed by a space.
+    text: Vec<u8>,
+    /// Where each token begins in `text`, and where the next one would.
+    starts: Vec<u32>,
+    /// The bytes of each token in the text of its field.
+    spans: Vec<(u32, u32)>,
+    /// Bytes of memory.
+    bytes: u64,
+}
+
+/// A record of a file while the file is read.
+struct Slot {
+    /// Its place: offset and length.
+    place: (u64, u64),
+    /// Its item; [`NONE`] if none of its fields was found.
+    item: u32,
+    /// Why it has no text.
+    reason: Reason,
+}
+
+impl TestSets {
+    /// Number of tokens.
+    pub(super) fn tokens(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Some tokens, joined by a space each.
+    pub(super) fn stretch(&self, token: usize, tokens: usize) -> &[u8] {
+        let place = |token: usize| self.starts.get(token).map_or(0, |&start| start as usize);
+        let end = place(token + tokens).saturating_sub(1);
+        self.text.get(place(token)..end).unwrap_or_default()
+    }
+
+    /// The bytes of some tokens in the text of their field.
+    pub(super) fn span(&self, tokens: Range<usize>) -> (u32, u32) {
+        let of = |token: usize| self.spans.get(token).copied().unwrap_or_default();
+        (of(tokens.start).0, of(tokens.end.saturating_sub(1)).1)
+    }
+
+    /// Bytes of memory, with those of the n-grams.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What the memory is for.
+    pub(super) fn what(&self) -> String {
+        format!(
+            "{} with {}",
+            counted(self.items.len() as u64, "test item"),
+            counted(self.tokens() as u64, "token")
+        )
+    }
+
+    /// Reads the test sets. `fixed` bytes and `per_item` for each item are needed by what follows.
+    pub(super) fn read(
+        inputs: &[InputFile],
+        config: &ContaminationConfig,
+        (fixed, per_item, per_token): (u64, u64, u64),
+        context: &Context<'_>,
+    ) -> Result<TestSets> {
+        let mut reading = Reading {
+            sets: TestSets {
+                sets: Vec::new(),
+                names: match &config.fields[..] {
+                    [] => vec!["text".into()],
+                    fields => fields.to_vec(),
+                },
+                items: Vec::new(),
+                fields: Vec::new(),
+                text: Vec::new(),
+                starts: vec![0],
+                spans: Vec::new(),
+                bytes: 0,
+            },
+            config,
+            context,
+            parser: Parser::new(&config.parse),
+            needed: fixed,
+            per_item: per_item + ITEM_BYTES,
+            per_token: per_token + TOKEN_BYTES + Grams::TOKEN_BYTES,
+            items: 0,
+            tokens: 0,
+        };
+        for (n, input) in inputs.iter().enumerate() {
+            reading.file(n, input)?;
+        }
+        reading.join();
+        let Reading {
+            mut sets,
+            needed,
+            items,
+            tokens,
+            ..
+        } = reading;
+        context.budget.require(ByteSize(needed), || {
+            let (items, tokens) = (counted(items, "test item"), counted(tokens, "token"));
+            format!("looking for {items} with {tokens}")
+        })?;
+        sets.bytes = needed - fixed;
+        sets.text.shrink_to_fit();
+        sets.starts.shrink_to_fit();
+        sets.spans.shrink_to_fit();
+        Ok(sets)
+    }
+}
+
+/// The tokens of a text as they are.
+struct Collect<'t> {
+    text: &'t mut Vec<u8>,
+    starts: &'t mut Vec<u32>,
+    /// Bytes that may be added.
+    room: usize,
+    over: bool,
+}
+
+impl TokenConsumer for Collect<'_> {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        let done = match last {
+            true => tokens.bytes.len(),
+            false => tokens
+                .starts
+                .last()
+                .copied()
+                .unwrap_or(0)
+                .min(tokens.bytes.len()),
+        };
+        let space = usize::from(last && !tokens.is_empty());
+        self.over |= done + space > self.room;
+        if self.over {
+            return done;
+        }
+        self.room -= done + space;
+        let base = self.text.len();
+        self.text
+            .extend_from_slice(tokens.bytes.get(..done).unwrap_or_default());
+        self.text.extend(std::iter::repeat_n(b' ', space));
+        let next = tokens.starts.iter().skip(1);
+        self.starts.extend(next.map(|start| (base + start) as u32));
+        done
+    }
+}
+
+/// The test sets while they are read.
+struct Reading<'c> {
+    sets: TestSets,
+    config: &'c ContaminationConfig,
+    context: &'c Context<'c>,
+    parser: Parser,
+    /// Bytes of memory that all will take. Once they exceed the budget, nothing is kept, but all is
+    /// counted, so that the refusal names a budget that is enough.
+    needed: u64,
+    per_item: u64,
+    per_token: u64,
+    items: u64,
+    tokens: u64,
+}
+
+impl Reading<'_> {
+    fn fits(&self) -> bool {
+        self.needed <= self.context.budget.memory.0
+    }
+
+    fn file(&mut self, number: usize, input: &InputFile) -> Result<()> {
+        self.sets.sets.push(SetReport::new(&input.docno));
+        if is_rows(&input.docno) {
+            self.rows(number, input)?;
+        } else {
+            self.records(number, input)?;
+        }
+        let fields = self.sets.names.len() as u64;
+        let set = self.set();
+        set.fields.missing = set.items * fields - set.fields.found();
+        if set.items == 0 {
+            let found = match &set.first {
+                Some(first) => format!("; the first record: {first}"),
+                None => String::new(),
+            };
+            return Err(Error::BadParameter {
+                name: "against",
+                given: input.path.display().to_string(),
+                limit: format!(
+                    "it has no item; name the fields of its records with --fields (by default the \
+                     text is in `text`, `content` or `body`){found}"
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    /// The report of the test set that is being read.
+    fn set(&mut self) -> &mut SetReport {
+        let last = self.sets.sets.len() - 1;
+        &mut self.sets.sets[last]
+    }
+
+    /// Reads the records of a file, once for each field. A record with one of the fields is an
+    /// item.
+    fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut first: Option<Reject> = None;
+        for name in 0..self.sets.names.len() {
+            let read = ReadConfig {
+                format: None,
+                text_field: self.config.fields.get(name).cloned(),
+                id_field: self.config.item_id.clone(),
+                url_field: None,
+                columns: None,
+                ..self.config.read.clone()
+            };
+            let known = slots.len();
+            input.check_path()?;
+            let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
+            let mut batch = Batch::default();
+            while reader.next_into(&mut batch) {
+                for record in &batch.records {
+                    self.context.stop.check(STAGE)?;
+                    if record.retracts {
+                        return Err(retracted(input));
+                    }
+                    let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                    let document = match self.text(record, bytes, &read) {
+                        Interpreted::Skipped(_) => continue,
+                        Interpreted::Rejected(reject) => Err(reject),
+                        Interpreted::Document(document) => Ok(document),
+                    };
+                    let place = (record.source.offset, record.source.length);
+                    let old = slots[..known].binary_search_by_key(&place, |slot| slot.place);
+                    let at = old.unwrap_or(slots.len());
+                    if old.is_err() {
+                        self.needed += SLOT_BYTES;
+                        slots.push(Slot {
+                            place,
+                            item: NONE,
+                            reason: Reason::MissingText,
+                        });
+                    }
+                    match document {
+                        Ok(document) => {
+                            if slots[at].item == NONE {
+                                slots[at].item = self.item(number, &document.docno);
+                            }
+                            self.field(slots[at].item, name, &document)?;
+                        }
+                        Err(reject) => {
+                            slots[at].reason = reject.reason;
+                            let before = |other: &Reject| place.0 < other.source.offset;
+                            if reject.reason != Reason::MissingText
+                                && first.as_ref().is_none_or(before)
+                            {
+                                first = Some(reject);
+                            }
+                        }
+                    }
+                }
+                batch.clear();
+            }
+            if let Some(error) = reader.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+            reader.check_unchanged(input)?;
+            slots.sort_by_key(|slot| slot.place);
+        }
+        for slot in slots.iter().filter(|slot| slot.item == NONE) {
+            let missing = || match &self.config.fields[..] {
+                [] => TEXT_FIELDS.join(", "),
+                fields => fields.join(", "),
+            };
+            let known = first
+                .as_ref()
+                .filter(|first| first.source.offset == slot.place.0);
+            let reject = known.cloned().unwrap_or_else(|| Reject {
+                source: SourceSpan {
+                    file: number as u32,
+                    offset: slot.place.0,
+                    length: slot.place.1,
+                },
+                docno: None,
+                reason: slot.reason,
+                detail: match slot.reason {
+                    Reason::MissingText => format!("none of {}", missing()),
+                    _ => String::new(),
+                },
+            });
+            self.set().reject(&input.docno, &reject);
+        }
+        self.order(&slots);
+        Ok(())
+    }
+
+    /// A field of a record. Only JSON, Parquet and elements of markup have fields with names.
+    fn text<'r>(&self, record: &Record, bytes: &'r [u8], read: &ReadConfig) -> Interpreted<'r> {
+        let fields = matches!(
+            record.kind,
+            RecordKind::Json
+                | RecordKind::Cells(_)
+                | RecordKind::Row(_)
+                | RecordKind::Element(_)
+                | RecordKind::Rejected(_)
+        );
+        if fields || self.config.fields.is_empty() {
+            return interpret(record, bytes, read);
+        }
+        let detail = "only JSON, Parquet, CSV and elements of --record have the fields of --fields";
+        Interpreted::Rejected(Reject {
+            source: record.source,
+            docno: None,
+            reason: Reason::WrongFormat,
+            detail: detail.into(),
+        })
+    }
+
+    /// Makes an item, and returns its number.
+    fn item(&mut self, set: usize, id: &str) -> u32 {
+        self.set().items += 1;
+        self.items += 1;
+        self.needed += self.per_item + 2 * id.len() as u64;
+        let number = self.sets.items.len() as u32;
+        if self.fits() {
+            self.sets.items.push(Item {
+                set,
+                id: id.into(),
+                fields: 0..0,
+                tokens: 0,
+            });
+        }
+        number
+    }
+
+    /// Adds a field of an item.
+    fn field(&mut self, item: u32, name: usize, document: &RawDocument<'_>) -> Result<()> {
+        let sets = &mut self.sets;
+        let (text, tokens) = (sets.text.len(), sets.spans.len());
+        let mut collect = Collect {
+            room: MOST_BYTES - text,
+            text: &mut sets.text,
+            starts: &mut sets.starts,
+            over: false,
+        };
+        let words = self.parser.parse(document, &mut collect).words;
+        self.parser.shrink();
+        if collect.over {
+            let limit = "all test sets together can have 4GiB of text; give fewer".to_string();
+            let given = sets.sets.last().map(|set| set.name.clone());
+            return Err(Error::BadParameter {
+                name: "against",
+                given: given.unwrap_or_default(),
+                limit,
+            });
+        }
+        let (ngram, least) = (self.config.ngram.into(), self.config.least.into());
+        let counts = match sets.sets.last_mut() {
+            Some(set) => &mut set.fields,
+            None => return Ok(()),
+        };
+        let searched = words >= ngram || words >= least;
+        match words {
+            0 => counts.empty += 1,
+            _ if words >= ngram => counts.long += 1,
+            _ if searched => counts.short += 1,
+            _ => counts.left_out += 1,
+        }
+        let bytes = (sets.text.len() - text) as u64;
+        if searched && words > 0 {
+            self.tokens += words;
+            self.needed += FIELD_BYTES + words * self.per_token + bytes * TEXT_BYTES;
+        }
+        if !searched || words == 0 || !self.fits() {
+            self.sets.text.truncate(text);
+            self.sets.starts.truncate(tokens + 1);
+            return Ok(());
+        }
+        let spans = &mut self.sets.spans;
+        let mut add = |span: Range<usize>| spans.push((span.start as u32, span.end as u32));
+        let mut finder = SpanFinder::new(&self.config.parse);
+        self.parser
+            .as_read_in_pieces(document, &mut |piece| finder.push(piece, &mut add));
+        finder.finish(&mut add);
+        let end = self.sets.starts.len() - 1;
+        debug_assert_eq!(self.sets.spans.len(), end, "both find the same tokens");
+        self.sets.spans.resize(end, (0, 0));
+        self.sets.fields.push(Field {
+            item,
+            name,
+            tokens: tokens..end,
+            short: words < ngram,
+        });
+        Ok(())
+    }
+
+    /// Puts the items of a file, whose records were read once for each field, in the order of the
+    /// records.
+    fn order(&mut self, slots: &[Slot]) {
+        let items: Vec<u32> = (slots.iter().map(|slot| slot.item))
+            .filter(|&item| item != NONE)
+            .collect();
+        let Some(&begin) = items.iter().min() else {
+            return;
+        };
+        if items.is_sorted() || !self.fits() {
+            return;
+        }
+        let mut moved = vec![0; items.len()];
+        for (to, &from) in (begin..).zip(&items) {
+            moved[(from - begin) as usize] = to;
+        }
+        let mut held: Vec<Option<Item>> =
+            self.sets.items.drain(begin as usize..).map(Some).collect();
+        let in_order = items
+            .iter()
+            .filter_map(|&from| held[(from - begin) as usize].take());
+        self.sets.items.extend(in_order);
+        for field in self
+            .sets
+            .fields
+            .iter_mut()
+            .filter(|field| field.item >= begin)
+        {
+            field.item = moved[(field.item - begin) as usize];
+        }
+    }
+
+    /// Gives each item its fields, which were read file by file, and there one name after the
+    /// other.
+    fn join(&mut self) {
+        let TestSets { items, fields, .. } = &mut self.sets;
+        fields.sort_by_key(|field| field.item);
+        let mut at = 0;
+        for (number, item) in (0..).zip(items) {
+            let begin = at;
+            while let Some(field) = fields.get(at).filter(|field| field.item == number) {
+                item.tokens += field.tokens.len() as u32;
+                at += 1;
+            }
+            item.fields = begin..at;
+        }
+    }
+
+    /// Reads the rows of a CSV file.
+    fn rows(&mut self, number: usize, input: &InputFile) -> Result<()> {
+        input.check_path()?;
+        let mut rows = Rows::open(input, self.config)?;
+        let mut row = ByteRecord::new();
+        while rows.next(&mut row)? {
+            self.context.stop.check(STAGE)?;
+            let id = rows.id(&row);
+            let item = self.item(number, &id);
+            for name in 0..self.sets.names.len() {
+                let Some(cell) = rows.field(&row, name) else {
+                    continue;
+                };
+                let markup = rows.is_markup(name);
+                let document = RawDocument {
+                    content: content_of(markup, None, cell),
+                    body: cell.into(),
+                    charset: std::str::from_utf8(cell).ok().map(|_| "utf-8".into()),
+                    ..RawDocument::of_text("", ContentKind::Text)
+                };
+                self.field(item, name, &document)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line for each test set of which records were rejected, or fields are not looked for.
+pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<String> {
+    let mut lines = Vec::new();
+    for set in sets {
+        let rejected: u64 = set.rejected.values().sum();
+        if let (true, Some(first)) = (rejected > 0, &set.first) {
+            lines.push(format!(
+                "error: {}: {} rejected; the first: {}",
+                set.name,
+                counted(rejected, "test item"),
+                first.trim_end()
+            ));
+        }
+        let FieldCounts {
+            left_out,
+            missing,
+            empty,
+            ..
+        } = set.fields;
+        let reasons: BTreeMap<&str, u64> = [
+            ("missing", missing),
+            ("without words", empty),
+            ("shorter than --least", left_out),
+        ]
+        .into();
+        if reasons.values().any(|&n| n > 0) {
+            let reasons: Vec<String> = (reasons.iter().filter(|(_, n)| **n > 0))
+                .map(|(reason, n)| format!("{} {reason}", count(*n)))
+                .collect();
+            let what = match config.least.min(config.ngram) {
+                1 => String::new(),
+                least => format!(" (at least {})", counted(least.into(), "word")),
+            };
+            lines.push(format!(
+                "warning: {}: fields that are not looked for{what}: {}",
+                set.name,
+                reasons.join(", ")
+            ));
+        }
+    }
+    lines
+}

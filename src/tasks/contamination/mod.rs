@@ -1,0 +1,254 @@
+//! Contamination: find the items of test sets in a corpus.
+//!
+//! # Source
+//! Brown et al. 2020 ("Language Models are Few-Shot Learners", appendix C) look for 13-grams of
+//! test sets in training data. Singh et al. 2024 ("Evaluation data contamination in LLMs: how do we
+//! measure it and (when) does it matter?") measure the share of an item's tokens that is covered.
+//!
+//! # In and out
+//! In: a corpus in any format that `ingest` reads, or standard input, and test sets, which are
+//! small enough for memory: JSON, Parquet, CSV, or any other format of the reader. Out:
+//! [`ContaminationReport`], and in a directory
+//!
+//! - [`ITEMS_FILE`]: each item, and how much of it is covered;
+//! - [`FOUND_FILE`]: each item that was found, with documents and runs;
+//! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --remove`;
+//! - [`REJECTS_FILE`]: the records of the corpus that are no documents;
+//! - [`REPORT_FILE`]: the report.
+//!
+//! # Definition
+//! Tokens are those of [`crate::text::parse`]. An *item* is a record of a test set, and each of its
+//! fields is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
+//! sequences of at least n tokens. A field with fewer than n tokens is looked for as a whole, if it
+//! has at least [`ContaminationConfig::least`] tokens: its run is the whole field. A document
+//! *covers* the tokens of an item that are in some run. The *share* of an item is the number of its
+//! covered tokens, each counted once, divided by the tokens of its fields that are looked for.
+//!
+//! # Algorithm
+//! 1. The test sets are read into memory, once for each field, with the place of each token.
+//! 2. Equal n-grams get one number (`grams`), and are listed with the items that have them.
+//! 3. The threads take units of the corpus: some files, or a piece of one. The tokens of a document
+//!    stream past a filter that has stretches of the n-grams. What passes is compared byte by byte.
+//! 4. For a document that has n-grams, the items that have them are found, and their covered tokens
+//!    counted. If the document is among those that are listed for an item, its runs are found from
+//!    the places of the n-grams, and its text is parsed once more for their bytes.
+//! 5. What is to be written goes to a file without a name, and at the end in the order of the
+//!    input.
+//!
+//! # Invariants
+//! - What is found is that of the definition: filters only leave out what cannot match.
+//! - The files are the same bytes for every budget and number of threads.
+//! - Items = searched + not searched; fields = long + short + left out + empty + missing.
+//!
+//! # Cost
+//! Time: tokens are made once, and of seven tokens (of 13) one stretch is hashed; if a test set has
+//! short fields, also a stretch at each token. Memory: about 110 bytes for each token of the test
+//! sets and 24 for each thread, 300 and 40 for each document to list for each item; and for the
+//! threads what their readers take.
+//!
+//! # Where we depart from the source
+//! Brown et al. normalise by removing all that is no letter, and look for 8 to 13 words, depending
+//! on the test set. Here n is fixed, and short fields are looked for as a whole.
+//!
+//! # What is not guaranteed
+//! At most [`MOST_RUNS`] runs are listed for an item and a document, and only those among the first
+//! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all
+//! runs. A text that was changed within every n tokens is not found.
+//!
+//! # Errors
+//! `BadParameter`, also for a test set without items and a corpus without documents; `BadLine` for
+//! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; those of reading.
+
+mod config;
+mod grams;
+mod items;
+mod output;
+mod rows;
+mod runs;
+mod search;
+mod stats;
+
+use std::path::PathBuf;
+
+use crate::base::ids::Threshold;
+use crate::base::numbers::{count, counted};
+use crate::base::progress::Context;
+use crate::store::workspace::{self, OutputKind};
+use crate::text::read::{InputFile, list_inputs};
+use crate::{Error, Result};
+
+use grams::Grams;
+use items::TestSets;
+use output::{Listed, Output};
+use search::{OfItem, Search, Shares};
+
+pub use config::{ContaminationConfig, MOST_FIELDS, MOST_LISTED, MOST_NGRAM};
+pub use output::{DROP_FILE, FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
+pub use runs::MOST_RUNS;
+pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, LEVELS, SetReport};
+
+const STAGE: &str = "contamination";
+
+/// Refuses output directories as a corpus: they have fingerprints, and texts only if asked.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub fn check_corpus(corpus: &[PathBuf]) -> Result<()> {
+    for path in corpus {
+        if workspace::output_kind(path)? == Some(OutputKind::Run) {
+            return Err(Error::BadParameter {
+                name: "CORPUS",
+                given: path.display().to_string(),
+                limit: "it is the output directory of a run, which has fingerprints of shingles \
+                        and not the runs of tokens that are looked for; give the inputs of the run"
+                    .into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a test set that is a file of the corpus, in which all of its items would be found.
+fn check_apart(corpus: &[InputFile], sets: &[InputFile]) -> Result<()> {
+    for set in sets {
+        let same = |input: &&InputFile| input.real.is_some() && input.real == set.real;
+        if let Some(input) = corpus.iter().find(same) {
+            return Err(Error::BadParameter {
+                name: "against",
+                given: set.path.display().to_string(),
+                limit: format!(
+                    "it is a file of the corpus, too, as {}, and would be found in itself; leave \
+                     it out of the corpus with --exclude",
+                    input.path.display()
+                ),
+            });
+        }
+        if let Some((reason, detail)) = &set.problem {
+            return Err(Error::Unreadable {
+                path: set.path.clone(),
+                what: format!("{}: {detail}", reason.text()),
+                more: 0,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Looks for the items of the test sets in a corpus.
+pub fn run(
+    corpus: &[InputFile],
+    config: &ContaminationConfig,
+    context: &Context<'_>,
+) -> Result<ContaminationReport> {
+    config.check()?;
+    let inputs = list_inputs(&config.against)?;
+    if inputs.is_empty() {
+        return Err(Error::NoInput {
+            paths: config.against.clone(),
+        });
+    }
+    check_apart(corpus, &inputs)?;
+    if let Some(output) = &config.output {
+        Output::check(output, [corpus, &inputs])?;
+    }
+    let (fixed, per_token) = Shares::least(config, corpus.len());
+    let listed = config
+        .output
+        .as_ref()
+        .map_or(0, |_| Listed::bytes(config.most));
+    let per_item = size_of::<OfItem>() as u64 + listed;
+    let sets = TestSets::read(&inputs, config, (fixed, per_item, per_token), context)?;
+    for line in items::warnings(&sets.sets, config) {
+        context.progress.note(&line);
+    }
+    let grams = Grams::new(&sets, config.ngram as usize);
+    let output = config.output.as_deref().map(Output::create).transpose()?;
+    let spill = output.as_ref().map(|output| &output.spill);
+    let search = Search::new(corpus, (&sets, &grams), config, spill, context)?;
+    search.run()?;
+    let report = report(&search, &sets, config);
+    let counts = &report.corpus;
+    if counts.documents == 0 {
+        return Err(no_documents(counts, &search));
+    }
+    if let Some(output) = &output {
+        output.write(&search, &sets, &report)?;
+    }
+    let found: u64 = report.test_sets.iter().map(|set| set.found).sum();
+    context.progress.end(&format!(
+        "contamination: {} searched, {} with {} of the test sets",
+        counted(counts.documents, "document"),
+        count(counts.found),
+        counted(found, "item"),
+    ));
+    let rejected = rejected(&report);
+    if config.strict && rejected > 0 {
+        let first = search.first_reject();
+        let of_sets = || report.test_sets.iter().find_map(|set| set.first.clone());
+        return Err(Error::Rejected {
+            count: rejected,
+            first: first.or_else(of_sets).unwrap_or_default(),
+        });
+    }
+    Ok(report)
+}
+
+/// Records of the corpus and of the test sets that were rejected.
+fn rejected(report: &ContaminationReport) -> u64 {
+    let sets = report.test_sets.iter().map(|set| &set.rejected);
+    let all = sets.chain([&report.corpus.rejected]);
+    all.flat_map(|reasons| reasons.values()).sum()
+}
+
+fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
+    let found = match search.first_reject() {
+        Some(first) => format!("; the first record: {first}"),
+        None => String::new(),
+    };
+    Error::BadParameter {
+        name: "CORPUS",
+        given: counted(corpus.files, "file"),
+        limit: format!(
+            "there is no document in it; name the field of the text with --text-field, or the \
+             format with --format{found}"
+        ),
+    }
+}
+
+fn report(
+    search: &Search<'_>,
+    sets: &TestSets,
+    config: &ContaminationConfig,
+) -> ContaminationReport {
+    use std::sync::atomic::Ordering::Relaxed;
+    let mut reports = sets.sets.clone();
+    for set in &mut reports {
+        let level = |(numerator, denominator)| CoverLevel {
+            share: Threshold::new(numerator, denominator).unwrap_or_default(),
+            by_one_document: 0,
+            by_all_documents: 0,
+        };
+        set.levels = LEVELS.map(level).to_vec();
+    }
+    for (item, of) in sets.items.iter().zip(&search.items) {
+        let Some(set) = reports.get_mut(item.set) else {
+            continue;
+        };
+        set.searched += u64::from(item.tokens > 0);
+        set.found += u64::from(of.documents.load(Relaxed) > 0);
+        let tokens = item.tokens.into();
+        let (one, all) = (of.best.load(Relaxed).into(), search.covered(item).into());
+        for level in &mut set.levels {
+            level.by_one_document += u64::from(level.share.reached(one, tokens, one));
+            level.by_all_documents += u64::from(level.share.reached(all, tokens, all));
+        }
+    }
+    ContaminationReport {
+        ngram: config.ngram,
+        least: config.least,
+        fields: config.fields.clone(),
+        drop_at: config.drop_at,
+        corpus: search.report().clone(),
+        test_sets: reports,
+    }
+}

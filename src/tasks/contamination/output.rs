@@ -1,0 +1,316 @@
+//! The files of a search.
+
+use std::cmp::Reverse;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::items::{Item, TestSets};
+use super::search::{DocumentPlace, Search, share_text};
+use super::stats::ContaminationReport;
+use crate::engine::cluster::cell;
+use crate::engine::outputs;
+use crate::store::disk::{self, AtomicFile, File};
+use crate::store::json;
+use crate::store::workspace::{LOCK_FILE, Lock};
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+/// A line for each item of the test sets.
+pub const ITEMS_FILE: &str = "items.tsv";
+/// The documents in which each item was found, with the runs.
+pub const FOUND_FILE: &str = "contaminated.jsonl";
+/// The documents that are to be dropped, for `lookalike dedup --remove`.
+pub const DROP_FILE: &str = "drop.tsv";
+/// The records of the corpus that are no documents.
+pub const REJECTS_FILE: &str = "rejects.jsonl";
+/// Parameters and counts. Written last, so if it exists the other files are complete.
+pub const REPORT_FILE: &str = "contamination.json";
+
+const ALL: [&str; 5] = [ITEMS_FILE, FOUND_FILE, DROP_FILE, REJECTS_FILE, REPORT_FILE];
+
+/// What was put into a file aside: its place and length.
+pub(super) type Extent = (u64, u32);
+
+/// A file without a name, for what is put in order at the end.
+pub(super) struct Spill {
+    path: PathBuf,
+    file: Mutex<(File, u64)>,
+    /// Unit, whether these are rejects, and place.
+    rows: Mutex<Vec<(u32, bool, Extent)>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Spill {
+    pub(super) fn put(&self, bytes: &[u8]) -> Result<Extent> {
+        let mut file = lock(&self.file);
+        let at = file.1;
+        file.0
+            .write_all(bytes)
+            .map_err(Error::io("write a temporary file in", &self.path))?;
+        file.1 += bytes.len() as u64;
+        Ok((at, bytes.len() as u32))
+    }
+
+    /// Puts rows of a unit, which come in their order.
+    pub(super) fn put_rows(&self, unit: u32, rejects: bool, rows: &[u8]) -> Result<()> {
+        let extent = self.put(rows)?;
+        lock(&self.rows).push((unit, rejects, extent));
+        Ok(())
+    }
+
+    fn get(&self, (at, length): Extent) -> Result<String> {
+        let mut bytes = vec![0; length as usize];
+        let read = lock(&self.file).0.read_exact_at(&mut bytes, at);
+        read.map_err(Error::io("read a temporary file in", &self.path))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A document that is listed with an item.
+#[derive(Clone, Copy)]
+struct Entry {
+    covered: u32,
+    place: DocumentPlace,
+    at: Extent,
+}
+
+impl Entry {
+    fn key(&self) -> (Reverse<u32>, DocumentPlace) {
+        (Reverse(self.covered), self.place)
+    }
+}
+
+/// The documents that are listed with each item: those that cover most, and of several the first in
+/// the order of the input.
+pub(super) struct Listed {
+    most: usize,
+    items: Vec<Vec<Entry>>,
+}
+
+impl Listed {
+    /// Bytes of memory for an item, if this number of documents is listed for it.
+    pub(super) fn bytes(most: usize) -> u64 {
+        (size_of::<Vec<Entry>>() + most * size_of::<Entry>()) as u64
+    }
+
+    pub(super) fn new(items: usize, most: usize) -> Listed {
+        Listed {
+            most,
+            items: vec![Vec::new(); items],
+        }
+    }
+
+    /// Whether a document is listed that covers this number of tokens of an item.
+    pub(super) fn takes(&self, item: u32, covered: u32, place: DocumentPlace) -> bool {
+        let list = &self.items[item as usize];
+        list.len() < self.most
+            || list
+                .last()
+                .is_some_and(|last| (Reverse(covered), place) < last.key())
+    }
+
+    pub(super) fn insert(&mut self, item: u32, covered: u32, place: DocumentPlace, at: Extent) {
+        let list = &mut self.items[item as usize];
+        let entry = Entry { covered, place, at };
+        if list.len() == self.most {
+            list.pop();
+        }
+        if list.len() == list.capacity() {
+            list.reserve_exact(self.most.min(2 * list.len() + 1) - list.len());
+        }
+        let before = list.partition_point(|other| other.key() < entry.key());
+        list.insert(before, entry);
+    }
+}
+
+/// The directory with the files.
+pub(super) struct Output {
+    directory: PathBuf,
+    _lock: Lock,
+    pub spill: Spill,
+}
+
+impl Output {
+    /// Refuses a directory with files of others, or in which an input would be replaced.
+    pub(super) fn check(directory: &Path, inputs: [&[InputFile]; 2]) -> Result<()> {
+        let reads: Vec<&Path> = (inputs.into_iter().flatten())
+            .map(|input| input.path.as_path())
+            .collect();
+        outputs::check_files(directory, ALL, &[], &reads)?;
+        if !disk::exists(directory)? {
+            return Ok(());
+        }
+        disk::claim(directory);
+        Lock::look_whether_free(directory)?;
+        for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
+            let name = entry.map_err(Error::io("list", directory))?.file_name();
+            let known = name.to_str().is_some_and(|name| {
+                let whole = name.strip_suffix(".tmp").unwrap_or(name);
+                name == LOCK_FILE || ALL.contains(&whole) || disk::is_unnamed(name)
+            });
+            if !known {
+                return Err(Error::BadParameter {
+                    name: "output",
+                    given: directory.display().to_string(),
+                    limit: format!(
+                        "it contains {}; use a new directory, or one of an earlier contamination",
+                        name.display()
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the directory. Files of an earlier command are replaced at the end, but its report is
+    /// removed at once.
+    pub(super) fn create(directory: &Path) -> Result<Output> {
+        disk::create_lasting_directory(directory)?;
+        disk::claim(directory);
+        let lock = Lock::take(directory)?;
+        disk::remove(&directory.join(REPORT_FILE))?;
+        for name in disk::list(directory)? {
+            if disk::is_unnamed(&name) {
+                disk::remove(&directory.join(name))?;
+            }
+        }
+        disk::sync_directory(directory)?;
+        Ok(Output {
+            spill: Spill {
+                file: Mutex::new((disk::unnamed(directory)?, 0)),
+                rows: Mutex::default(),
+                path: directory.into(),
+            },
+            directory: directory.into(),
+            _lock: lock,
+        })
+    }
+
+    /// Writes the files.
+    pub(super) fn write(
+        &self,
+        search: &Search<'_>,
+        sets: &TestSets,
+        report: &ContaminationReport,
+    ) -> Result<()> {
+        let before = search.records_before();
+        let create = |name: &str| AtomicFile::create(&self.directory.join(name));
+        let mut items = create(ITEMS_FILE)?;
+        items.put(
+            b"# format: lookalike 1\ntest_set\titem\ttokens\tcovered\tshare\tdocuments\t\
+              best_share\tbest_file\tbest_record\tbest_docno\n",
+        )?;
+        let mut found = create(FOUND_FILE)?;
+        let listed = search.listed();
+        for (number, item) in sets.items.iter().enumerate() {
+            let entries = &listed.items[number];
+            self.item(
+                (number, item),
+                entries,
+                (search, sets, &before),
+                &mut items,
+                &mut found,
+            )?;
+        }
+        let mut drop = create(DROP_FILE)?;
+        drop.put(
+            b"# format: lookalike 1\nfile\trecord\tdocno\ttest_set\titem\tcovered\ttokens\tshare\n",
+        )?;
+        let mut rejects = create(REJECTS_FILE)?;
+        let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
+        // The rows of a unit are in their order.
+        rows.sort_by_key(|(unit, ..)| *unit);
+        for (unit, rejected, extent) in rows {
+            let text = self.spill.get(extent)?;
+            if rejected {
+                rejects.put(text.as_bytes())?;
+                continue;
+            }
+            for row in text.lines() {
+                let (number, rest) = row.split_once('\t').unwrap_or_default();
+                let (file, rest) = rest.split_once("\t\t").unwrap_or_default();
+                let record = before[unit as usize] + number.parse::<u64>().unwrap_or(0);
+                drop.put(format!("{file}\t{record}\t{rest}\n").as_bytes())?;
+            }
+        }
+        for file in [items, found, drop, rejects] {
+            file.finish()?;
+        }
+        disk::sync_directory(&self.directory)?;
+        let path = self.directory.join(REPORT_FILE);
+        let mut file = AtomicFile::create(&path)?;
+        file.put(json::pretty(report, &path)?.as_bytes())?;
+        file.finish()?;
+        disk::sync_directory(&self.directory)
+    }
+
+    /// Writes the lines of an item.
+    fn item(
+        &self,
+        (number, item): (usize, &Item),
+        entries: &[Entry],
+        (search, sets, before): (&Search<'_>, &TestSets, &[u64]),
+        items: &mut AtomicFile,
+        found: &mut AtomicFile,
+    ) -> Result<()> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let set = &sets.sets[item.set].name;
+        let covered = u64::from(search.covered(item));
+        let documents = search.items[number].documents.load(Relaxed);
+        let tokens = u64::from(item.tokens);
+        let share = |covered: u64| match tokens {
+            0 => "-".into(),
+            _ => share_text(covered, tokens),
+        };
+        let place = |entry: &Entry| {
+            let (unit, file, record) = entry.place;
+            (
+                &search.inputs[file as usize].docno,
+                before[unit as usize] + record,
+            )
+        };
+        let (set_cell, id) = (cell(set), cell(&item.id));
+        let start = format!(
+            "{set_cell}\t{id}\t{tokens}\t{covered}\t{}\t{documents}",
+            share(covered)
+        );
+        let best = match entries.first() {
+            None => "-\t\t\t".into(),
+            Some(best) => {
+                let (file, record) = place(best);
+                let member = serde_json::from_str(&format!("{{{}", self.spill.get(best.at)?));
+                let member: Value = member.unwrap_or_default();
+                let docno = member["docno"].as_str().unwrap_or_default();
+                let share = share(best.covered.into());
+                format!("{share}\t{}\t{record}\t{}", cell(file), cell(docno))
+            }
+        };
+        items.put(format!("{start}\t{best}\n").as_bytes())?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let json = |text: &str| Value::from(text).to_string();
+        let start = format!(
+            "{{\"test_set\":{},\"item\":{},\"tokens\":{tokens},\"covered\":{covered},\"share\":{},\
+             \"documents\":{documents},\"listed\":[",
+            json(set),
+            json(&item.id),
+            share(covered),
+        );
+        found.put(start.as_bytes())?;
+        for (n, entry) in entries.iter().enumerate() {
+            let (file, record) = place(entry);
+            let comma = if n > 0 { "," } else { "" };
+            let text = format!("{comma}{{\"file\":{},\"record\":{record},", json(file));
+            found.put(text.as_bytes())?;
+            found.put(self.spill.get(entry.at)?.as_bytes())?;
+        }
+        found.put(b"]}\n")
+    }
+}

@@ -1,0 +1,126 @@
+//! What is reported of a search.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::base::ids::Threshold;
+use crate::engine::cluster::reject_line;
+use crate::text::read::Reject;
+
+/// The shares of an item whose items are counted.
+pub const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];
+
+/// What became of the fields of a test set's items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FieldCounts {
+    /// Fields of which every n-gram is looked for.
+    pub long: u64,
+    /// Fields with fewer tokens than an n-gram, which are looked for as a whole.
+    pub short: u64,
+    /// Fields with fewer tokens than `--least`, which are not looked for.
+    pub left_out: u64,
+    /// Fields without tokens.
+    pub empty: u64,
+    /// Fields that the record does not have, or that are no text.
+    pub missing: u64,
+}
+
+impl FieldCounts {
+    /// Fields that were read.
+    pub(super) fn found(&self) -> u64 {
+        self.long + self.short + self.left_out + self.empty
+    }
+}
+
+/// Items of which at least a share is covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CoverLevel {
+    /// The share of the item's tokens.
+    pub share: Threshold,
+    /// Items of which one document has this share.
+    pub by_one_document: u64,
+    /// Items of which all documents together have this share.
+    pub by_all_documents: u64,
+}
+
+/// What is reported of a test set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SetReport {
+    /// Its name: the path of its file, as short as tells it apart.
+    pub name: String,
+    /// Records with at least one of the fields.
+    pub items: u64,
+    /// Items with a field that is looked for.
+    pub searched: u64,
+    /// Items of which a document has a run.
+    pub found: u64,
+    /// What is covered, by share.
+    pub levels: Vec<CoverLevel>,
+    /// What became of the fields of the items.
+    pub fields: FieldCounts,
+    /// Records that are no item, by reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// The first of these, as in `rejects.jsonl`.
+    #[serde(skip)]
+    pub first: Option<String>,
+}
+
+impl SetReport {
+    pub(super) fn new(name: &str) -> SetReport {
+        SetReport {
+            name: name.into(),
+            items: 0,
+            searched: 0,
+            found: 0,
+            levels: Vec::new(),
+            fields: FieldCounts::default(),
+            rejected: BTreeMap::new(),
+            first: None,
+        }
+    }
+
+    pub(super) fn reject(&mut self, file: &str, reject: &Reject) {
+        *self.rejected.entry(reject.reason.text()).or_default() += 1;
+        self.first
+            .get_or_insert_with(|| reject_line(file, reject, false).trim_end().into());
+    }
+}
+
+/// Counts of the corpus. `records` = `documents` + rejected + skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CorpusReport {
+    /// Input files.
+    pub files: u64,
+    /// Records read.
+    pub records: u64,
+    /// Documents searched.
+    pub documents: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// Records that are not documents, by reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Records that are not meant to be documents, by kind.
+    pub skipped: BTreeMap<&'static str, u64>,
+    /// Documents with a run of some item.
+    pub found: u64,
+    /// Documents that cover at least `drop_at` of some item.
+    pub to_drop: u64,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContaminationReport {
+    /// The least number of tokens of a run.
+    pub ngram: u32,
+    /// The least number of tokens of a shorter field.
+    pub least: u32,
+    /// The names of the fields; none if the reader chose them.
+    pub fields: Vec<String>,
+    /// The share of an item from which on a document is to be dropped.
+    pub drop_at: Threshold,
+    /// Counts of the corpus.
+    pub corpus: CorpusReport,
+    /// Counts of each test set.
+    pub test_sets: Vec<SetReport>,
+}

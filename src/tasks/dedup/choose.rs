@@ -1,0 +1,554 @@
+//! Which documents stay, which go, and because of which.
+
+use std::path::Path;
+
+use super::listed::Listed;
+use super::order::Ranks;
+use super::policy::Rule;
+use super::{Empty, STAGE};
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::progress::Context;
+use crate::base::union_find::UnionFind;
+use crate::engine::collection::{self, Catalogue, MappedSets, each_document};
+use crate::engine::join::{JoinConfig, each_pair, sizes_of_pairs};
+use crate::engine::sample::{SampleEntry, Sampled, Sampling};
+use crate::store::workspace::Workspace;
+use crate::store::{Tagged, sort_tagged};
+use crate::{Error, Result};
+
+/// Marks a document without a survivor or a cluster.
+const NONE: u32 = u32::MAX;
+/// Marks a class of exact duplicates that goes without a survivor.
+const GONE: u32 = u32::MAX - 1;
+
+/// Why a document is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Removal {
+    /// It equals the survivor.
+    Exact,
+    /// It reaches the threshold with the survivor.
+    Near,
+    /// Its cluster contains the survivor, but the two do not reach the threshold.
+    Chain,
+    /// The survivor contains it.
+    Contained,
+    /// It belongs to a cluster, and `--rule none` keeps no document of a cluster.
+    Clustered,
+    /// It has no words.
+    Empty,
+    /// A list names it (`--remove`).
+    Listed,
+}
+
+impl Removal {
+    /// All reasons, in the order of the ledger.
+    pub const ALL: [Removal; 7] = [
+        Removal::Exact,
+        Removal::Near,
+        Removal::Chain,
+        Removal::Contained,
+        Removal::Clustered,
+        Removal::Empty,
+        Removal::Listed,
+    ];
+
+    /// The word in `removed.jsonl`.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Removal::Exact => "exact",
+            Removal::Near => "near",
+            Removal::Chain => "chain",
+            Removal::Contained => "contained",
+            Removal::Clustered => "cluster",
+            Removal::Empty => "empty",
+            Removal::Listed => "listed",
+        }
+    }
+}
+
+/// Whether a document stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Kept,
+    Removed {
+        reason: Removal,
+        survivor: Option<u32>,
+        /// Fingerprints that it shares with the survivor.
+        shared: u32,
+    },
+}
+
+/// The fate of every document, in columns over all documents.
+pub(crate) struct Choice {
+    rule: Rule,
+    criterion: Criterion,
+    drop_empty: bool,
+    /// The documents before this one are those of another collection, which stay.
+    first: u32,
+    /// The first document with the same words.
+    representatives: Vec<u32>,
+    /// By representative: the preferred document with these words, unless that is the
+    /// representative.
+    preferred: Option<Vec<u32>>,
+    /// By representative: the representative of the survivor; [`NONE`] if the class stays.
+    survivors: Vec<u32>,
+    /// By representative: what the class shares with its survivor.
+    shared: Vec<u32>,
+    /// The first document of the cluster of each document.
+    clusters: Vec<u32>,
+    /// By first document of a cluster: the documents in it.
+    members: Vec<u32>,
+    /// By first document of a cluster: its number.
+    numbers: Vec<u32>,
+    /// One bit for each document: it has no words.
+    empty: Vec<u64>,
+    /// The documents that are removed before the choice.
+    listed: Option<Listed>,
+    /// The first document of the cluster of each document if the listed ones are left out, and by
+    /// this document the others in it. Without listed documents, these are [`Self::clusters`].
+    left: Option<(Vec<u32>, Vec<u32>)>,
+}
+
+impl Choice {
+    /// Bytes of memory for this number of documents, without the order of preference and a list.
+    pub fn bytes(documents: u64, listed: bool) -> u64 {
+        documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8
+    }
+
+    /// Decides over all documents of a collection. Without `pairs` ([`super::needs_pairs`]) no
+    /// document is in a cluster, and the collection needs no list of its pairs.
+    pub(super) fn make(
+        workspace: &Workspace,
+        (criterion, pairs): (Criterion, bool),
+        (rule, empty, listed): (Rule, Empty, Option<Listed>),
+        ranks: &Ranks,
+        (scratch, memory): (&Path, ByteSize),
+        context: &Context<'_>,
+    ) -> Result<Choice> {
+        let representatives: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
+        let documents = representatives.len();
+        let mut without_words = vec![0u64; documents.div_ceil(64)];
+        each_document(workspace, |number, document| {
+            if number.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            let empty = u64::from(document.words == 0);
+            without_words[number as usize / 64] |= empty << (number % 64);
+            Ok(())
+        })?;
+        let mut choice = Choice {
+            rule,
+            criterion,
+            drop_empty: empty == Empty::Drop,
+            first: collection::against(&workspace.manifest).documents,
+            preferred: None,
+            survivors: vec![NONE; documents],
+            shared: vec![0; documents],
+            clusters: Vec::new(),
+            members: vec![0; documents],
+            numbers: vec![NONE; documents],
+            empty: without_words,
+            listed,
+            left: None,
+            representatives,
+        };
+        // Directories made by version 0.1 take documents without words for duplicates of each
+        // other.
+        for document in 0..documents {
+            if choice.is_empty(document as u32) {
+                choice.representatives[document] = document as u32;
+            }
+        }
+        if matches!(ranks, Ranks::Given(_)) || choice.listed.is_some() {
+            choice.preferred = Some(choice.find_preferred(ranks));
+        }
+        match pairs {
+            true => choice.find_clusters(workspace, context)?,
+            false => choice.clusters = (0..choice.documents()).collect(),
+        }
+        match rule {
+            Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
+            Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
+            Rule::None => choice.none(),
+            Rule::All => {}
+        }
+        Ok(choice)
+    }
+
+    /// All documents, with those of another collection.
+    pub fn documents(&self) -> u32 {
+        self.representatives.len() as u32
+    }
+
+    fn is_empty(&self, document: u32) -> bool {
+        self.empty[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    fn is_listed(&self, document: u32) -> bool {
+        let listed = self.listed.as_ref();
+        listed.is_some_and(|listed| listed.has(document))
+    }
+
+    /// The preferred document with the words of a representative; [`NONE`] if all are listed.
+    fn preferred(&self, representative: u32) -> u32 {
+        match &self.preferred {
+            None => representative,
+            Some(preferred) => preferred[representative as usize],
+        }
+    }
+
+    /// The first document with the same words, which has the stored set.
+    pub fn representative(&self, document: u32) -> u32 {
+        self.representatives[document as usize]
+    }
+
+    /// What becomes of a document.
+    pub fn fate(&self, document: u32) -> Fate {
+        let removed = |reason, survivor, shared| Fate::Removed {
+            reason,
+            survivor,
+            shared,
+        };
+        if document < self.first {
+            return Fate::Kept;
+        }
+        if self.is_listed(document) {
+            return removed(Removal::Listed, None, 0);
+        }
+        if self.is_empty(document) {
+            return match self.drop_empty {
+                true => removed(Removal::Empty, None, 0),
+                false => Fate::Kept,
+            };
+        }
+        if self.rule == Rule::All {
+            return Fate::Kept;
+        }
+        let class = self.representatives[document as usize];
+        let preferred = self.preferred(class);
+        match self.survivors[class as usize] {
+            NONE if document == preferred => Fate::Kept,
+            // What equal sets share follows from their size.
+            NONE => removed(Removal::Exact, Some(preferred), NONE),
+            GONE => removed(Removal::Clustered, None, 0),
+            survivor => {
+                let shared = self.shared[class as usize];
+                let reason = match (self.rule, self.criterion.measure) {
+                    _ if shared & CHAIN != 0 => Removal::Chain,
+                    (_, Measure::Containment) => Removal::Contained,
+                    _ => Removal::Near,
+                };
+                removed(reason, Some(self.preferred(survivor)), shared & !CHAIN)
+            }
+        }
+    }
+
+    /// Number and size of the cluster of a document, if it is in one.
+    pub fn cluster(&self, document: u32) -> Option<(u32, u32)> {
+        let root = self.clusters[document as usize] as usize;
+        (self.members[root] >= 2).then(|| (self.numbers[root], self.members[root]))
+    }
+
+    /// The first document of the cluster of a document, whether or not others are in it.
+    pub fn cluster_root(&self, document: u32) -> u32 {
+        self.clusters[document as usize]
+    }
+
+    /// The number of documents in the cluster with this first document.
+    pub fn cluster_size(&self, root: u32) -> u32 {
+        self.members[root as usize]
+    }
+
+    /// The first document of the collection itself, after those of another one.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The document of a class of exact duplicates that is kept, if one is.
+    pub fn kept_of(&self, representative: u32) -> Option<u32> {
+        let preferred = self.preferred(representative);
+        (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
+    }
+
+    /// The first document of the cluster of each document, and by this document the members, of
+    /// the documents that `counts` says.
+    fn connected(
+        &self,
+        workspace: &Workspace,
+        counts: impl Fn(u32) -> bool,
+        context: &Context<'_>,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        let mut sets = UnionFind::new(self.documents());
+        let mut pairs = 0u64;
+        // A class without a document that counts connects nothing.
+        let is_there = |class| self.preferred(class) != NONE || counts(class);
+        each_pair(workspace, |pair| {
+            if pairs.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            pairs += 1;
+            if is_there(pair.a) && is_there(pair.b) {
+                sets.union(pair.a, pair.b);
+            }
+            Ok(())
+        })?;
+        for (document, &first) in self.representatives.iter().enumerate() {
+            sets.union(first, document as u32);
+        }
+        let roots: Vec<u32> = (0..self.documents())
+            .map(|document| sets.find(document))
+            .collect();
+        let mut members = vec![0; roots.len()];
+        for (document, &root) in (0..).zip(&roots) {
+            members[root as usize] += u32::from(counts(document));
+        }
+        Ok((roots, members))
+    }
+
+    /// Finds the clusters of two documents or more, and numbers them as the result files do.
+    fn find_clusters(&mut self, workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+        (self.clusters, self.members) = self.connected(workspace, |_| true, context)?;
+        if self.listed.is_some() && matches!(self.rule, Rule::Cluster | Rule::None) {
+            let counts = |document| !self.is_listed(document);
+            self.left = Some(self.connected(workspace, counts, context)?);
+        }
+        let clusters = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(_, size)| **size >= 2);
+        for (number, (root, _)) in clusters.enumerate() {
+            self.numbers[root] = number as u32;
+        }
+        Ok(())
+    }
+
+    /// Goes through the classes of equal documents in the order of preference, and removes each one
+    /// that reaches the threshold with one that stays. The survivor is the first such class.
+    ///
+    /// Only the pairs are needed, sorted by the later class of each.
+    fn star(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        (scratch, memory): (&Path, ByteSize),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let (survivors, shared) = (&mut self.survivors, &mut self.shared);
+        let preferred = &self.preferred;
+        // A class all of whose documents are listed has no rank.
+        let rank = |class: u32| match preferred {
+            None => Some(class),
+            Some(preferred) => match preferred[class as usize] {
+                NONE => None,
+                document => Some(ranks.of(document)),
+            },
+        };
+        sort_tagged(
+            scratch,
+            "star",
+            memory,
+            |push| {
+                each_pair(workspace, |pair| {
+                    let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
+                        return Ok(());
+                    };
+                    let (later, earlier) = if a < b {
+                        (pair.b, pair.a)
+                    } else {
+                        (pair.a, pair.b)
+                    };
+                    let ranks = u128::from(a.max(b)) << 32 | u128::from(a.min(b));
+                    push(Tagged {
+                        key: ranks << 32 | u128::from(pair.shared),
+                        document: later,
+                        extra: earlier,
+                    })
+                })
+            },
+            |pair| {
+                let later = pair.document as usize;
+                if survivors[later] == NONE && survivors[pair.extra as usize] == NONE {
+                    survivors[later] = pair.extra;
+                    shared[later] = pair.key as u32;
+                }
+                Ok(())
+            },
+        )?;
+        context.stop.check(STAGE)
+    }
+
+    /// Keeps the preferred document of each cluster.
+    fn one_of_each(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        // By root of a cluster: the class of its preferred document.
+        let mut first = vec![NONE; self.representatives.len()];
+        for class in 0..self.documents() {
+            let is_class = self.representatives[class as usize] == class;
+            if !is_class || self.is_empty(class) || self.preferred(class) == NONE {
+                continue;
+            }
+            let root = self.root(class);
+            let rank = |class: u32| ranks.of(self.preferred(class));
+            if first[root] == NONE || rank(class) < rank(first[root]) {
+                first[root] = class;
+            }
+        }
+        for class in 0..self.documents() {
+            let kept = first[self.root(class)];
+            if self.representatives[class as usize] == class && kept != class && kept != NONE {
+                self.survivors[class as usize] = kept;
+                self.shared[class as usize] = CHAIN;
+            }
+        }
+        each_pair(workspace, |pair| {
+            for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
+                if self.survivors[one as usize] == other {
+                    self.shared[one as usize] = pair.shared;
+                }
+            }
+            Ok(())
+        })?;
+        context.stop.check(STAGE)
+    }
+
+    /// Removes every document that is in a cluster.
+    fn none(&mut self) {
+        for class in 0..self.documents() {
+            let root = self.root(class);
+            let members = self
+                .left
+                .as_ref()
+                .map_or(&self.members, |(_, members)| members);
+            if members[root] >= 2 {
+                self.survivors[class as usize] = GONE;
+            }
+        }
+    }
+
+    /// The first document of the cluster in which the choice finds a document.
+    fn root(&self, document: u32) -> usize {
+        let left = self.left.as_ref();
+        let roots = left.map_or(&self.clusters, |(roots, _)| roots);
+        roots[document as usize] as usize
+    }
+
+    /// By representative, the document of its class that comes first in the order of preference.
+    fn find_preferred(&self, ranks: &Ranks) -> Vec<u32> {
+        let mut preferred = vec![NONE; self.representatives.len()];
+        for (document, &class) in (0..).zip(&self.representatives) {
+            let best = &mut preferred[class as usize];
+            if !self.is_listed(document) && (*best == NONE || ranks.of(document) < ranks.of(*best))
+            {
+                *best = document;
+            }
+        }
+        preferred
+    }
+
+    /// Counts what the classes of chains share with their survivors.
+    pub fn count_chains<K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        most_resident: u64,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        if self.rule != Rule::Cluster || !self.shared.contains(&CHAIN) {
+            return Ok(());
+        }
+        let sets = MappedSets::open::<K>(workspace, most_resident)?;
+        for class in 0..self.documents() {
+            if self.shared[class as usize] != CHAIN {
+                continue;
+            }
+            context.stop.check(STAGE)?;
+            let looking = sets.look();
+            let (a, b) = (
+                looking.get(class)?,
+                looking.get(self.survivors[class as usize])?,
+            );
+            let shared = K::shared_le(a, b, 0).unwrap_or_default();
+            self.shared[class as usize] = CHAIN | shared as u32;
+        }
+        Ok(())
+    }
+}
+
+/// Set in what a class shares with its survivor if the two do not reach the threshold. A set has
+/// fewer than 2^31 fingerprints, because a document has at most 4 GiB.
+const CHAIN: u32 = 1 << 31;
+
+/// Sizes of sets, for the resemblance of a document and its survivor. Without `pairs`, no document
+/// has a survivor.
+pub(super) fn sizes(workspace: &Workspace, pairs: bool) -> Result<Sampled> {
+    match pairs {
+        true => sizes_of_pairs(workspace),
+        false => Sampled::of_full_sets(workspace),
+    }
+}
+
+/// The criterion of a deduplication. Refuses pairs from which it does not follow what may go, if
+/// they are `needed` ([`super::needs_pairs`]).
+pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion> {
+    match check_pairs(workspace) {
+        // It only names the column of the resemblance, which is empty.
+        Err(Error::StageMissing { .. }) if !needed && workspace.manifest.method.is_none() => {
+            Ok(JoinConfig::default().criterion())
+        }
+        checked => checked,
+    }
+}
+
+/// Refuses pairs from which it does not follow what may go.
+pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
+    use crate::engine::join::{Pairs, PairsEntry};
+    let refuse = |given: String, limit: &str| {
+        Err(Error::BadParameter {
+            name: "from",
+            given,
+            limit: limit.into(),
+        })
+    };
+    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
+        return Err(Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: "join",
+        });
+    };
+    let directory = workspace.directory().display();
+    if entry.config.pairs != Pairs::All {
+        let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";
+        return refuse(directory.to_string(), limit);
+    }
+    // Estimated or missing pairs say neither what may go nor what is left.
+    let full = workspace
+        .manifest
+        .get::<SampleEntry>()
+        .is_some_and(|sample| sample.sampling == Sampling::Full);
+    if !full || entry.config.max_postings.is_some() {
+        let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
+                     with `lookalike join` without these flags";
+        return refuse(directory.to_string(), limit);
+    }
+    if workspace.manifest.method.is_some() {
+        let limit = "its pairs are those of a method; give the directory of `lookalike run`";
+        return refuse(directory.to_string(), limit);
+    }
+    let criterion = entry.config.criterion();
+    if !matches!(
+        criterion.measure,
+        Measure::Resemblance | Measure::Containment
+    ) {
+        let limit = "its score is neither resemblance nor containment; find the pairs again with \
+                     `lookalike join`";
+        return refuse(directory.to_string(), limit);
+    }
+    Ok(criterion)
+}

@@ -1,0 +1,117 @@
+//! Decides over all documents of a collection, with everything that the decision reads.
+
+use super::choose::{self, Choice};
+use super::listed::Listed;
+use super::places::Places;
+use super::policy::Policy;
+use super::{DedupConfig, FIXED_BYTES, STAGE, order, values};
+use crate::Result;
+use crate::base::budget::ByteSize;
+use crate::base::ids::FingerprintKind;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::engine::collection::{self, Catalogue, Names};
+use crate::engine::sample::Sampled;
+use crate::store::disk::Scratch;
+use crate::store::workspace::Workspace;
+use crate::text::read::InputFile;
+
+/// The fate of every document, and what is known of the documents.
+pub(crate) struct Decided {
+    pub choice: Choice,
+    pub places: Places,
+    pub names: Names,
+    /// Digest of the documents that a list names.
+    pub list: Option<u64>,
+    pub scratch: Scratch,
+    /// Bytes of memory that are in use, with those that the caller named.
+    pub used: u64,
+    /// Bytes of memory that are left.
+    pub spare: u64,
+}
+
+impl Decided {
+    /// Decides by the parameters, with the pairs of the collection or without them
+    /// ([`super::needs_pairs`]). The caller uses `beside` bytes of memory at the same time;
+    /// `threads` says, from the bytes that are left, how many its threads need at least.
+    pub fn make(
+        workspace: &Workspace,
+        inputs: &[InputFile],
+        (config, criterion, pairs): (&DedupConfig, Criterion, bool),
+        (beside, threads): (u64, &dyn Fn(u64) -> u64),
+        context: &Context<'_>,
+    ) -> Result<Decided> {
+        let read = &collection::config(&workspace.manifest).read;
+        let documents = Catalogue::stats(workspace)?.documents;
+        let ranks_bytes = match config.keep.iter().all(|policy| *policy == Policy::First) {
+            true => 0,
+            false => documents * 8,
+        };
+        let extent = Catalogue::extent(workspace)?;
+        let listing = config.remove.is_some();
+        let listed_bytes = match listing {
+            true => Listed::bytes(documents, inputs.len() as u64),
+            false => 0,
+        };
+        let columns = Choice::bytes(documents, listing)
+            + listed_bytes
+            + Places::bytes(documents, inputs.len() as u64)
+            + ranks_bytes
+            + Sampled::bytes_for(criterion.measure, 1, extent)
+            + beside
+            + Catalogue::names_bytes(workspace, &context.budget)?;
+        let used = FIXED_BYTES + columns;
+        let there = context.budget.memory.0.saturating_sub(used);
+        let least = ByteSize(used + threads(there));
+        context.budget.require(least, || {
+            format!("choosing among {}", counted(documents, "document"))
+        })?;
+        let spare = context.budget.memory.0 - used;
+        let memory = ByteSize((spare / 2).min(1 << 30));
+
+        let scratch = workspace.scratch(context)?;
+        let places = Places::read(workspace, inputs.len() as u32, context)?;
+        let names = Catalogue::names(workspace, &context.budget)?;
+        let first = collection::against(&workspace.manifest).files as usize;
+        let listed = (config.remove.as_ref())
+            .map(|list| Listed::read(list, (inputs, first), &places, &names, context))
+            .transpose()?;
+        let list = listed.as_ref().map(Listed::digest);
+        let values = values::preferences(
+            (workspace, inputs, &places),
+            &config.keep,
+            read,
+            (scratch.path(), spare),
+            context,
+        )?;
+        context
+            .progress
+            .start(STAGE, Unit::Count("documents"), Some(documents));
+        let largest_first = criterion.measure == Measure::Containment;
+        let sorting = (scratch.path(), memory);
+        let keep = &config.keep;
+        let ranks = order::ranks(workspace, keep, largest_first, &values, sorting, context)?;
+        let (by, how) = ((criterion, pairs), (config.rule, config.empty, listed));
+        let mut choice = Choice::make(workspace, by, how, &ranks, sorting, context)?;
+        drop(ranks);
+        match collection::config(&workspace.manifest).shingle.fingerprint {
+            FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
+            FingerprintKind::Md5 => choice.count_chains::<u128>(workspace, spare / 4, context)?,
+        }
+        Ok(Decided {
+            choice,
+            places,
+            names,
+            list,
+            scratch,
+            used,
+            spare,
+        })
+    }
+}
+
+/// The sizes from which the scores of removed documents follow.
+pub(crate) fn sizes(workspace: &Workspace) -> Result<Sampled> {
+    choose::sizes(workspace, true)
+}

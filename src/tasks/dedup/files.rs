@@ -1,0 +1,215 @@
+//! Threads that go through the input files, and the memory that they share.
+//!
+//! Each thread takes some consecutive files at a time, the largest first. So the records of small
+//! files are read in one pass over their segment, and no large file is left for the end. Nothing
+//! that is written depends on the order of the files.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::STAGE;
+use crate::Result;
+use crate::base::progress::{Context, Unit, joined_all};
+use crate::base::threads;
+use crate::base::workers::Queue;
+use crate::engine::collection::{self, InputRecords};
+use crate::store::workspace::Workspace;
+use crate::text::read::InputFile;
+
+/// The most bytes and files that a thread takes at a time. The records of all of them are read in
+/// one pass over the documents of their segments.
+const MOST_BYTES_TAKEN: u64 = 4 << 20;
+const MOST_FILES_TAKEN: usize = 1024;
+/// How many times each thread takes files, at least: what the last one has left to do, the others
+/// wait for.
+const TIMES: usize = 16;
+
+/// Calls `act` for every file, with its number and with the records of the collection, in which it
+/// finds those of the file ([`InputRecords::next_of`]). Several threads call it.
+pub(crate) fn each<'w>(
+    name: &'static str,
+    (workspace, inputs): (&'w Workspace, &[InputFile]),
+    context: &Context<'_>,
+    act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
+) -> Result<()> {
+    let bytes = inputs.iter().map(size).sum();
+    context.progress.start(name, Unit::Bytes, Some(bytes));
+    let tasks = tasks(inputs, context.budget.threads);
+    // Those before are the files of another collection, which stay as they are.
+    let first = collection::against(&workspace.manifest).files;
+    let threads = context.budget.threads.clamp(1, tasks.len().max(1));
+    let queue = Queue::new(tasks);
+    let done = AtomicU64::new(0);
+    let take = || -> Result<()> {
+        while let Some(task) = queue.next() {
+            let mut entries = InputRecords::of_file(workspace, task.files.start);
+            for (file, input) in task.of(inputs).filter(|(file, _)| *file >= first) {
+                context.stop.check(STAGE)?;
+                act(file, input, &mut entries)?;
+                let before = done.fetch_add(size(input), Ordering::Relaxed);
+                context.progress.at(before + size(input));
+            }
+        }
+        Ok(())
+    };
+    // After a failure, the other threads end with the files that they have taken.
+    let work = || take().inspect_err(|_| queue.clear());
+    threads::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(name, handles).map(|_| ())
+    })
+}
+
+/// Consecutive files that a thread takes.
+#[derive(Debug, PartialEq, Eq)]
+struct Task {
+    files: Range<u32>,
+    bytes: u64,
+}
+
+impl Task {
+    /// Its files and their numbers.
+    fn of<'i>(&self, inputs: &'i [InputFile]) -> impl Iterator<Item = (u32, &'i InputFile)> {
+        let files = self.files.start as usize..self.files.end as usize;
+        self.files
+            .clone()
+            .zip(inputs.get(files).unwrap_or_default())
+    }
+}
+
+fn size(input: &InputFile) -> u64 {
+    input.identity.as_ref().map_or(0, |identity| identity.size)
+}
+
+/// Divides the files, the largest tasks first.
+fn tasks(inputs: &[InputFile], threads: usize) -> Vec<Task> {
+    let times = threads.max(1) * TIMES;
+    let all: u64 = inputs.iter().map(size).sum();
+    let most_bytes = (all / times as u64).min(MOST_BYTES_TAKEN);
+    let most_files = (inputs.len() / times).clamp(1, MOST_FILES_TAKEN);
+    let mut tasks: Vec<Task> = Vec::new();
+    for (file, bytes) in (0..).zip(inputs.iter().map(size)) {
+        match tasks.last_mut() {
+            Some(task) if task.files.len() < most_files && task.bytes + bytes <= most_bytes => {
+                task.files.end = file + 1;
+                task.bytes += bytes;
+            }
+            _ => tasks.push(Task {
+                files: file..file + 1,
+                bytes,
+            }),
+        }
+    }
+    tasks.sort_by_key(|task| Reverse(task.bytes));
+    tasks
+}
+
+/// Bytes that threads take and give back.
+pub(crate) struct Shared {
+    left: Mutex<u64>,
+    most: u64,
+    given_back: Condvar,
+}
+
+impl Shared {
+    pub fn new(most: u64) -> Shared {
+        Shared {
+            left: Mutex::new(most),
+            most,
+            given_back: Condvar::new(),
+        }
+    }
+
+    fn left(&self) -> MutexGuard<'_, u64> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until this number of bytes is left, and takes them. More than there is means
+    /// everything. A thread that holds some must not take more: two of them would wait for each
+    /// other.
+    pub fn take(&self, bytes: u64) -> Taken<'_> {
+        let bytes = bytes.min(self.most);
+        let waits = |left: &mut u64| *left < bytes;
+        let left = self.given_back.wait_while(self.left(), waits);
+        *left.unwrap_or_else(PoisonError::into_inner) -= bytes;
+        Taken {
+            shared: self,
+            bytes,
+        }
+    }
+}
+
+/// Bytes that are given back when this is dropped.
+pub(crate) struct Taken<'s> {
+    shared: &'s Shared,
+    bytes: u64,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        *self.shared.left() += self.bytes;
+        self.shared.given_back.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_sizes(sizes: &[u64]) -> Vec<InputFile> {
+        sizes.iter().map(|&size| InputFile::of_size(size)).collect()
+    }
+
+    #[test]
+    fn every_file_is_in_one_task_and_large_ones_come_first() {
+        let mixed: Vec<u64> = (0..5000).map(|n| n * n % 7919 * 100).collect();
+        for (sizes, threads) in [
+            (&mixed[..], 1),
+            (&mixed, 32),
+            (&[0; 3000], 2),
+            (&[9 << 30, 1, 1, 5 << 30], 2),
+            (&[], 2),
+        ] {
+            let inputs = of_sizes(sizes);
+            let mut tasks = tasks(&inputs, threads);
+            assert!(tasks.is_sorted_by(|a, b| a.bytes >= b.bytes));
+            for task in &tasks {
+                let one = task.files.len() == 1;
+                assert!(one || task.bytes <= MOST_BYTES_TAKEN);
+                assert!(task.files.len() <= MOST_FILES_TAKEN);
+                let bytes: u64 = task.of(&inputs).map(|(_, input)| size(input)).sum();
+                assert_eq!(bytes, task.bytes);
+            }
+            let enough = threads * TIMES;
+            assert!(tasks.len() >= enough.min(sizes.len()), "{}", tasks.len());
+            tasks.sort_by_key(|task| task.files.start);
+            let files = tasks.into_iter().flat_map(|task| task.files);
+            assert!(files.eq(0..sizes.len() as u32));
+        }
+    }
+
+    #[test]
+    fn no_more_is_taken_than_there_is() {
+        let shared = Shared::new(10);
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (shared, held, most) = (&shared, &held, &most);
+                scope.spawn(move || {
+                    for bytes in (0..200).map(|n| (n * 7 + thread) % 13) {
+                        let _taken = shared.take(bytes);
+                        let bytes = bytes.min(10);
+                        let now = held.fetch_add(bytes, Ordering::SeqCst) + bytes;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        held.fetch_sub(bytes, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 10);
+        assert_eq!(*shared.left(), 10);
+    }
+}

@@ -1,0 +1,146 @@
+//! Whether the formats and fields of the inputs fit the parameters.
+
+use super::values::no_such_field;
+use super::write::is_parquet;
+use super::{DedupConfig, Form, Policy, Revisit, STAGE, parquet};
+use crate::base::progress::Context;
+use crate::store::disk::{self, SharedFile};
+use crate::text::read::{
+    Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of,
+};
+use crate::{Error, Result};
+
+/// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
+/// file. Looks at the first bytes of each input.
+pub(super) fn check(
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    let annotated = config.form == Form::Annotated;
+    for input in inputs {
+        context.stop.check(STAGE)?;
+        if config.form != Form::Lists && input.problem.is_none() && is_parquet(&input.path)? {
+            let file = SharedFile::new(disk::open_regular(&input.path)?);
+            parquet::refuse_encrypted(&file, &input.path)?;
+        }
+    }
+    if !annotated && config.revisit == Revisit::None {
+        return Ok(());
+    }
+    for input in inputs {
+        context.stop.check(STAGE)?;
+        let mut reader = RecordReader::open(input, 0, read, context.stop);
+        let container = reader.container();
+        if let Some(error) = reader.failure() {
+            return Err(error).map_err(Error::io("read", &input.path));
+        }
+        match container {
+            Some(Container::Warc) if !annotated => return Ok(()),
+            None | Some(Container::Json | Container::Parquet) => {}
+            Some(other) if annotated => {
+                return Err(Error::BadParameter {
+                    name: "annotate",
+                    given: input.path.display().to_string(),
+                    limit: format!(
+                        "its format is {}, and only JSON objects and rows of Parquet can be \
+                         annotated; leave the file out (--exclude), or write lists with --ids-only",
+                        other.text()
+                    ),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+    if annotated {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: "revisit",
+        given: config.revisit.text().into(),
+        limit: "no input is a WARC file; leave the flag out".into(),
+    })
+}
+
+/// Bytes and rows at the beginning of each input in which fields are looked for.
+const LOOK_BYTES: u64 = 256 << 10;
+const LOOK_ROWS: usize = 4096;
+/// The most inputs of which the beginning is read.
+const LOOK_INPUTS: usize = 256;
+
+/// Looks for the fields of policies at the beginning of the inputs, before they are searched. If
+/// nothing is left that could have a field, it is refused. If there is more, its records may have
+/// it, so a missing field is only a warning.
+pub(super) fn check_fields(
+    policies: &[Policy],
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    let mut missing: Vec<&Policy> = policies.iter().filter(|p| p.field().is_some()).collect();
+    let mut all = inputs.len() <= LOOK_INPUTS;
+    for input in inputs.iter().take(LOOK_INPUTS) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        context.stop.check(STAGE)?;
+        if input.problem.is_some() {
+            continue;
+        }
+        let of_rows = is_parquet(&input.path)?;
+        let size = input.identity.as_ref().map_or(u64::MAX, |file| file.size);
+        let mut found = Vec::new();
+        // A row has no other fields than those that are asked for, so each field reads it again.
+        let times = if of_rows { missing.len() } else { 1 };
+        for time in 0..times {
+            let wanted = if of_rows {
+                &missing[time..=time]
+            } else {
+                &missing[..]
+            };
+            let mut config = read.clone();
+            if let (true, Some(field)) = (of_rows, missing[time].field()) {
+                config.url_field = Some(field.into());
+            }
+            let reader = RecordReader::beginning(input, LOOK_BYTES, &config);
+            let mut reader = reader.map_err(Error::io("open", &input.path))?;
+            let (mut batch, mut records) = (Batch::default(), 0);
+            while found.len() < missing.len() && records < LOOK_ROWS && reader.next_into(&mut batch)
+            {
+                for record in &batch.records {
+                    let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                    let has = |field: &str| match &record.kind {
+                        RecordKind::Row(row) => row.url.is_some(),
+                        kind => field_of(kind, bytes, field).is_some(),
+                    };
+                    for policy in wanted {
+                        if policy.field().is_some_and(has) && !found.contains(policy) {
+                            found.push(*policy);
+                        }
+                    }
+                    records += 1;
+                }
+                batch.clear();
+            }
+            all &= records < LOOK_ROWS;
+        }
+        missing.retain(|policy| !found.contains(policy));
+        all &= of_rows || size <= LOOK_BYTES;
+    }
+    let Some(policy) = missing.first() else {
+        return Ok(());
+    };
+    let limit = no_such_field(policy.field().unwrap_or_default());
+    if all {
+        return Err(Error::BadParameter {
+            name: "keep",
+            given: policy.to_string(),
+            limit,
+        });
+    }
+    context.progress.note(&format!(
+        "warning: --keep {policy}: {limit} at the beginning of the inputs"
+    ));
+    Ok(())
+}

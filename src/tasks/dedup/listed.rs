@@ -1,0 +1,179 @@
+//! Documents that a list names, which are removed whatever they resemble.
+//!
+//! A list is a table whose columns are separated by tabs, as `documents.tsv`, `removed.tsv` and the
+//! `drop.tsv` of a search for contamination are. Its first line that is no comment has the names of
+//! the columns. `file` and `record` name a document; if there is a column `docno`, it must say the
+//! same, so that a list of other inputs is noticed.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::STAGE;
+use super::places::Places;
+use crate::base::progress::Context;
+use crate::engine::cluster::cell;
+use crate::engine::collection::Names;
+use crate::text::read::InputFile;
+use crate::text::read::lines::{Lines, shorten};
+use crate::{Error, Result};
+
+/// The most bytes of a line: two names of 64 KiB, every byte of which is escaped, and more.
+const MOST_LINE_BYTES: usize = 1 << 20;
+
+/// One bit for each document: a list names it.
+pub(super) struct Listed(Vec<u64>);
+
+/// The columns of a list.
+struct Columns {
+    file: usize,
+    record: usize,
+    docno: Option<usize>,
+}
+
+impl Columns {
+    fn read(lines: &mut Lines) -> Result<Columns> {
+        let expected = "names of columns separated by tabs, file and record among them";
+        loop {
+            if !lines.advance()? {
+                return Err(lines.bad(expected, "the end of the file"));
+            }
+            if !lines.line().starts_with(b"#") {
+                break;
+            }
+        }
+        let names: Vec<&[u8]> = lines.line().split(|&byte| byte == b'\t').collect();
+        let find = |name: &str| names.iter().position(|column| *column == name.as_bytes());
+        match (find("file"), find("record")) {
+            (Some(file), Some(record)) => Ok(Columns {
+                file,
+                record,
+                docno: find("docno"),
+            }),
+            _ => Err(lines.bad(expected, shorten(lines.line()))),
+        }
+    }
+}
+
+/// Refuses a file that is no list.
+pub(super) fn check(path: &Path) -> Result<()> {
+    Columns::read(&mut Lines::open(path, MOST_LINE_BYTES)?).map(|_| ())
+}
+
+impl Listed {
+    /// Bytes of memory.
+    pub fn bytes(documents: u64, files: u64) -> u64 {
+        documents / 8 + files * 64
+    }
+
+    /// Reads a list. The documents before `first` are those of another collection, which no list
+    /// can name.
+    pub fn read(
+        path: &Path,
+        (inputs, first): (&[InputFile], usize),
+        places: &Places,
+        names: &Names,
+        context: &Context<'_>,
+    ) -> Result<Listed> {
+        let documents = places.documents(inputs.len().saturating_sub(1) as u32).end;
+        let mut listed = Listed(vec![0; (documents as usize).div_ceil(64)]);
+        let own = inputs.iter().enumerate().skip(first);
+        let files: HashMap<u64, u32> = own
+            .map(|(number, input)| (xxh3_64(cell(&input.docno).as_bytes()), number as u32))
+            .collect();
+        let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
+        let columns = Columns::read(&mut lines)?;
+        let mut unknown: Option<(Error, u64)> = None;
+        while lines.advance()? {
+            if lines.number().is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            if lines.line().is_empty() || lines.line().starts_with(b"#") {
+                continue;
+            }
+            let cells: Vec<&[u8]> = lines.line().split(|&byte| byte == b'\t').collect();
+            let cell_of = |column: usize| cells.get(column).copied();
+            let (Some(file), Some(record)) = (cell_of(columns.file), cell_of(columns.record))
+            else {
+                return Err(lines.bad("a cell for each column", shorten(lines.line())));
+            };
+            let number = std::str::from_utf8(record)
+                .ok()
+                .and_then(|text| text.parse().ok());
+            let Some(number) = number else {
+                return Err(lines.bad("the number of a record, from 1", shorten(record)));
+            };
+            let input = files.get(&xxh3_64(file)).filter(|&&number| {
+                // Another name may have the same hash.
+                cell(&inputs[number as usize].docno).as_bytes() == file
+            });
+            let document = input.and_then(|&file| places.find(file, number));
+            let problem = match document {
+                None => Some(format!("record {number} of the file {}", shorten(file))),
+                Some(document) => {
+                    let docno = columns.docno.and_then(cell_of);
+                    let name = names.get(document)?;
+                    let same = docno.is_none_or(|docno| cell(&name).as_bytes() == docno);
+                    listed.0[document as usize / 64] |= 1 << (document % 64);
+                    (!same).then(|| {
+                        let docno = shorten(docno.unwrap_or_default());
+                        format!(
+                            "docno {docno} for the document {}",
+                            shorten(name.as_bytes())
+                        )
+                    })
+                }
+            };
+            if let Some(found) = problem {
+                match &mut unknown {
+                    Some((_, more)) => *more += 1,
+                    None => unknown = Some((lines.bad("a document of the inputs", found), 0)),
+                }
+            }
+        }
+        match unknown {
+            None => Ok(listed),
+            Some((error, more)) => Err(with_more(error, more)),
+        }
+    }
+
+    /// Whether the list names a document.
+    pub fn has(&self, document: u32) -> bool {
+        self.0[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// A digest of the documents.
+    pub fn digest(&self) -> u64 {
+        let bytes: Vec<u8> = self.0.iter().flat_map(|word| word.to_le_bytes()).collect();
+        xxh3_64(&bytes)
+    }
+}
+
+/// Says how many more lines name no document, and what to do.
+fn with_more(error: Error, more: u64) -> Error {
+    match error {
+        Error::BadLine {
+            path,
+            line,
+            expected,
+            mut found,
+            ..
+        } => {
+            if more > 0 {
+                found += &format!(
+                    ", and {} more",
+                    crate::base::numbers::counted(more, "such line")
+                );
+            }
+            Error::BadLine {
+                path,
+                line,
+                expected,
+                found,
+                hint: "make the list from the inputs of this command, named in the same way",
+            }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,794 @@
+//! Deduplicated copies of the inputs, after stage 9.
+//!
+//! # In and out
+//! In: a collection with the list of its pairs, and the inputs that it was read from. With
+//! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out:
+//! each input file again, in its format and compression, without the redundant records; if wanted,
+//! the removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names
+//! for each of them the document because of which it went.
+//!
+//! # Algorithm
+//! 0. The documents that a list names are removed before everything else: none of them is a
+//!    survivor, and none connects others.
+//! 1. The policies give an order of preference over all documents: one external sort for each.
+//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
+//!    does not reach the threshold with a document kept before. This is the greedy maximal
+//!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
+//!    each, and whether a document is kept. *Cluster rule*: keep the first document of each
+//!    connected component. With containment, a document goes if a kept one with at least as many
+//!    shingles contains it, so documents with more shingles come first, and the policies order
+//!    those with equal numbers.
+//!    [`Rule::All`] keeps every document that is left.
+//! 3. Each input file is decompressed, and everything except the removed records is compressed
+//!    again. A file that loses nothing is copied as it is.
+//!
+//! # Invariants
+//! - Star rule: no two kept documents reach the threshold, and each removed document reaches it
+//!   with its survivor, which is kept.
+//! - Every record of the inputs is in the kept or in the removed files, with its own bytes. A
+//!   `revisit` record ([`Revisit`]) stands in the kept files beside that.
+//! - What is written depends on inputs and parameters alone.
+//! - A file is in its place when it is complete, and nothing is ever overwritten, but by the same
+//!   bytes. A command that continues a directory refuses files that have changed.
+//! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
+//!
+//! The modules that write files also serve [`crate::tasks::passages::remove()`], whose copies keep these
+//! rules.
+//!
+//! # Cost
+//! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
+//! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory
+//! for its file. Policies that read a field read the inputs once more; a WARC file that loses a
+//! record is framed once more, to find the request and the metadata of the removed capture.
+
+mod annotate;
+mod choose;
+pub(crate) mod copy;
+mod decide;
+pub(crate) mod encode;
+mod evidence;
+pub(crate) mod files;
+mod finished;
+mod formats;
+mod listed;
+mod lzw;
+mod order;
+pub(crate) mod output;
+pub(crate) mod parquet;
+mod places;
+mod policy;
+mod revisit;
+mod source;
+pub(crate) mod values;
+mod warc;
+pub(crate) mod write;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::budget::ByteSize;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
+use crate::engine::collection::{self, Catalogue};
+use crate::engine::join::PairsEntry;
+use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
+use crate::text::read::{InputFile, ReadConfig};
+use crate::{Error, Result};
+
+pub use choose::Removal;
+pub(crate) use choose::{Fate, check_pairs};
+pub(crate) use decide::{Decided, sizes};
+pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
+pub use output::PRIVATE;
+pub(crate) use output::{check_outside_kept, check_outside_taken};
+pub use parquet::parquet_with_rows;
+pub use policy::{Policy, Rule, preference};
+pub(crate) use source::DedupSource;
+pub use source::is_kept;
+
+use evidence::Knowledge;
+use output::OutputDirectory;
+
+const STAGE: &str = "dedup";
+/// Memory for a finished file of an output directory, by its name, length and checksum.
+pub(crate) const FINISHED_BYTES: u64 = 200;
+/// Memory for the buffers of readers and writers.
+pub(crate) const FIXED_BYTES: u64 = 24 << 20;
+
+/// What becomes of documents without words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Empty {
+    /// They stay. A document without words duplicates nothing.
+    #[default]
+    Keep,
+    /// They are removed.
+    Drop,
+}
+
+/// What becomes of records that could not be read as documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rejects {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are removed.
+    Drop,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// The kept records, and the removed ones if there is a directory for them.
+    #[default]
+    Records,
+    /// All records, each with a member `lookalike` that says what becomes of it (JSON only).
+    Annotated,
+    /// Lists of the documents ([`KEPT_LIST`], [`REMOVED_LIST`]).
+    Lists,
+}
+
+/// Which removed WARC records leave a `revisit` record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Revisit {
+    /// None.
+    #[default]
+    None,
+    /// Records whose payload has the bytes of the survivor's, which was not captured later.
+    Identical,
+    /// Those, and with a profile of the program's own all others that have a survivor.
+    All,
+}
+
+impl Revisit {
+    fn is_none(&self) -> bool {
+        *self == Revisit::None
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Revisit::None => "none",
+            Revisit::Identical => "identical",
+            Revisit::All => "all",
+        }
+    }
+}
+
+/// Parameters of a deduplication.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DedupConfig {
+    /// The order of preference.
+    pub keep: Vec<Policy>,
+    /// Which documents of a group stay.
+    pub rule: Rule,
+    /// Documents without words.
+    pub empty: Empty,
+    /// Rejected records.
+    pub rejects: Rejects,
+    /// What is written.
+    pub form: Form,
+    /// Link files that lose nothing to the inputs, in place of copies.
+    pub link: bool,
+    /// `revisit` records in place of removed ones.
+    #[serde(default, skip_serializing_if = "Revisit::is_none")]
+    pub revisit: Revisit,
+    /// The format of the lists of documents. A directory may have them in both formats, so it does
+    /// not decide which command may continue a directory.
+    #[serde(skip)]
+    pub results: ResultFormat,
+    /// A list of documents that are removed before the choice. What it names decides which command
+    /// may continue a directory, not its path.
+    #[serde(skip)]
+    pub remove: Option<PathBuf>,
+}
+
+/// Counts of a deduplication.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DedupSummary {
+    /// Documents read.
+    pub documents: u64,
+    /// Documents kept.
+    pub kept: u64,
+    /// Documents removed, in the order of [`Removal::ALL`]; in JSON by [`Removal::text`].
+    #[serde(with = "by_reason")]
+    pub removed: [u64; 7],
+    /// Rejected records.
+    pub rejected: u64,
+    /// Rejected records that were removed.
+    pub rejected_dropped: u64,
+    /// Records that are not documents (`warcinfo`, `request` ...).
+    pub skipped: u64,
+    /// Of these, the requests and metadata of removed WARC records, which went with them.
+    pub companions: u64,
+    /// Removed documents in whose place there is a `revisit` record.
+    pub revisits: u64,
+    /// Input files.
+    pub files: u64,
+    /// Input files that lose nothing.
+    pub whole_files: u64,
+    /// What each part of the work cost: `choose`, `payloads` ([`Revisit`]), `lists` and `write`.
+    #[serde(skip)]
+    pub costs: BTreeMap<&'static str, Cost>,
+}
+
+/// Counts of [`DedupSummary::removed`] in JSON, by reason.
+mod by_reason {
+    use super::Removal;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
+
+    pub fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
+    }
+
+    /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
+        let value = Value::deserialize(from)?;
+        let mut counts = [0; 7];
+        for (n, (count, reason)) in counts.iter_mut().zip(Removal::ALL).enumerate() {
+            let found = value.get(reason.text()).or_else(|| value.get(n));
+            let missing = || D::Error::custom(format!("no count of `{}`", reason.text()));
+            *count = found.and_then(Value::as_u64).ok_or_else(missing)?;
+        }
+        Ok(counts)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use crate::tasks::dedup::DedupSummary;
+        use serde_json::{json, to_value};
+
+        #[test]
+        fn counts_have_names_and_are_read_without() {
+            let removed = [1, 2, 3, 4, 5, 6, 7];
+            let summary = DedupSummary {
+                removed,
+                ..DedupSummary::default()
+            };
+            let mut value = to_value(&summary).unwrap();
+            let named = value["removed"].clone();
+            assert_eq!((&named["exact"], &named["listed"]), (&json!(1), &json!(7)));
+            for form in [named, json!(removed)] {
+                value["removed"] = form;
+                let read: DedupSummary = serde_json::from_value(value.clone()).unwrap();
+                assert_eq!(read, summary);
+            }
+            for form in [
+                json!({"exact": 1}),
+                json!([1, 2]),
+                json!(null),
+                json!("near"),
+            ] {
+                value["removed"] = form;
+                assert!(serde_json::from_value::<DedupSummary>(value.clone()).is_err());
+            }
+        }
+    }
+}
+
+impl DedupSummary {
+    /// Documents removed, for whatever reason.
+    #[must_use]
+    pub fn removed_documents(&self) -> u64 {
+        self.removed.iter().sum()
+    }
+
+    /// Records of all kinds in the inputs.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.documents + self.rejected + self.skipped
+    }
+
+    /// Records of all kinds that are kept.
+    #[must_use]
+    pub fn records_kept(&self) -> u64 {
+        self.records() - self.records_removed()
+    }
+
+    /// Records of all kinds that are removed.
+    #[must_use]
+    pub fn records_removed(&self) -> u64 {
+        self.removed_documents() + self.rejected_dropped + self.companions
+    }
+}
+
+/// Refuses parameters that contradict each other or the pairs of a directory.
+fn check(
+    workspace: &Workspace,
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    removed: Option<&Path>,
+) -> Result<()> {
+    let refuse = |name, given: &str, limit: &str| {
+        Err(Error::BadParameter {
+            name,
+            given: given.into(),
+            limit: limit.into(),
+        })
+    };
+    let evidence = evidence::file_name(config.results);
+    if removed.is_some() && inputs.iter().any(|input| input.docno == evidence) {
+        return refuse(
+            "removed",
+            evidence,
+            "an input has the name of the file with the reasons; rename the input",
+        );
+    }
+    if removed.is_some() && config.form == Form::Annotated {
+        return refuse("removed", "--annotate", "annotated files have every record");
+    }
+    if config.form != Form::Records && config.revisit != Revisit::None {
+        return refuse(
+            "revisit",
+            config.revisit.text(),
+            "only copies of the records have `revisit` records; leave --annotate or --ids-only out",
+        );
+    }
+    if config.form != Form::Records && config.rejects == Rejects::Drop {
+        return refuse(
+            "rejects",
+            "drop",
+            "only copies of the records leave them out",
+        );
+    }
+    let contained = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .is_some_and(|pairs| pairs.config.measure == Measure::Containment);
+    let against = workspace.manifest.base.is_some();
+    if against && contained {
+        return refuse(
+            "score",
+            "containment",
+            "a document of the other collection would have to go for a longer new one",
+        );
+    }
+    if against && config.revisit != Revisit::None {
+        return refuse(
+            "revisit",
+            config.revisit.text(),
+            "the payloads of the other collection are not read; leave --revisit out",
+        );
+    }
+    if contained && !matches!(config.rule, Rule::Star | Rule::All) {
+        return refuse(
+            "rule",
+            &config.rule.to_string(),
+            "with --score containment only the star rule is defined",
+        );
+    }
+    Ok(())
+}
+
+pub(crate) fn standard_input() -> Error {
+    Error::BadParameter {
+        name: "INPUT",
+        given: "-".into(),
+        limit: "standard input cannot be read again; store it in a file first".into(),
+    }
+}
+
+/// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
+/// outputs that a second call would take for inputs.
+///
+/// # Errors
+/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file.
+pub fn check_before(
+    inputs: &[PathBuf],
+    work: &Path,
+    (kept, removed): (&Path, Option<&Path>),
+    (config, read): (&DedupConfig, &ReadConfig),
+    context: &Context<'_>,
+) -> Result<()> {
+    if inputs.iter().any(|input| input.as_os_str() == "-") {
+        return Err(standard_input());
+    }
+    check_memory(&[], removed.is_some(), (config, read), context)?;
+    if let Some(list) = &config.remove {
+        listed::check(list)?;
+    }
+    check_outputs(inputs, work, (kept, removed))
+}
+
+/// Refuses output directories that overlap with each other, the work directory or an input, or that
+/// hold other files.
+pub(crate) fn check_outputs(
+    inputs: &[PathBuf],
+    work: &Path,
+    (kept, removed): (&Path, Option<&Path>),
+) -> Result<()> {
+    let mut taken = vec![("the work directory", work)];
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        let Some(output) = output else { continue };
+        output::check_place(parameter, output, &taken)?;
+        taken.push(("the kept files", output));
+        for input in inputs {
+            output::check_outside(parameter, output, input)?;
+        }
+        OutputDirectory::look(output, parameter)?;
+    }
+    Ok(())
+}
+
+/// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
+/// it.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub fn check_outside_inputs(
+    parameter: &'static str,
+    file: &Path,
+    inputs: &[PathBuf],
+) -> Result<()> {
+    let mut inputs = inputs.iter();
+    inputs.try_for_each(|input| output::check_outside(parameter, file, input))
+}
+
+/// Refuses a budget with which the inputs cannot be written, whatever is in them.
+fn check_memory(
+    inputs: &[InputFile],
+    removed: bool,
+    how: (&DedupConfig, &ReadConfig),
+    context: &Context<'_>,
+) -> Result<()> {
+    let there = context.budget.memory.0.saturating_sub(FIXED_BYTES);
+    let least = ByteSize(FIXED_BYTES + least_of_threads(inputs, removed, how, there));
+    context
+        .budget
+        .require(least, || "writing the inputs again".into())
+}
+
+/// Refuses inputs whose formats do not fit the parameters, before they are read. `removed` says
+/// whether there is a directory for the removed records.
+///
+/// # Errors
+/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
+pub fn check_inputs(
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    removed: bool,
+    read: &ReadConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    check_memory(inputs, removed, (config, read), context)?;
+    check_names(inputs)?;
+    formats::check(config, inputs, read, context)?;
+    formats::check_fields(&config.keep, inputs, read, context)
+}
+
+/// Refuses inputs that cannot be written again under their names.
+pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
+    for input in inputs {
+        check_name(&input.docno, &input.path.to_string_lossy())?;
+        if input.path.to_str().is_none() && input.problem.is_none() {
+            return Err(not_utf8(&input.path.to_string_lossy()));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an input whose output would be in the program's own directory.
+fn check_name(name: &str, path: &str) -> Result<()> {
+    match output::is_private(name) {
+        true => Err(Error::BadParameter {
+            name: "INPUT",
+            given: path.into(),
+            limit: format!(
+                "its output would be in {}, where the program keeps its own files; rename it",
+                output::PRIVATE
+            ),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The list of inputs holds text, from which such a file cannot be found again.
+fn not_utf8(path: &str) -> Error {
+    Error::BadParameter {
+        name: "INPUT",
+        given: path.into(),
+        limit: "its path is not UTF-8, so it cannot be found again for writing; rename it".into(),
+    }
+}
+
+/// Memory of a thread that compares payloads: a record is in memory, and once more without its
+/// transfer coding.
+fn memory_of_payloads(read: &ReadConfig) -> u64 {
+    (2 * read.max_document.0).saturating_add(8 << 20)
+}
+
+/// The least memory of the threads that read the inputs again, if `there` is that much for them.
+/// Without a list of the inputs, it is that of copies that are not compressed.
+fn least_of_threads(
+    inputs: &[InputFile],
+    removed: bool,
+    (config, read): (&DedupConfig, &ReadConfig),
+    there: u64,
+) -> u64 {
+    // Fields are read from records, and requests of removed ones are found among them.
+    let reading = match config.revisit {
+        Revisit::None => values::memory_of_reader(read),
+        _ => memory_of_payloads(read),
+    };
+    let outputs = 1 + u64::from(removed);
+    write::least_memory(inputs, outputs, there).max(reading)
+}
+
+/// The inputs of a collection, from its list.
+pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+    let list = workspace.directory().join(INPUTS_FILE);
+    let mut inputs = Vec::new();
+    let mut entries = InputList::open(workspace.directory())?;
+    let mut names = std::collections::HashSet::new();
+    let others = collection::against(&workspace.manifest).files as usize;
+    while let Some(entry) = entries.next()? {
+        if inputs.len() < others {
+            // They are not written, and need not be there.
+            inputs.push(InputFile::of_entry(entry, Path::new(&entry.path), None));
+            continue;
+        }
+        if entry.path == "-" {
+            return Err(standard_input());
+        }
+        check_name(&entry.name, &entry.path)?;
+        output::plain_name(&entry.name, &list)?;
+        if !names.insert(entry.name.clone()) {
+            return Err(Error::BadParameter {
+                name: "INPUT",
+                given: entry.path.clone(),
+                limit: format!(
+                    "another input has the name {}, too, and so would its output; give the \
+                     directory that contains both",
+                    entry.name
+                ),
+            });
+        }
+        // The file may have moved with its directory, or the working directory may be another.
+        let path = entry.places().find(|path| output::is_regular(path));
+        if path.is_none() && entry.identity.is_some() && entry.path.contains('\u{fffd}') {
+            return Err(not_utf8(&entry.path));
+        }
+        let problem = match path.is_some() || entry.identity.is_some() {
+            true => None,
+            false => Some((crate::text::read::Reason::Unreadable, String::new())),
+        };
+        let path = path.unwrap_or(Path::new(&entry.path));
+        inputs.push(InputFile::of_entry(entry, path, problem));
+    }
+    Ok(inputs)
+}
+
+/// Writes the inputs of a finished directory again to `kept`, without the redundant records, which
+/// go to `removed`.
+///
+/// # Errors
+/// `StageMissing` if the pairs have not been found and what is written depends on them;
+/// `BadParameter` if they do not say what may go,
+/// or if an output directory is not empty; `InputChanged` if an input is not what was read.
+pub fn run(
+    workspace: &Workspace,
+    config: &DedupConfig,
+    (kept, removed): (&Path, Option<&Path>),
+    context: &Context<'_>,
+) -> Result<DedupSummary> {
+    let (meter, mut costs) = (Meter::start(), BTreeMap::new());
+    let pairs = needs_pairs(config, removed.is_some());
+    let criterion = choose::criterion(workspace, pairs)?;
+    let inputs = inputs_of(workspace)?;
+    let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
+    let own = own.unwrap_or_default();
+    check(workspace, config, own, removed)?;
+    check_places(workspace, own, (kept, removed))?;
+    let read = &collection::config(&workspace.manifest).read;
+    formats::check(config, own, read, context)?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let beside = revisit::Revisits::bytes(config.revisit, documents)
+        + inputs.len() as u64 * 2 * FINISHED_BYTES;
+    let threads = |there| least_of_threads(own, removed.is_some(), (config, read), there);
+    let decided = Decided::make(
+        workspace,
+        &inputs,
+        (config, criterion, pairs),
+        (beside, &threads),
+        context,
+    )?;
+    let Decided {
+        choice,
+        places,
+        names,
+        list,
+        scratch,
+        spare,
+        ..
+    } = decided;
+    let knowledge = Knowledge {
+        workspace,
+        inputs: &inputs,
+        choice: &choice,
+        places: &places,
+        names,
+        sizes: choose::sizes(workspace, pairs)?,
+        measure: criterion.measure,
+    };
+
+    costs.insert("choose", meter.cost());
+    let score = |document| knowledge.score_text(document, choice.fate(document));
+    let revisits = match config.revisit {
+        Revisit::None => None,
+        which => {
+            let meter = Meter::start();
+            let from = (workspace, &inputs[..], read);
+            let how = (which, criterion.measure);
+            let beside = (scratch.path(), spare);
+            let made = revisit::Revisits::find(from, &choice, how, beside, context)?;
+            costs.insert("payloads", meter.cost());
+            Some(made)
+        }
+    };
+    let meter = Meter::start();
+
+    // Neither directory is begun if the other one is refused.
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        output
+            .map(|output| OutputDirectory::look(output, parameter))
+            .transpose()?;
+    }
+    let digest = digest(workspace, (config, removed.is_some()), list)?;
+    let made_from = (workspace, config, removed.is_some());
+    let kept = OutputDirectory::open(kept, "output", &digest)?;
+    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
+    let removed = removed.transpose()?;
+    let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
+    for output in outputs() {
+        output.check_finished(own, context.budget.threads, context)?;
+    }
+    outputs().try_for_each(OutputDirectory::begin)?;
+    let lists = (config.form == Form::Lists).then_some(&kept);
+    let how = (config.results, config.rejects);
+    let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
+    summary.files = own.len() as u64;
+    summary.skipped = collection::own_segments(&workspace.manifest)
+        .iter()
+        .flat_map(|segment| segment.stats.skipped.values())
+        .sum();
+    costs.insert("lists", meter.cost());
+    if config.form != Form::Lists {
+        let meter = Meter::start();
+        let annotate = |document| knowledge.member(document);
+        let plan = write::Writing {
+            workspace,
+            inputs: &inputs,
+            choice: &choice,
+            places: knowledge.places,
+            read,
+            rejects: config.rejects,
+            annotate: (config.form == Form::Annotated).then_some(&annotate),
+            note: &|document| knowledge.note(document),
+            link: config.link,
+            revisits: revisits.as_ref().map(|revisits| (revisits, &score as _)),
+            kept: &kept,
+            removed: removed.as_ref(),
+        };
+        let written = write::write(&plan, spare, context)?;
+        summary.companions = written.companions.load(Ordering::Relaxed);
+        summary.revisits = revisits.map_or(0, |revisits| revisits.count());
+        summary.whole_files = written.whole.load(Ordering::Relaxed);
+        costs.insert("write", meter.cost());
+    }
+    summary.costs = costs;
+    DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
+    kept.complete()?;
+    if let Some(removed) = &removed {
+        removed.complete()?;
+    }
+    Ok(summary)
+}
+
+/// Refuses output directories that overlap with each other, the work directory or the inputs.
+pub(crate) fn check_places(
+    workspace: &Workspace,
+    inputs: &[InputFile],
+    (kept, removed): (&Path, Option<&Path>),
+) -> Result<()> {
+    let work = ("the work directory", workspace.directory());
+    output::check_place("output", kept, &[work])?;
+    if let Some(removed) = removed {
+        output::check_place("removed", removed, &[work, ("the kept files", kept)])?;
+    }
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        let Some(output) = output else { continue };
+        let here = crate::store::disk::canonical(output).ok();
+        let inside = |input: &&InputFile| {
+            let real = crate::store::disk::canonical(&input.path).ok();
+            real.zip(here.as_ref())
+                .is_some_and(|(file, here)| file.starts_with(here))
+        };
+        if let Some(input) = inputs.iter().find(inside) {
+            return Err(Error::BadParameter {
+                name: parameter,
+                given: output.display().to_string(),
+                limit: format!(
+                    "it contains the input {}; give a new directory",
+                    input.path.display()
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and
+/// then only the clusters of documents come from them: in the evidence (`removed`) and in
+/// annotations, and not in the copies or in text lists.
+pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
+    let shows_clusters = match config.form {
+        Form::Records => removed,
+        Form::Annotated => true,
+        Form::Lists => config.results == ResultFormat::Parquet,
+    };
+    config.rule != Rule::All || shows_clusters
+}
+
+/// Digest of everything that decides what is written.
+fn digest(
+    workspace: &Workspace,
+    (config, removed): (&DedupConfig, bool),
+    list: Option<u64>,
+) -> Result<String> {
+    let pairs = workspace.manifest.get::<PairsEntry>();
+    digest_with(pairs, workspace, (config, removed), list)
+}
+
+/// The digests that a directory may have: its pairs may have been found after it was written, if it
+/// does not need them.
+pub(crate) fn digests(
+    workspace: &Workspace,
+    made_from: (&DedupConfig, bool),
+    list: Option<u64>,
+) -> Result<impl Iterator<Item = String>> {
+    let without = match needs_pairs(made_from.0, made_from.1) {
+        true => None,
+        false => Some(digest_with(None, workspace, made_from, list)?),
+    };
+    let with = digest(workspace, made_from, list)?;
+    Ok(std::iter::once(with).chain(without))
+}
+
+fn digest_with(
+    pairs: Option<&PairsEntry>,
+    workspace: &Workspace,
+    (config, removed): (&DedupConfig, bool),
+    list: Option<u64>,
+) -> Result<String> {
+    let pairs = pairs.map(|pairs| &pairs.digest);
+    let inputs = &workspace.manifest.inputs.list.checksum;
+    let all = (
+        pairs,
+        inputs,
+        &workspace.manifest.collection_digest,
+        config,
+        removed,
+    );
+    let path = workspace
+        .directory()
+        .join(crate::store::workspace::MANIFEST_FILE);
+    let mut bytes = crate::store::to_json(&all, &path)?;
+    bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
+    Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+}
+
+/// Where a command works if no directory is given for it.
+#[must_use]
+pub fn work_directory(kept: &Path) -> PathBuf {
+    let mut name = kept.as_os_str().to_owned();
+    name.push(".work");
+    name.into()
+}

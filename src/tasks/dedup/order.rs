@@ -1,0 +1,225 @@
+//! The order of preference over all documents.
+
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use globset::GlobSet;
+
+use super::STAGE;
+use super::policy::Policy;
+use crate::base::budget::ByteSize;
+use crate::base::progress::Context;
+use crate::engine::collection::each_document;
+use crate::store::workspace::{InputList, Workspace};
+use crate::store::{Tagged, disk, sort_tagged};
+use crate::{Error, Result};
+
+/// The place of each document in the order of preference, from 0.
+pub(super) enum Ranks {
+    /// The order of the input.
+    Input,
+    /// A permutation of the documents.
+    Given(Vec<u32>),
+}
+
+impl Ranks {
+    pub fn of(&self, document: u32) -> u32 {
+        match self {
+            Ranks::Input => document,
+            Ranks::Given(ranks) => ranks[document as usize],
+        }
+    }
+}
+
+/// A file with a number of eight bytes for each document, in the order of the documents.
+pub(super) struct Values {
+    path: PathBuf,
+}
+
+impl Values {
+    /// Starts a file.
+    pub fn create(path: PathBuf) -> Result<ValuesWriter> {
+        let file = Mutex::new(disk::create(&path)?);
+        Ok(ValuesWriter { path, file })
+    }
+
+    fn each(&self, documents: u64, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
+        let file = disk::open(&self.path)?;
+        let mut values = BufReader::with_capacity(disk::READ_BUFFER, file);
+        for document in 0..documents as u32 {
+            let mut word = [0; 8];
+            let read = values.read_exact(&mut word);
+            read.map_err(Error::io("read", &self.path))?;
+            each(document, u64::from_le_bytes(word))?;
+        }
+        Ok(())
+    }
+}
+
+/// Values that several threads write, in any order.
+pub(super) struct ValuesWriter {
+    path: PathBuf,
+    file: Mutex<disk::File>,
+}
+
+impl ValuesWriter {
+    /// Writes the values of consecutive documents from number `first` on.
+    pub fn put(&self, first: u32, values: &[u64]) -> Result<()> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(u64::from(first) * 8))
+            .and_then(|_| file.write_all(&bytes))
+            .map_err(Error::io("write", &self.path))
+    }
+
+    /// Ends the file.
+    pub fn finish(self) -> Values {
+        Values { path: self.path }
+    }
+}
+
+/// Ranks the documents by the policies; with `largest_first`, by their shingles before that.
+///
+/// `values` has, for each policy that reads a field, the preference of each document.
+///
+/// Each policy costs one external sort, the last policy first: its value is the key, and the rank
+/// that the later policies gave breaks ties.
+pub(super) fn ranks(
+    workspace: &Workspace,
+    policies: &[Policy],
+    largest_first: bool,
+    values: &[Option<Values>],
+    (scratch, memory): (&Path, ByteSize),
+    context: &Context<'_>,
+) -> Result<Ranks> {
+    let documents = crate::engine::collection::Catalogue::stats(workspace)?.documents;
+    let mut ranks = Ranks::Input;
+    // Nothing after `first` or `last` can break a tie, because there is none.
+    let decided = policies
+        .iter()
+        .position(|policy| matches!(policy, Policy::First | Policy::Last));
+    let used = decided.map_or(policies.len(), |at| at + 1);
+    for (at, policy) in policies[..used].iter().enumerate().rev() {
+        match policy {
+            Policy::First => {}
+            Policy::Last => {
+                ranks = Ranks::Given((0..documents as u32).rev().collect());
+            }
+            Policy::Longest | Policy::Shortest => {
+                let longest = *policy == Policy::Longest;
+                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                    each_document(workspace, |document, record| {
+                        check(document, context)?;
+                        let words = record.words;
+                        push(document, if longest { u64::MAX - words } else { words })
+                    })
+                })?;
+            }
+            Policy::PreferInput(globs) => {
+                let places = places_of_inputs(workspace, globs)?;
+                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                    each_document(workspace, |document, record| {
+                        check(document, context)?;
+                        let place = places.get(record.file as usize).copied();
+                        push(document, place.unwrap_or(u32::MAX).into())
+                    })
+                })?;
+            }
+            _ => {
+                let Some(Some(values)) = values.get(at) else {
+                    continue;
+                };
+                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                    values.each(documents, |document, value| {
+                        check(document, context)?;
+                        push(document, value)
+                    })
+                })?;
+            }
+        }
+    }
+    if largest_first {
+        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+            each_document(workspace, |document, record| {
+                check(document, context)?;
+                push(document, u64::from(u32::MAX - record.shingles))
+            })
+        })?;
+    }
+    let against = crate::engine::collection::against(&workspace.manifest).documents;
+    if against > 0 && matches!(ranks, Ranks::Given(_)) {
+        // The documents of the other collection stay, whatever is preferred among the own ones.
+        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+            (0..documents as u32).try_for_each(|document| {
+                check(document, context)?;
+                push(document, document.min(against).into())
+            })
+        })?;
+    }
+    Ok(ranks)
+}
+
+fn check(document: u32, context: &Context<'_>) -> Result<()> {
+    if document.is_multiple_of(4096) {
+        context.stop.check(STAGE)?;
+    }
+    Ok(())
+}
+
+/// Ranks by a value, and by the ranks so far where values are equal.
+fn sorted(
+    before: &Ranks,
+    documents: u64,
+    (scratch, memory): (&Path, ByteSize),
+    values: impl FnOnce(&mut dyn FnMut(u32, u64) -> Result<()>) -> Result<()>,
+) -> Result<Ranks> {
+    let mut ranks = vec![0; documents as usize];
+    let mut next = 0;
+    sort_tagged(
+        scratch,
+        "preference",
+        memory,
+        |push| {
+            values(&mut |document, value| {
+                push(Tagged {
+                    key: u128::from(value) << 32 | u128::from(before.of(document)),
+                    document,
+                    extra: 0,
+                })
+            })
+        },
+        |item| {
+            ranks[item.document as usize] = next;
+            next += 1;
+            Ok(())
+        },
+    )?;
+    Ok(Ranks::Given(ranks))
+}
+
+/// For each input file, the place of the first glob that matches its name or path.
+fn places_of_inputs(workspace: &Workspace, globs: &[globset::Glob]) -> Result<Vec<u32>> {
+    let bad = |error: globset::Error| Error::BadParameter {
+        name: "keep",
+        given: error.glob().unwrap_or("GLOB").into(),
+        limit: error.kind().to_string(),
+    };
+    let mut builder = GlobSet::builder();
+    for glob in globs {
+        builder.add(glob.clone());
+    }
+    let set = builder.build().map_err(bad)?;
+    let mut places = Vec::new();
+    let mut inputs = InputList::open(workspace.directory())?;
+    while let Some(input) = inputs.next()? {
+        let by_name = set.matches(&input.name).first().copied();
+        let by_path = set.matches(&input.path).first().copied();
+        let first = by_name.into_iter().chain(by_path).min();
+        places.push(first.map_or(u32::MAX, |place| place as u32));
+    }
+    Ok(places)
+}

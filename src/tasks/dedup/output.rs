@@ -1,0 +1,484 @@
+//! The directories of kept and removed records.
+//!
+//! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
+//! it, which says from what the directory is made, so that the same command can continue and no
+//! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
+//! What each file holds is recorded ([`super::finished`]). A command that continues a directory
+//! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
+//! overwrite what somebody changed.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::finished::{Content, FinishedList, SharedList};
+use super::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, STAGE};
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, joined_all};
+use crate::base::threads;
+use crate::store::disk;
+pub use crate::store::workspace::PRIVATE;
+use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+/// From what a directory is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    program: String,
+    /// Digest of the pairs, the inputs and the parameters.
+    pub digest: String,
+    /// Whether every file is in its place.
+    pub complete: bool,
+}
+
+impl State {
+    /// Reads the state of an output directory.
+    pub fn read(directory: &Path) -> Result<State> {
+        // The directory may come from someone else: no link or FIFO in it is opened.
+        disk::claim(directory);
+        let path = directory.join(PRIVATE).join(STATE_FILE);
+        let bytes = disk::read_all(&path)?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
+            path,
+            offset_bytes: None,
+            what: "state of the output".into(),
+            expected: "what `lookalike dedup` writes".into(),
+            found: error.to_string(),
+        })
+    }
+}
+
+/// A directory that mirrors the inputs.
+pub(crate) struct OutputDirectory {
+    directory: PathBuf,
+    digest: String,
+    finished: Arc<SharedList>,
+    /// Two commands would give their unfinished files the same names.
+    _lock: Lock,
+}
+
+impl OutputDirectory {
+    /// Refuses a directory in which another program's files are. Returns whether a command began
+    /// it.
+    pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+        refuse_below_another(parameter, directory)?;
+        let above = (directory.ancestors().skip(1))
+            .map(|above| match above.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => above,
+            })
+            .find(|above| disk::is_directory(above).unwrap_or(true));
+        if above.is_some_and(|above| !disk::is_writable(above)) {
+            return refuse(
+                parameter,
+                directory,
+                "it cannot be created there; give another place",
+            );
+        }
+        let entries = match disk::exists(directory)? {
+            true if !disk::is_directory(directory)? => {
+                return refuse(parameter, directory, "it is a file; give a new directory");
+            }
+            true => disk::list_all(directory)?,
+            false => Vec::new(),
+        };
+        let begun = disk::exists(&directory.join(PRIVATE).join(STATE_FILE))?;
+        // A command that was killed before it wrote its state left the private directory alone.
+        if begun || entries.iter().all(|name| name == PRIVATE) {
+            return Ok(begun);
+        }
+        refuse(
+            parameter,
+            directory,
+            "it is not empty; give a new directory",
+        )
+    }
+
+    /// Opens a directory and locks it. [`OutputDirectory::begin`] must be called before a file is
+    /// written.
+    pub fn open(
+        directory: &Path,
+        parameter: &'static str,
+        digest: &str,
+    ) -> Result<OutputDirectory> {
+        let begun = OutputDirectory::look(directory, parameter)?;
+        disk::create_lasting_directory(directory)?;
+        disk::claim(directory);
+        let private = directory.join(PRIVATE);
+        disk::create_lasting_directory(&private)?;
+        let output = OutputDirectory {
+            directory: directory.into(),
+            digest: digest.into(),
+            _lock: Lock::take(&private)?,
+            finished: Arc::new(SharedList::new(FinishedList::read(&private)?)),
+        };
+        if begun && output.state()?.digest != digest {
+            let limit =
+                "it was made from other inputs or with other parameters; give a new directory";
+            return refuse(parameter, directory, limit);
+        }
+        Ok(output)
+    }
+
+    /// Begins to write in the directory.
+    pub fn begin(&self) -> Result<()> {
+        let private = self.directory.join(PRIVATE);
+        for name in disk::list(&private)? {
+            if name.ends_with(".tmp") {
+                disk::remove(&private.join(name))?;
+            }
+        }
+        self.put_state(false)?;
+        self.finished.list().begin(|name| self.has(name))
+    }
+
+    /// Reads the files again that an earlier command finished, and refuses the directory if one of
+    /// them has changed.
+    pub fn check_finished(
+        &self,
+        inputs: &[InputFile],
+        threads: usize,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let names = inputs
+            .iter()
+            .map(|input| (&input.docno[..], Some(&*input.path)));
+        let lists = [
+            REMOVED_FILE,
+            REMOVED_TABLE,
+            KEPT_LIST,
+            REMOVED_LIST,
+            KEPT_TABLE,
+        ];
+        let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
+        self.check_files(&names, threads, context)
+    }
+
+    /// As [`OutputDirectory::check_finished`], for files of these names, and the inputs to which
+    /// they may be links.
+    pub fn check_files(
+        &self,
+        names: &[(&str, Option<&Path>)],
+        threads: usize,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            while let Some((name, input)) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                context.stop.check(STAGE)?;
+                if let Err(error) = self.check_file(name, *input, context) {
+                    next.store(names.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+            Ok(())
+        };
+        threads::scope(|scope| {
+            let handles: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+            joined_all("checking", handles).map(|_| ())
+        })
+    }
+
+    fn check_file(&self, name: &str, input: Option<&Path>, context: &Context<'_>) -> Result<()> {
+        if !self.has(name)? {
+            return Ok(());
+        }
+        let path = self.path(name);
+        let recorded = self.finished.list().of(name).to_vec();
+        let refuse = |expected: String, found: String| {
+            Err(Error::OutputChanged {
+                path: path.clone(),
+                expected,
+                found,
+            })
+        };
+        let mut expected = "no file, because none was finished".to_string();
+        let mut content = None;
+        for recorded in &recorded {
+            match recorded {
+                Content::Linked { .. } => {
+                    let identity =
+                        |path: &Path| disk::identity(path).map_err(Error::io("inspect", path));
+                    let here = identity(&path)?;
+                    if here.is_some() && input.map(identity).transpose()? == Some(here) {
+                        return Ok(());
+                    }
+                    expected = "a link to the input".into();
+                }
+                Content::Bytes { bytes, xxh3 } => {
+                    let found = match content.take() {
+                        Some(found) => found,
+                        None => content_of(&path, context)?,
+                    };
+                    let known = (*bytes, xxh3.clone());
+                    if found == known {
+                        return Ok(());
+                    }
+                    expected = shown(&known);
+                    content = Some(found);
+                }
+            }
+        }
+        let found = content.map_or_else(|| "another file".into(), |content| shown(&content));
+        refuse(expected, found)
+    }
+
+    fn state(&self) -> Result<State> {
+        State::read(&self.directory)
+    }
+
+    fn put_state(&self, complete: bool) -> Result<()> {
+        let state = State {
+            program: concat!("lookalike ", env!("CARGO_PKG_VERSION")).into(),
+            digest: self.digest.clone(),
+            complete,
+        };
+        let path = self.directory.join(PRIVATE).join(STATE_FILE);
+        let mut out = disk::AtomicFile::create(&path)?;
+        out.put(&crate::store::to_json(&state, &path)?)?;
+        out.put(b"\n")?;
+        out.finish()?;
+        // Without it the files of the directory would be of nobody.
+        disk::sync_parent(&path)
+    }
+
+    /// Says that every file is in its place.
+    pub fn complete(&self) -> Result<()> {
+        self.finished.list().complete()?;
+        self.put_state(true)
+    }
+
+    /// The directory itself.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The place of a file.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Whether a file is in its place, complete.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        disk::exists(&self.path(name))
+    }
+
+    /// Begins a file; `number` tells apart what is written at the same time.
+    pub fn create(&self, name: &str, number: u32) -> Result<OutputFile> {
+        let temporary = self.directory.join(PRIVATE).join(format!("{number}.tmp"));
+        let file = disk::create(&temporary)?;
+        Ok(OutputFile {
+            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
+            temporary,
+            path: self.path(name),
+            name: name.into(),
+            hash: Xxh3::new(),
+            bytes: 0,
+            finished: self.finished.clone(),
+        })
+    }
+
+    /// Makes a hard link of an input. Returns whether the file system can.
+    pub fn link(&self, from: &Path, name: &str) -> Result<bool> {
+        let to = self.path(name);
+        if let Some(parent) = to.parent() {
+            disk::create_lasting_directory(parent)?;
+        }
+        self.finished.add(name, Content::Linked { linked: true })?;
+        match disk::link(from, &to) {
+            Ok(()) => disk::sync_parent(&to).map(|()| true),
+            // Another file system, or one without links: the file is copied.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PERM.raw_os_error()) => {
+                Ok(false)
+            }
+            Err(error) => Err(error).map_err(Error::io("link", &to)),
+        }
+    }
+}
+
+/// A file that is being written.
+pub(crate) struct OutputFile {
+    out: BufWriter<disk::File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    name: String,
+    /// Of what was written.
+    hash: Xxh3,
+    bytes: u64,
+    finished: Arc<SharedList>,
+}
+
+/// The length and the checksum of a file.
+fn content_of(path: &Path, context: &Context<'_>) -> Result<(u64, String)> {
+    let mut file = disk::open(path)?;
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    let (mut hash, mut bytes) = (Xxh3::new(), 0);
+    loop {
+        context.stop.check(STAGE)?;
+        let read = disk::read_some(&mut file, &mut buffer, path)?;
+        if read == 0 {
+            return Ok((bytes, format!("{:016x}", hash.digest())));
+        }
+        hash.update(&buffer[..read]);
+        bytes += read as u64;
+    }
+}
+
+fn shown((bytes, xxh3): &(u64, String)) -> String {
+    format!("{} with xxh3 {xxh3}", counted(*bytes, "byte"))
+}
+
+impl OutputFile {
+    /// Where the file will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the complete file in its place.
+    pub fn finish(self) -> Result<()> {
+        let file = self.out.into_inner().map_err(|error| error.into_error());
+        let file = file.map_err(Error::io("write", &self.path))?;
+        disk::sync(&file, &self.temporary)?;
+        drop(file);
+        let content = Content::Bytes {
+            bytes: self.bytes,
+            xxh3: format!("{:016x}", self.hash.digest()),
+        };
+        self.finished.add(&self.name, content)?;
+        if let Some(parent) = self.path.parent() {
+            disk::create_lasting_directory(parent)?;
+        }
+        disk::rename(&self.temporary, &self.path)?;
+        disk::sync_parent(&self.path)
+    }
+
+    /// Removes the file.
+    pub fn discard(self) -> Result<()> {
+        drop(self.out.into_parts());
+        disk::remove(&self.temporary)
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Whether an input of this name would be written into the program's own directory.
+pub(crate) fn is_private(name: &str) -> bool {
+    Path::new(name).components().next() == Some(Component::Normal(PRIVATE.as_ref()))
+}
+
+/// The name of an input file as a path below an output directory. A list of inputs that somebody
+/// else made could hold any name.
+pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
+    let path = Path::new(name);
+    let plain = !name.is_empty()
+        && !name.contains('\0')
+        && path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        && !name.split('/').any(|part| part.is_empty() || part == ".");
+    if plain && !is_private(name) {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: list.into(),
+        offset_bytes: None,
+        what: "name of an input".into(),
+        expected: "a relative path of plain names".into(),
+        found: format!("{name:?}"),
+    })
+}
+
+fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T> {
+    Err(Error::BadParameter {
+        name: parameter,
+        given: directory.display().to_string(),
+        limit: limit.into(),
+    })
+}
+
+/// Refuses an output directory below a directory that is an input: the next call would read it.
+pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+    if !resolved(directory)?.starts_with(resolved(input)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in the input {}; give a directory outside of the inputs",
+        input.display()
+    );
+    refuse(parameter, directory, &limit)
+}
+
+/// Refuses a file in a directory of kept records.
+pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(kept)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in {}, which has the kept records and nothing else; give a file outside of it",
+        kept.display()
+    );
+    refuse(parameter, file, &limit)
+}
+
+/// Refuses a file in another directory that belongs to the same command.
+pub(crate) fn check_outside_taken(
+    parameter: &'static str,
+    file: &Path,
+    taken: &Path,
+) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(taken)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in the output directory {}; give a file outside of it",
+        taken.display()
+    );
+    refuse(parameter, file, &limit)
+}
+
+/// Refuses an output directory in a place where it would change what the command reads.
+pub(crate) fn check_place(
+    parameter: &'static str,
+    directory: &Path,
+    taken: &[(&str, &Path)],
+) -> Result<()> {
+    let mine = resolved(directory)?;
+    for (what, other) in taken {
+        let other = resolved(other)?;
+        if mine.starts_with(&other) || other.starts_with(&mine) {
+            let other = other.display();
+            let limit = format!("it overlaps with {what}, {other}; give another directory");
+            return refuse(parameter, directory, &limit);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path leads to a file that can be copied.
+pub(super) fn is_regular(path: &Path) -> bool {
+    disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}

@@ -1,0 +1,1138 @@
+//! Copies a Parquet file and keeps chosen rows.
+//!
+//! # In and out
+//! In: a Parquet file, and for each row whether it is kept. Out: a Parquet file with the kept rows
+//! in the same order. [`annotate`] also appends a column that says why each row is kept or not, or
+//! replaces the column of that name.
+//!
+//! # Algorithm
+//! Row group by row group:
+//! 1. A row group that loses nothing is copied as it is, without decoding it.
+//! 2. A row group that loses everything is left out.
+//! 3. Of any other, each column is decoded and encoded again in turn. Definition and repetition
+//!    levels are copied with the values, so nesting needs no special treatment.
+//!
+//! # Invariants
+//! - The schema, the order of columns, the key-value metadata, the codec of each column, and
+//!   whether it has a dictionary, statistics and a bloom filter stay the same.
+//! - Values are copied as they are stored; no value changes its type.
+//!
+//! # Cost
+//! In memory: about 1 MiB of values of one column with the pages that they are in, and the
+//! compressed pages of one column chunk, which the writer collects until their dictionary is
+//! complete. [`annotate`] also keeps the annotations of one row group.
+//!
+//! # What is not guaranteed
+//! - Page indexes are left out: row groups that are copied as they are would be without them.
+//! - In row groups that are encoded again, data pages have version 1, and compression has the
+//!   default level of its codec, because files do not state the level.
+//! - Sorting columns are kept if all row groups have the same.
+//! - `created_by` names the program that wrote the copy.
+//! - [`annotate`] drops the key `ARROW:schema`, which would contradict the new schema. Readers
+//!   then derive the Arrow types from the Parquet types. An Arrow type that Parquet does not have,
+//!   such as a time zone name or a duration, is lost.
+//!
+//! # Errors
+//! `Io` if reading or writing fails. `DamagedInput` with the row group and column if the file is
+//! damaged.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ::parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
+use ::parquet::bloom_filter::Sbbf;
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn,
+};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::reader::{ChunkReader, Length};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::{Type, TypePtr};
+use bytes::Bytes;
+
+use crate::store::table::{CREATED_BY, Failure, Remembering};
+use crate::text::read::DEFAULT_MAX_RATIO;
+use crate::text::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
+use crate::text::read::parquet::{encrypted_column, footer, guarded, rows_of};
+use crate::{Error, Result};
+
+/// Values decoded at a time, in bytes, as far as the average row tells.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// Rows decoded at a time, at most.
+const PIECE_ROWS: u64 = 1024;
+
+/// The column that [`annotate`] appends.
+const ANNOTATION: &str = super::annotate::MEMBER;
+
+/// The key whose value is the Arrow schema of the file.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// What was copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CopiedRows {
+    /// Rows of the input.
+    pub rows: u64,
+    /// Rows of the copy.
+    pub kept: u64,
+    /// Row groups copied without decoding them.
+    pub whole_groups: u64,
+    /// Row groups encoded again.
+    pub changed_groups: u64,
+}
+
+/// What [`annotate`] says about a row; `None` becomes null.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Annotation {
+    /// The cluster.
+    pub cluster: Option<i64>,
+    /// Documents in the cluster.
+    pub cluster_size: Option<i64>,
+    /// The docno of the document of the cluster that is kept.
+    pub survivor: Option<String>,
+    /// The resemblance to the survivor.
+    pub resemblance: Option<f64>,
+    /// Whether deduplication keeps the row.
+    pub kept: Option<bool>,
+}
+
+/// The file to copy, and where the copy is written to; the paths are for messages.
+#[derive(Clone)]
+pub(crate) struct Source<'a> {
+    /// The bytes of the file.
+    pub file: Arc<dyn ReadAt>,
+    /// Its path.
+    pub path: &'a Path,
+    /// The path of the copy.
+    pub to: &'a Path,
+}
+
+/// Copies the rows that `keep` returns `true` for. It is called once for each row, in order;
+/// `check` is called often and ends the copy with its error.
+///
+/// # Errors
+/// See the module.
+pub(crate) fn copy_rows(
+    source: &Source<'_>,
+    output: impl Write + Send,
+    mut keep: impl FnMut(u64) -> bool,
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<CopiedRows> {
+    copy(source, output, &mut keep, (None, None), check)
+}
+
+/// The Parquet file with these bytes, with the rows that `keep` returns `true` for.
+///
+/// # Errors
+/// `DamagedInput` or `BadParameter` if it cannot be written again.
+pub fn parquet_with_rows(bytes: Vec<u8>, keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
+    let place = Path::new("the file");
+    let source = Source {
+        file: Arc::new(Bytes::from(bytes)),
+        path: place,
+        to: place,
+    };
+    let mut out = Vec::new();
+    copy_rows(&source, &mut out, keep, &mut || Ok(()))?;
+    Ok(out)
+}
+
+/// Like [`copy_rows`], and appends the column `lookalike` with what `note` returns for each row
+/// that is kept. A column of this name is replaced, in its place. `note` is called in the order of
+/// rows, after `keep` for the row group.
+///
+/// # Errors
+/// See the module.
+pub(crate) fn annotate(
+    source: &Source<'_>,
+    output: impl Write + Send,
+    mut keep: impl FnMut(u64) -> bool,
+    mut note: impl FnMut(u64) -> Annotation,
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<CopiedRows> {
+    copy(source, output, &mut keep, (Some(&mut note), None), check)
+}
+
+/// Makes the new value of a column of text: from the number of the column among those of
+/// [`Texts::columns`], the number of the row, and the old value, which is empty if it is null.
+pub(crate) type NewText<'t> = dyn FnMut(usize, u64, &[u8]) -> Result<Vec<u8>> + 't;
+
+/// Texts that are replaced.
+pub(crate) struct Texts<'t> {
+    /// The columns with them, among the leaf columns. They have byte arrays, and no lists.
+    pub columns: &'t [usize],
+    /// Whether the text of a row is replaced. It is called once for each row that is kept, in
+    /// order.
+    pub changes: &'t mut dyn FnMut(u64) -> bool,
+    /// The new values of the rows that change. In each row group it is called for one column after
+    /// the other, and once for each such row of a column, in order.
+    pub text: &'t mut NewText<'t>,
+}
+
+/// Like [`copy_rows`], with other texts in some rows.
+///
+/// # Errors
+/// See the module.
+pub(crate) fn copy_with_texts(
+    source: &Source<'_>,
+    output: impl Write + Send,
+    mut keep: impl FnMut(u64) -> bool,
+    texts: &mut Texts<'_>,
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<CopiedRows> {
+    copy(source, output, &mut keep, (None, Some(texts)), check)
+}
+
+/// Refuses a file with encrypted columns, which would be lost.
+///
+/// # Errors
+/// `BadParameter`.
+pub(crate) fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
+    match encrypted_column(file) {
+        None => Ok(()),
+        Some(column) => Err(Error::BadParameter {
+            name: "INPUT",
+            given: path.display().to_string(),
+            limit: format!(
+                "its column {column} is encrypted, so it cannot be written again; decrypt it \
+                 first, or leave the file out (--exclude)"
+            ),
+        }),
+    }
+}
+
+/// The file as the `parquet` crate reads it to copy column chunks as they are.
+struct Chunks(Arc<dyn ReadAt>);
+
+struct From {
+    file: Arc<dyn ReadAt>,
+    at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(out, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.0.length().unwrap_or(0)
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = From;
+
+    fn get_read(&self, start: u64) -> Result<From, ParquetError> {
+        Ok(From {
+            file: self.0.clone(),
+            at: start,
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        exactly(&*self.0, start, length).map(Bytes::from)
+    }
+}
+
+/// Why copying a part failed: a stop request, or what the `parquet` crate says.
+enum Stopped {
+    Check(Error),
+    Parquet(ParquetError),
+}
+
+impl std::convert::From<ParquetError> for Stopped {
+    fn from(error: ParquetError) -> Self {
+        Stopped::Parquet(error)
+    }
+}
+
+fn copy<W: Write + Send>(
+    source: &Source<'_>,
+    output: W,
+    keep: &mut dyn FnMut(u64) -> bool,
+    (mut note, mut texts): (
+        Option<&mut dyn FnMut(u64) -> Annotation>,
+        Option<&mut Texts<'_>>,
+    ),
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<CopiedRows> {
+    let failed = Failure::default();
+    let error_of = |place: &str, stopped: Stopped| -> Error {
+        let error = match stopped {
+            Stopped::Check(error) => return error,
+            Stopped::Parquet(error) => error,
+        };
+        if let Some(error) = failed.take() {
+            return Error::io("write", source.to)(error);
+        }
+        let found = match error {
+            ParquetError::External(error) => match error.downcast::<Trouble>() {
+                Ok(trouble) => match *trouble {
+                    Trouble::Io(error) => return Error::io("read", source.path)(error),
+                    trouble => trouble.to_string(),
+                },
+                Err(error) => error.to_string(),
+            },
+            ParquetError::General(what) | ParquetError::EOF(what) => what,
+            error => error.to_string(),
+        };
+        Error::DamagedInput {
+            path: source.path.to_path_buf(),
+            place: place.into(),
+            what: found,
+        }
+    };
+    refuse_encrypted(&*source.file, source.path)?;
+    let metadata = footer(&*source.file, None).map_err(|error| error_of("footer", error.into()))?;
+    let length = source
+        .file
+        .length()
+        .map_err(Error::io("read", source.path))?;
+    rows_of(&metadata, length, DEFAULT_MAX_RATIO)
+        .map_err(|trouble| error_of("footer", Stopped::Parquet(trouble.into())))?;
+    let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
+    let schema = match &note {
+        None => schema,
+        Some(_) => guarded(|| with_annotation(&schema))
+            .map_err(|error| error_of("schema", error.into()))?,
+    };
+    let output = Remembering::new(output, failed.clone());
+    let new = || {
+        let properties = Arc::new(properties(&metadata, note.is_some()));
+        SerializedFileWriter::new(output, schema, properties)
+    };
+    let mut writer = guarded(new).map_err(|error| error_of("header", error.into()))?;
+    let mut copied = CopiedRows::default();
+    for (number, group) in metadata.row_groups().iter().enumerate() {
+        check()?;
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        let first = copied.rows;
+        let mut changed = Vec::new();
+        let keep = &mut |row| {
+            let kept = keep(row);
+            if let (true, Some(texts)) = (kept, &mut texts)
+                && (texts.changes)(row)
+            {
+                changed.push(row - first);
+            }
+            kept
+        };
+        let (runs, kept) = runs(first, rows, keep, check)?;
+        copied.rows += rows;
+        copied.kept += kept;
+        if kept == 0 {
+            continue;
+        }
+        let place = |column: Option<&ColumnChunkMetaData>| match column {
+            Some(column) => format!(
+                "row group {number}, column {}",
+                column.column_path().string()
+            ),
+            None => format!("row group {number}"),
+        };
+        let mut out = guarded(|| writer.next_row_group())
+            .map_err(|error| error_of(&place(None), error.into()))?;
+        let whole = kept == rows && changed.is_empty() && group.columns().iter().all(can_be_copied);
+        copied.whole_groups += u64::from(whole);
+        copied.changed_groups += u64::from(!whole);
+        let notes = note.as_mut().map(|note| {
+            let rows = runs.iter().flat_map(|run| run.clone());
+            rows.map(|row| note(first + row)).collect::<Vec<_>>()
+        });
+        let put_notes = |out: &mut _| match &notes {
+            Some(notes) => {
+                let done = guarded(|| write_annotation(out, notes));
+                done.map_err(|error| error_of(&place(None), error.into()))
+            }
+            None => Ok(()),
+        };
+        let mut replaced = false;
+        for (leaf, column) in group.columns().iter().enumerate() {
+            // The annotation of an earlier command has its place among the columns.
+            if notes.is_some() && is_annotation(column) {
+                if !std::mem::replace(&mut replaced, true) {
+                    put_notes(&mut out)?;
+                }
+                continue;
+            }
+            let part = Part {
+                file: &source.file,
+                group,
+                column,
+                runs: &runs,
+                in_piece: Arc::default(),
+            };
+            let done = if whole {
+                part.append(&mut out).map_err(Stopped::Parquet)
+            } else {
+                let edit = texts.as_mut().and_then(|texts| {
+                    let column = texts.columns.iter().position(|column| *column == leaf)?;
+                    Some(Edit {
+                        column,
+                        first,
+                        changed: &changed,
+                        text: &mut *texts.text,
+                    })
+                });
+                part.encode(&mut out, edit, check)
+            };
+            done.map_err(|stopped| error_of(&place(Some(column)), stopped))?;
+        }
+        if !replaced {
+            put_notes(&mut out)?;
+        }
+        guarded(|| out.close()).map_err(|error| error_of(&place(None), error.into()))?;
+    }
+    guarded(|| writer.close()).map_err(|error| error_of("footer", error.into()))?;
+    Ok(copied)
+}
+
+/// The stretches of kept rows in a row group, from its first row, and how many rows they have.
+fn runs(
+    first: u64,
+    rows: u64,
+    keep: &mut dyn FnMut(u64) -> bool,
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<(Vec<Range<u64>>, u64)> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    let mut kept = 0;
+    for row in 0..rows {
+        if row.is_multiple_of(1 << 16) {
+            check()?;
+        }
+        if !keep(first + row) {
+            continue;
+        }
+        kept += 1;
+        match runs.last_mut() {
+            Some(run) if run.end == row => run.end += 1,
+            _ => runs.push(row..row + 1),
+        }
+    }
+    Ok((runs, kept))
+}
+
+/// Whether a column is the annotation, or a part of it.
+fn is_annotation(column: &ColumnChunkMetaData) -> bool {
+    column.column_path().parts().first().map(String::as_str) == Some(ANNOTATION)
+}
+
+/// Whether a column chunk can be copied without decoding: some writers state the offset of a
+/// dictionary that they did not write.
+fn can_be_copied(column: &ColumnChunkMetaData) -> bool {
+    let data = column.data_page_offset();
+    let dictionary = column.dictionary_page_offset();
+    column.file_path().is_none()
+        && data > 0
+        && column.compressed_size() >= 0
+        && dictionary.is_none_or(|at| at > 0 && at < data)
+}
+
+/// The properties of the columns, as the first row group has them.
+fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
+    let file = metadata.file_metadata();
+    let entries = file.key_value_metadata().map(|entries| {
+        let mut entries = entries.clone();
+        entries.retain(|entry| !annotated || entry.key != ARROW_SCHEMA);
+        entries
+    });
+    let groups = metadata.row_groups();
+    let sorting = groups.first().and_then(|group| group.sorting_columns());
+    // Columns have other numbers after a replaced annotation that had other parts.
+    let columns = groups.first().map_or(&[][..], RowGroupMetaData::columns);
+    let fixed = match columns.iter().position(is_annotation) {
+        Some(first) if annotated => first,
+        _ => columns.len(),
+    };
+    let stays = |column: &SortingColumn| {
+        usize::try_from(column.column_idx).is_ok_and(|number| number < fixed)
+    };
+    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(stays))
+        && groups
+            .iter()
+            .all(|group| group.sorting_columns() == sorting);
+    let mut builder = WriterProperties::builder()
+        .set_created_by(CREATED_BY.into())
+        .set_key_value_metadata(entries.filter(|entries| !entries.is_empty()))
+        .set_sorting_columns(sorting.filter(|_| sorted).cloned())
+        .set_offset_index_disabled(true)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_dictionary_enabled(false);
+    for column in columns {
+        if annotated && is_annotation(column) {
+            continue;
+        }
+        let path = column.column_path();
+        let dictionary = |encoding: &Encoding| {
+            matches!(
+                encoding,
+                Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY
+            )
+        };
+        let plain = column.encodings().find(|encoding| {
+            matches!(
+                encoding,
+                Encoding::DELTA_BINARY_PACKED
+                    | Encoding::DELTA_LENGTH_BYTE_ARRAY
+                    | Encoding::DELTA_BYTE_ARRAY
+                    | Encoding::BYTE_STREAM_SPLIT
+            )
+        });
+        if column.statistics().is_some() {
+            let chunk = EnabledStatistics::Chunk;
+            builder = builder.set_column_statistics_enabled(path.clone(), chunk);
+        }
+        if column.bloom_filter_offset().is_some() {
+            builder = builder.set_column_bloom_filter_enabled(path.clone(), true);
+        }
+        let has_dictionary = column.encodings().any(|encoding| dictionary(&encoding))
+            && column.column_type() != Physical::BOOLEAN;
+        builder = builder
+            .set_column_encoding(path.clone(), plain.unwrap_or(Encoding::PLAIN))
+            .set_column_dictionary_enabled(path.clone(), has_dictionary)
+            .set_column_compression(path.clone(), column.compression());
+    }
+    builder.build()
+}
+
+/// The texts of a column of a row group that are replaced.
+struct Edit<'e> {
+    /// The number of the column among those of the text.
+    column: usize,
+    /// The first row of the row group in the file.
+    first: u64,
+    /// The rows that change, from the first of the row group; those done are cut off.
+    changed: &'e [u64],
+    text: &'e mut NewText<'e>,
+}
+
+impl Edit<'_> {
+    /// Replaces values of some rows. `most` is the definition level of a value that is not null.
+    fn apply(
+        &mut self,
+        rows: Range<u64>,
+        (definitions, most): (&[i16], i16),
+        values: &mut [ByteArray],
+    ) -> Result<()> {
+        let mut values = values.iter_mut();
+        for (row, at) in rows.zip(0..) {
+            let is_null = most > 0 && definitions.get(at) != Some(&most);
+            let value = if is_null { None } else { values.next() };
+            let [next, rest @ ..] = self.changed else {
+                break;
+            };
+            if *next != row {
+                continue;
+            }
+            self.changed = rest;
+            let old = value.as_ref().map_or(&[][..], |value| value.data());
+            let new = (self.text)(self.column, self.first + row, old)?;
+            if let Some(value) = value {
+                *value = ByteArray::from(new);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One column of a row group.
+struct Part<'a> {
+    file: &'a Arc<dyn ReadAt>,
+    group: &'a RowGroupMetaData,
+    column: &'a ColumnChunkMetaData,
+    runs: &'a [Range<u64>],
+    /// Values in the pages that were opened for a piece.
+    in_piece: Arc<AtomicU64>,
+}
+
+impl Part<'_> {
+    /// Copies the column as it is.
+    fn append<W: Write + Send>(
+        &self,
+        out: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        let chunks = Chunks(self.file.clone());
+        let bloom_filter = guarded(|| Sbbf::read_from_column_chunk(self.column, &chunks))?;
+        let close = ColumnCloseResult {
+            bytes_written: u64::try_from(self.column.compressed_size())?,
+            rows_written: u64::try_from(self.group.num_rows())?,
+            metadata: self.column.clone(),
+            bloom_filter,
+            column_index: None,
+            offset_index: None,
+        };
+        guarded(|| out.append_column(&chunks, close))
+    }
+
+    /// Decodes the column, and encodes the kept rows.
+    fn encode<W: Write + Send>(
+        &self,
+        out: &mut SerializedRowGroupWriter<'_, W>,
+        mut edit: Option<Edit<'_>>,
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<(), Stopped> {
+        let in_piece = self.in_piece.clone();
+        let pages = Pages::new(self.file.clone(), self.column, Limits::of_copy(), in_piece)?;
+        let column = self.column.column_descr_ptr();
+        let reader = guarded(|| Ok(get_column_reader(column, Box::new(pages))))?;
+        let Some(mut writer) = guarded(|| out.next_column())? else {
+            let missing = "the column is not in the schema";
+            return Err(ParquetError::General(missing.into()).into());
+        };
+        fn none<T>(_: Range<u64>, _: &[i16], _: &mut [T]) -> Result<()> {
+            Ok(())
+        }
+        use ColumnReader as R;
+        use ColumnWriter as W;
+        match (reader, writer.untyped()) {
+            (R::BoolColumnReader(r), W::BoolColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int32ColumnReader(r), W::Int32ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int64ColumnReader(r), W::Int64ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int96ColumnReader(r), W::Int96ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::FloatColumnReader(r), W::FloatColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::DoubleColumnReader(r), W::DoubleColumnWriter(w)) => {
+                self.values(r, w, none, check)?
+            }
+            (R::ByteArrayColumnReader(r), W::ByteArrayColumnWriter(w)) => {
+                let most = self.column.column_descr().max_def_level();
+                let edit = |rows, definitions: &[i16], values: &mut [ByteArray]| match &mut edit {
+                    Some(edit) => edit.apply(rows, (definitions, most), values),
+                    None => Ok(()),
+                };
+                self.values(r, w, edit, check)?;
+            }
+            (R::FixedLenByteArrayColumnReader(r), W::FixedLenByteArrayColumnWriter(w)) => {
+                self.values(r, w, none, check)?;
+            }
+            _ => {
+                let other = "the column has another type than the schema says";
+                return Err(ParquetError::General(other.into()).into());
+            }
+        }
+        Ok(guarded(|| writer.close())?)
+    }
+
+    fn values<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        writer: &mut ColumnWriterImpl<'_, T>,
+        mut edit: impl FnMut(Range<u64>, &[i16], &mut [T::T]) -> Result<()>,
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<(), Stopped> {
+        let rows = u64::try_from(self.group.num_rows()).unwrap_or(1).max(1);
+        let bytes = u64::try_from(self.column.uncompressed_size()).unwrap_or(0);
+        // Values that all are the same take no bytes, but the levels of each do.
+        let levels = u64::try_from(self.column.num_values())
+            .unwrap_or(0)
+            .saturating_mul(4);
+        let piece = (PIECE_BYTES / (bytes.max(levels) / rows).max(1)).clamp(1, PIECE_ROWS);
+        let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let column = self.column.column_descr();
+        let (nullable, list) = (column.max_def_level() > 0, column.max_rep_level() > 0);
+        let ended = || ParquetError::General("fewer values than rows".into());
+        let mut at = 0;
+        for run in self.runs {
+            while at < run.start {
+                check().map_err(Stopped::Check)?;
+                let gap = PIECE_ROWS.min(run.start - at) as usize;
+                self.in_piece.store(0, Ordering::Relaxed);
+                if guarded(|| reader.skip_records(gap))? != gap {
+                    return Err(ended().into());
+                }
+                at += gap as u64;
+            }
+            while at < run.end {
+                check().map_err(Stopped::Check)?;
+                self.in_piece.store(0, Ordering::Relaxed);
+                let rows = piece.min(run.end - at);
+                definitions.clear();
+                repetitions.clear();
+                values.clear();
+                let read = guarded(|| {
+                    let levels = (Some(&mut definitions), Some(&mut repetitions));
+                    let rows = usize::try_from(rows)?;
+                    reader.read_records(rows, levels.0, levels.1, &mut values)
+                })?;
+                if read.0 as u64 != rows {
+                    return Err(ended().into());
+                }
+                edit(at..at + rows, &definitions, &mut values).map_err(Stopped::Check)?;
+                let levels = (
+                    nullable.then_some(&definitions[..]),
+                    list.then_some(&repetitions[..]),
+                );
+                guarded(|| writer.write_batch(&values, levels.0, levels.1))?;
+                at += rows;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The schema with the annotation as its last column.
+fn with_annotation(schema: &TypePtr) -> Result<TypePtr, ParquetError> {
+    let leaf = |name, physical, logical| {
+        let builder = Type::primitive_type_builder(name, physical);
+        let builder = builder.with_repetition(Repetition::OPTIONAL);
+        builder.with_logical_type(logical).build().map(Arc::new)
+    };
+    let fields = vec![
+        leaf("cluster", Physical::INT64, None)?,
+        leaf("cluster_size", Physical::INT64, None)?,
+        leaf("survivor", Physical::BYTE_ARRAY, Some(LogicalType::String))?,
+        leaf("resemblance", Physical::DOUBLE, None)?,
+        leaf("kept", Physical::BOOLEAN, None)?,
+    ];
+    let group = Type::group_type_builder(ANNOTATION)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_fields(fields)
+        .build()?;
+    let mut all = schema.get_fields().to_vec();
+    match all.iter_mut().find(|field| field.name() == ANNOTATION) {
+        Some(field) => *field = Arc::new(group),
+        None => all.push(Arc::new(group)),
+    }
+    let root = Type::group_type_builder(schema.name()).with_fields(all);
+    root.build().map(Arc::new)
+}
+
+fn write_annotation<W: Write + Send>(
+    out: &mut SerializedRowGroupWriter<'_, W>,
+    notes: &[Annotation],
+) -> Result<(), ParquetError> {
+    fn column<T: DataType, W: Write + Send>(
+        out: &mut SerializedRowGroupWriter<'_, W>,
+        values: impl Iterator<Item = Option<T::T>>,
+    ) -> Result<(), ParquetError> {
+        let mut levels = Vec::new();
+        let values: Vec<T::T> = values
+            .inspect(|value| levels.push(if value.is_some() { 2 } else { 1 }))
+            .flatten()
+            .collect();
+        if let Some(mut column) = out.next_column()? {
+            column
+                .typed::<T>()
+                .write_batch(&values, Some(&levels), None)?;
+            column.close()?;
+        }
+        Ok(())
+    }
+    let survivor = |note: &Annotation| note.survivor.as_deref().map(ByteArray::from);
+    column::<Int64Type, W>(out, notes.iter().map(|note| note.cluster))?;
+    column::<Int64Type, W>(out, notes.iter().map(|note| note.cluster_size))?;
+    column::<ByteArrayType, W>(out, notes.iter().map(survivor))?;
+    column::<DoubleType, W>(out, notes.iter().map(|note| note.resemblance))?;
+    column::<BoolType, W>(out, notes.iter().map(|note| note.kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use ::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+    use ::parquet::data_type::{FixedLenByteArrayType, Int32Type};
+    use ::parquet::file::metadata::KeyValue;
+    use ::parquet::file::properties::WriterVersion;
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    const SCHEMA: &str = "message rows {
+        required int32 id = 7;
+        optional binary text (STRING);
+        optional group turns (LIST) {
+            repeated group list { optional group element {
+                optional binary content (STRING); optional double score;
+            } }
+        }
+        optional group map (MAP) {
+            repeated group key_value { required binary key (STRING); optional boolean value; }
+        }
+        required fixed_len_byte_array(4) code;
+        optional int96 at;
+    }";
+
+    /// Rows of every nesting, with a null at each level.
+    fn write(properties: WriterProperties, groups: &[Range<i32>]) -> Vec<u8> {
+        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties.into()).unwrap();
+        for rows in groups {
+            let rows: Vec<i32> = rows.clone().collect();
+            let mut out = writer.next_row_group().unwrap();
+            fn put<T: DataType>(
+                out: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+                values: &[T::T],
+                definitions: &[i16],
+                repetitions: &[i16],
+            ) {
+                let mut column = out.next_column().unwrap().unwrap();
+                let given = |levels: &[i16]| (!levels.is_empty()).then(|| levels.to_vec());
+                let levels = (given(definitions), given(repetitions));
+                let typed = column.typed::<T>();
+                typed
+                    .write_batch(values, levels.0.as_deref(), levels.1.as_deref())
+                    .unwrap();
+                column.close().unwrap();
+            }
+            put::<Int32Type>(&mut out, &rows, &[], &[]);
+            let some = |n: &&i32| **n % 5 != 2;
+            let present: Vec<i16> = rows.iter().map(|n| i16::from(some(&n))).collect();
+            let text = |n: &i32| ByteArray::from(format!("text {} ", n % 9).repeat(9).as_str());
+            let texts: Vec<ByteArray> = rows.iter().filter(some).map(text).collect();
+            put::<ByteArrayType>(&mut out, &texts, &present, &[]);
+            // A null list, an empty one, one of a null, one of two values.
+            let levels = |n: &i32, deepest: i16| -> Vec<(i16, i16)> {
+                match n % 4 {
+                    0 => vec![(0, 0)],
+                    1 => vec![(1, 0)],
+                    2 => vec![(2, 0)],
+                    _ => vec![(deepest, 0), (deepest, 1)],
+                }
+            };
+            let nested: Vec<(i16, i16)> = rows.iter().flat_map(|n| levels(n, 4)).collect();
+            let (d, r): (Vec<i16>, Vec<i16>) = nested.iter().copied().unzip();
+            let full = d.iter().filter(|&&d| d == 4).count();
+            let strings: Vec<ByteArray> = (0..full).map(|n| text(&(n as i32))).collect();
+            put::<ByteArrayType>(&mut out, &strings, &d, &r);
+            let numbers: Vec<f64> = (0..full).map(|n| n as f64 / 7.0).collect();
+            put::<DoubleType>(&mut out, &numbers, &d, &r);
+            let keyed: Vec<(i16, i16)> = rows
+                .iter()
+                .flat_map(|n| {
+                    if n % 3 == 0 {
+                        vec![(1, 0)]
+                    } else {
+                        vec![(2, 0), (2, 1)]
+                    }
+                })
+                .collect();
+            let (d, r): (Vec<i16>, Vec<i16>) = keyed.iter().copied().unzip();
+            let full = d.iter().filter(|&&d| d == 2).count();
+            let keys: Vec<ByteArray> = (0..full).map(|n| text(&(n as i32))).collect();
+            put::<ByteArrayType>(&mut out, &keys, &d, &r);
+            let d: Vec<i16> = d.iter().map(|&d| if d == 2 { 3 } else { d }).collect();
+            let flags: Vec<bool> = (0..full).map(|n| n % 3 == 0).collect();
+            put::<BoolType>(&mut out, &flags, &d, &r);
+            let code = |n: &i32| ByteArray::from(n.to_be_bytes().to_vec()).into();
+            let codes: Vec<_> = rows.iter().map(code).collect();
+            put::<FixedLenByteArrayType>(&mut out, &codes, &[], &[]);
+            let time = |n: &i32| {
+                let mut time = ::parquet::data_type::Int96::new();
+                time.set_data(1, 2, n.unsigned_abs());
+                time
+            };
+            let times: Vec<_> = rows.iter().filter(some).map(time).collect();
+            put::<::parquet::data_type::Int96Type>(&mut out, &times, &present, &[]);
+            out.close().unwrap();
+        }
+        writer.into_inner().unwrap()
+    }
+
+    /// Every row as text, by the crate's own reader of rows.
+    fn shown(bytes: &[u8]) -> Vec<String> {
+        let reader = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        rows.map(|row| format!("{:?}", row.unwrap())).collect()
+    }
+
+    fn metadata(bytes: &[u8]) -> ParquetMetaData {
+        footer(&Bytes::copy_from_slice(bytes), None).unwrap()
+    }
+
+    fn source(bytes: &[u8]) -> Source<'static> {
+        Source {
+            file: Arc::new(Bytes::copy_from_slice(bytes)),
+            path: Path::new("in.parquet"),
+            to: Path::new("out.parquet"),
+        }
+    }
+
+    fn copied(bytes: &[u8], keep: impl FnMut(u64) -> bool) -> (Vec<u8>, CopiedRows) {
+        let mut out = Vec::new();
+        let copied = copy_rows(&source(bytes), &mut out, keep, &mut || Ok(())).unwrap();
+        (out, copied)
+    }
+
+    #[test]
+    fn kept_rows_are_the_same_with_every_codec_and_encoding() {
+        let codecs = [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::BROTLI(BrotliLevel::default()),
+            Compression::LZ4,
+            Compression::LZ4_RAW,
+            Compression::ZSTD(ZstdLevel::default()),
+        ];
+        let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
+        let entry = || KeyValue::new("ARROW:schema".into(), "kept".to_string());
+        for (codec, version, dictionary) in codecs
+            .into_iter()
+            .flat_map(|codec| versions.map(|version| (codec, version)))
+            .flat_map(|(codec, version)| [true, false].map(|on| (codec, version, on)))
+        {
+            let properties = WriterProperties::builder()
+                .set_compression(codec)
+                .set_writer_version(version)
+                .set_dictionary_enabled(dictionary)
+                .set_data_page_size_limit(300)
+                .set_write_batch_size(8)
+                .set_column_bloom_filter_enabled("text".into(), true)
+                .set_sorting_columns(Some(vec![SortingColumn {
+                    column_idx: 0,
+                    descending: false,
+                    nulls_first: false,
+                }]))
+                .set_key_value_metadata(Some(vec![entry()]));
+            // The first row group loses nothing, the second all, the third some.
+            let input = write(properties.build(), &[0..90, 90..130, 130..400]);
+            let keep = |row: u64| row < 90 || row >= 130 && (row % 7 < 3 || row > 380);
+            let mut asked = 0;
+            let (out, copied) = copied(&input, |row| {
+                assert_eq!(row, asked, "rows are asked for once and in order");
+                asked += 1;
+                keep(row)
+            });
+            let rows = shown(&input).into_iter().zip(0..);
+            let wanted: Vec<String> = rows.filter(|(_, n)| keep(*n)).map(|(row, _)| row).collect();
+            assert_eq!(shown(&out), wanted, "{codec} {version:?} {dictionary}");
+            let kept = wanted.len() as u64;
+            assert_eq!((copied.rows, copied.kept), (400, kept));
+            assert_eq!((copied.whole_groups, copied.changed_groups), (1, 1));
+            let (before, after) = (metadata(&input), metadata(&out));
+            let schemas =
+                [&before, &after].map(|m| m.file_metadata().schema_descr().root_schema_ptr());
+            assert_eq!(schemas[0], schemas[1]);
+            let entries = after.file_metadata().key_value_metadata().unwrap();
+            assert_eq!(entries, &vec![entry()]);
+            assert_eq!(after.num_row_groups(), 2);
+            for group in after.row_groups() {
+                assert_eq!(
+                    group.sorting_columns(),
+                    before.row_group(0).sorting_columns()
+                );
+                for (a, b) in group.columns().iter().zip(before.row_group(0).columns()) {
+                    assert_eq!(a.compression(), b.compression());
+                    let has = |c: &ColumnChunkMetaData| {
+                        let dictionary = c.dictionary_page_offset().is_some();
+                        let bloom = c.bloom_filter_offset().is_some();
+                        (dictionary, bloom, c.statistics().is_some())
+                    };
+                    assert_eq!(has(a), has(b), "{}", a.column_path());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn annotations_follow_their_rows() {
+        let entries = [("ARROW:schema", "gone"), ("huggingface", "kept")];
+        let entry = |(key, value): (&str, &str)| KeyValue::new(key.into(), value.to_string());
+        let properties =
+            WriterProperties::builder().set_key_value_metadata(Some(entries.map(entry).to_vec()));
+        let input = write(properties.build(), &[0..30, 30..60]);
+        let note = |row: u64| Annotation {
+            cluster: (row.is_multiple_of(2)).then_some(row as i64),
+            cluster_size: Some(2),
+            survivor: (row.is_multiple_of(3)).then(|| format!("s{row}")),
+            resemblance: Some(0.5),
+            kept: Some(row.is_multiple_of(5)),
+        };
+        let mut out = Vec::new();
+        let keep = |row: u64| row < 30 || row % 2 == 1;
+        annotate(&source(&input), &mut out, keep, note, &mut || Ok(())).unwrap();
+        let rows = shown(&out);
+        assert_eq!(rows.len(), 45);
+        let last = |row: usize| rows[row].split("\"lookalike\"").nth(1).unwrap().to_string();
+        let (first, second) = (last(6), last(31));
+        for part in [
+            "Long(6)",
+            "Long(2)",
+            "Str(\"s6\")",
+            "Double(0.5)",
+            "Bool(false)",
+        ] {
+            assert!(first.contains(part), "{first}");
+        }
+        // Row 33 is the second that is kept of the second row group.
+        assert!(
+            second.contains("Str(\"s33\")") && second.contains("Null"),
+            "{second}"
+        );
+        let metadata = metadata(&out);
+        let kept = metadata.file_metadata().key_value_metadata().unwrap();
+        assert_eq!(kept, &vec![entry(entries[1])]);
+
+        // Once more, the column is replaced, and everything else stays.
+        let renoted = |row: u64| Annotation {
+            cluster: Some(1000 + row as i64),
+            ..note(row)
+        };
+        let mut again = Vec::new();
+        annotate(&source(&out), &mut again, |_| true, renoted, &mut || Ok(())).unwrap();
+        let split = |row: &String| {
+            let (before, after) = row.split_once("\"lookalike\"").unwrap();
+            (before.to_string(), after.to_string())
+        };
+        for (number, (before, after)) in rows.iter().zip(shown(&again)).enumerate() {
+            let (before, after) = (split(before), split(&after));
+            assert_eq!(before.0, after.0);
+            assert!(
+                after.1.contains(&format!("Long({})", 1000 + number)),
+                "{}",
+                after.1
+            );
+            assert!(!after.1.contains("\"lookalike\""));
+        }
+    }
+
+    /// A column of that name may be anything, and may stand before others.
+    #[test]
+    fn a_column_of_another_type_is_replaced_in_its_place() {
+        let schema = "message rows {
+            required int32 id; required int64 lookalike; required int32 last;
+        }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let sorting = |column_idx| SortingColumn {
+            column_idx,
+            descending: false,
+            nulls_first: false,
+        };
+        for (sorted_by, stays) in [(0, true), (2, false)] {
+            let properties = WriterProperties::builder()
+                .set_column_encoding("lookalike".into(), Encoding::DELTA_BINARY_PACKED)
+                .set_sorting_columns(Some(vec![sorting(sorted_by)]));
+            let properties = Arc::new(properties.build());
+            let mut writer =
+                SerializedFileWriter::new(Vec::new(), schema.clone(), properties).unwrap();
+            let mut out = writer.next_row_group().unwrap();
+            for number in 0..3 {
+                let mut column = out.next_column().unwrap().unwrap();
+                match number {
+                    1 => column.typed::<Int64Type>().write_batch(&[7, 8], None, None),
+                    _ => column.typed::<Int32Type>().write_batch(&[1, 2], None, None),
+                }
+                .unwrap();
+                column.close().unwrap();
+            }
+            out.close().unwrap();
+            let input = writer.into_inner().unwrap();
+            let note = |row: u64| Annotation {
+                cluster: Some(row as i64),
+                ..Annotation::default()
+            };
+            let mut out = Vec::new();
+            annotate(&source(&input), &mut out, |_| true, note, &mut || Ok(())).unwrap();
+            let metadata = metadata(&out);
+            let fields = metadata.file_metadata().schema().get_fields();
+            let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+            assert_eq!(names, ["id", "lookalike", "last"]);
+            let rows = shown(&out);
+            assert_eq!(rows.len(), 2);
+            assert!(
+                rows[1].contains("Long(1)") && !rows[1].contains("Long(8)"),
+                "{rows:?}"
+            );
+            assert!(rows[1].contains("(\"last\", Int(2))"), "{rows:?}");
+            let kept = metadata.row_group(0).sorting_columns();
+            assert_eq!(kept.is_some(), stays);
+        }
+    }
+
+    #[test]
+    fn damage_names_row_group_and_column() {
+        let mut input = write(WriterProperties::default(), &[0..30, 30..60]);
+        let at = metadata(&input).row_group(1).column(1).data_page_offset();
+        input[at as usize..][..20].fill(0xff);
+        let error = copy_rows(&source(&input), Vec::new(), |row| row != 31, &mut || Ok(()));
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.starts_with("in.parquet is damaged: row group 1, column text: "),
+            "{text}"
+        );
+    }
+
+    /// Whatever bytes a file has, it is copied or refused: nothing panics, and nothing is read for
+    /// ever.
+    #[test]
+    fn damage_anywhere_is_an_error_or_nothing() {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_column_bloom_filter_enabled("text".into(), true)
+            .build();
+        let input = write(properties, &[0..20, 20..40]);
+        let note = |row: u64| Annotation {
+            cluster: Some(row as i64),
+            ..Annotation::default()
+        };
+        let (mut copied, mut refused) = (0, 0);
+        for at in 0..input.len() {
+            for flip in [1u8, 0x80, 0xff] {
+                // The values themselves are not checked; levels and headers are spread over all.
+                if at % 3 != usize::from(flip) % 3 && at + 1500 < input.len() {
+                    continue;
+                }
+                let mut bytes = input.clone();
+                bytes[at] ^= flip;
+                let source = source(&bytes);
+                let keep = |row: u64| row != 3;
+                let done = match (at + usize::from(flip)) % 3 {
+                    0 => copy_rows(&source, io::sink(), keep, &mut || Ok(())),
+                    1 => annotate(&source, io::sink(), keep, note, &mut || Ok(())),
+                    _ => {
+                        let mut texts = Texts {
+                            columns: &[1],
+                            changes: &mut |row| row % 5 == 1,
+                            text: &mut |_, _, old| Ok(old.to_ascii_uppercase()),
+                        };
+                        copy_with_texts(&source, io::sink(), keep, &mut texts, &mut || Ok(()))
+                    }
+                };
+                match done {
+                    Ok(_) => copied += 1,
+                    Err(Error::DamagedInput { .. } | Error::BadParameter { .. }) => refused += 1,
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+        }
+        assert!(copied > 500 && refused > 500, "{copied} {refused}");
+    }
+
+    #[test]
+    fn a_stop_and_a_full_disk_end_the_copy() {
+        let input = write(
+            WriterProperties::default(),
+            &[std::ops::Range { start: 0, end: 30 }],
+        );
+        let stop = || Err(Error::Interrupted { stage: "dedup" });
+        let stopped = copy_rows(&source(&input), Vec::new(), |row| row > 3, &mut { stop });
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::Error::from_raw_os_error(28))
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let full = copy_rows(&source(&input), Full, |row| row > 3, &mut || Ok(()));
+        let Err(Error::Io { path, source, .. }) = full else {
+            panic!("{full:?}");
+        };
+        assert_eq!(
+            (path.as_path(), source.raw_os_error()),
+            (Path::new("out.parquet"), Some(28))
+        );
+    }
+}

@@ -1,0 +1,356 @@
+//! `revisit` records in place of removed WARC records.
+//!
+//! # Source
+//! ISO 28500:2017 (WARC 1.1), section 6.7. Its profile for identical payloads holds for a capture
+//! whose payload has the digest of one that was archived before. So it is claimed only if the
+//! payloads have equal lengths and digests, both were captured whole, and the survivor has no later
+//! `WARC-Date`. For all other removed records, whose words may be equal but whose bytes are not,
+//! there is a profile of our own ([`SIMILAR`]).
+//!
+//! # Algorithm
+//! 1. Read the WARC files that have a removed document or a survivor, and store what each of these
+//!    records says about its capture, with digests of its payload, in a scratch file.
+//! 2. Compare each removed record with its survivor.
+//!
+//! # Cost
+//! The WARC files are read once more. Memory: 12 bytes and two bits a document, and for each thread
+//! a record, and once more without its transfer coding.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::choose::{Choice, Fate};
+use super::files::{self, Shared};
+use super::policy::date;
+use super::{Revisit, STAGE};
+use crate::base::bits::Bits;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
+use crate::store::workspace::Workspace;
+use crate::store::{disk, meta};
+use crate::text::read::{
+    Batch, Capture, Container, InputFile, ReadConfig, Reason, RecordKind, RecordReader, Reference,
+    capture, labelled,
+};
+use crate::{Error, Result};
+
+/// The profile of the standard for payloads of the same bytes.
+const IDENTICAL: &str = "http://netpreserve.org/warc/{version}/revisit/identical-payload-digest";
+
+/// Our profile: the text of the capture resembles that of the record to which it refers. The block
+/// is the header of the response, if there is one. The payload is in no record.
+const SIMILAR: &str = "urn:x-lookalike:revisit:similar-text";
+
+/// Marks a document without a capture.
+const NONE: u64 = u64::MAX;
+
+/// The removed documents that leave a `revisit` record, and the captures of these documents and of
+/// their survivors.
+pub(super) struct Revisits {
+    captures: Captures,
+    /// By document, its survivor.
+    survivors: Vec<u32>,
+    stands: Bits,
+    count: u64,
+    measure: Measure,
+}
+
+impl Revisits {
+    /// Bytes of memory for this number of documents.
+    pub fn bytes(which: Revisit, documents: u64) -> u64 {
+        match which {
+            Revisit::None => 0,
+            _ => documents * 12 + documents / 4 + 16,
+        }
+    }
+
+    /// Decides which removed documents leave a record.
+    pub fn find(
+        (workspace, inputs, read): (&Workspace, &[InputFile], &ReadConfig),
+        choice: &Choice,
+        (which, measure): (Revisit, Measure),
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<Revisits> {
+        let mut wanted = Bits::new(choice.documents() as usize);
+        let mut survivors = vec![u32::MAX; choice.documents() as usize];
+        for document in 0..choice.documents() {
+            if let Fate::Removed {
+                survivor: Some(survivor),
+                ..
+            } = choice.fate(document)
+            {
+                wanted.insert(document);
+                wanted.insert(survivor);
+                survivors[document as usize] = survivor;
+            }
+        }
+        let from = (workspace, inputs, read);
+        let mut revisits = Revisits {
+            captures: Captures::read(from, &wanted, (scratch, memory), context)?,
+            survivors,
+            stands: wanted,
+            count: 0,
+            measure,
+        };
+        revisits.stands = Bits::new(choice.documents() as usize);
+        for document in 0..choice.documents() {
+            if document.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            let Some((removed, survivor)) = revisits.pair(document)? else {
+                continue;
+            };
+            if which == Revisit::All || is_identical(&removed, &survivor) {
+                revisits.stands.insert(document);
+                revisits.count += 1;
+            }
+        }
+        Ok(revisits)
+    }
+
+    /// The number of removed documents that leave a record.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether a removed document leaves a record.
+    pub fn stands(&self, document: u32) -> bool {
+        self.stands.contains(document)
+    }
+
+    /// The captures of a removed document and of its survivor, if both have one.
+    fn pair(&self, document: u32) -> Result<Option<(Capture, Capture)>> {
+        let survivor = self.survivors[document as usize];
+        if survivor == u32::MAX {
+            return Ok(None);
+        }
+        let pair = (self.captures.get(document)?, self.captures.get(survivor)?);
+        Ok(match pair {
+            // A record with the survivor's id is a copy of it, and no second visit.
+            (Some(removed), Some(survivor)) if removed.id != survivor.id => {
+                Some((removed, survivor))
+            }
+            _ => None,
+        })
+    }
+
+    /// What the record says that a removed document leaves. `score` is its resemblance to the
+    /// survivor.
+    pub fn reference(
+        &self,
+        document: u32,
+        score: &(dyn Fn(u32) -> String + Sync),
+    ) -> Result<Option<Reference>> {
+        if !self.stands(document) {
+            return Ok(None);
+        }
+        let Some((removed, survivor)) = self.pair(document)? else {
+            return Ok(None);
+        };
+        let identical = is_identical(&removed, &survivor);
+        let computed = removed.payload.map(|payload| labelled(&payload.sha1));
+        // Indexes know the survivor by the digest that it states.
+        let digest = match removed.stated.is_some() && removed.stated == survivor.stated {
+            _ if !identical => removed.stated.or(computed),
+            true => removed.stated,
+            false => computed,
+        };
+        let more = match (identical, self.measure) {
+            (true, _) => Vec::new(),
+            (false, Measure::Containment) => vec![("Lookalike-Containment", score(document))],
+            (false, _) => vec![("Lookalike-Resemblance", score(document))],
+        };
+        Ok(Some(Reference {
+            to: survivor,
+            profile: if identical { IDENTICAL } else { SIMILAR },
+            digest,
+            more,
+        }))
+    }
+}
+
+/// Whether the profile of the standard holds.
+fn is_identical(removed: &Capture, survivor: &Capture) -> bool {
+    let when = |capture: &Capture| date(std::str::from_utf8(&capture.date).ok()?);
+    let ordered = when(removed)
+        .zip(when(survivor))
+        .is_some_and(|(removed, survivor)| survivor <= removed);
+    ordered && removed.payload.is_some() && removed.payload == survivor.payload
+}
+
+/// Captures in a file, by document.
+struct Captures {
+    file: disk::File,
+    path: PathBuf,
+    /// By document, where its capture begins; [`NONE`] without one.
+    places: Vec<AtomicU64>,
+}
+
+/// Captures that several threads write, in any order.
+struct CapturesWriter {
+    /// The file and its length.
+    out: Mutex<(BufWriter<disk::File>, u64)>,
+    path: PathBuf,
+    places: Vec<AtomicU64>,
+}
+
+impl CapturesWriter {
+    /// Stores the captures of the wanted documents of one file.
+    fn read(
+        &self,
+        file: u32,
+        input: &InputFile,
+        config: &ReadConfig,
+        (entries, wanted): (&mut InputRecords<'_>, &Bits),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let mut reader = None;
+        let mut batch = Batch::default();
+        while let Some(entry) = entries.next_of(file)? {
+            let InputRecord::Document(number, document) = entry else {
+                continue;
+            };
+            if !wanted.contains(number) {
+                continue;
+            }
+            let reader = match &mut reader {
+                Some(reader) => reader,
+                None => {
+                    input.check_path()?;
+                    let mut opened = RecordReader::open(input, file, config, context.stop);
+                    let is_warc = opened.container() == Some(Container::Warc);
+                    check_failure(&opened, input)?;
+                    if !is_warc {
+                        return Ok(());
+                    }
+                    reader.insert(opened)
+                }
+            };
+            // Its record is the next one, or comes after others.
+            loop {
+                context.stop.check(STAGE)?;
+                batch.clear();
+                let more = reader.next_into(&mut batch);
+                check_failure(reader, input)?;
+                if !more {
+                    return Err(changed(input));
+                }
+                let found = batch.records.first().map(|record| record.source.offset);
+                if found == Some(document.offset) {
+                    break;
+                }
+            }
+            let Some(record) = batch.records.first() else {
+                continue;
+            };
+            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+            let measured = record
+                .notice
+                .as_ref()
+                .is_none_or(|notice| notice.reason != Reason::WrongLength);
+            if record.kind == RecordKind::Warc
+                && let Some(capture) = capture(bytes, measured)
+            {
+                self.put(number, &capture)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&self, document: u32, capture: &Capture) -> Result<()> {
+        let mut bytes = vec![0; 4];
+        let put = meta::encode(capture, &mut bytes);
+        put.map_err(|what| Error::io("encode", &self.path)(io::Error::other(what)))?;
+        let length = (bytes.len() as u32 - 4).to_le_bytes();
+        bytes[..4].copy_from_slice(&length);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, end) = &mut *out;
+        file.write_all(&bytes)
+            .map_err(Error::io("write", &self.path))?;
+        self.places[document as usize].store(*end, Ordering::Relaxed);
+        *end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl Captures {
+    /// Stores the captures of the wanted documents, with `memory` for all threads together.
+    fn read(
+        (workspace, inputs, config): (&Workspace, &[InputFile], &ReadConfig),
+        wanted: &Bits,
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<Captures> {
+        let documents = Catalogue::stats(workspace)?.documents;
+        let path = scratch.join("captures");
+        let file = disk::create(&path)?;
+        let writer = CapturesWriter {
+            out: Mutex::new((BufWriter::with_capacity(disk::WRITE_BUFFER, file), 0)),
+            places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
+            path,
+        };
+        let memory = Shared::new(memory);
+        files::each(
+            "payloads",
+            (workspace, inputs),
+            context,
+            |file, input, entries| {
+                let _memory = memory.take(super::memory_of_payloads(config));
+                writer.read(file, input, config, (entries, wanted), context)
+            },
+        )?;
+        let CapturesWriter { out, places, path } = writer;
+        let (mut out, _) = out.into_inner().unwrap_or_else(PoisonError::into_inner);
+        out.flush().map_err(Error::io("write", &path))?;
+        drop(out);
+        Ok(Captures {
+            file: disk::open(&path)?,
+            path,
+            places,
+        })
+    }
+
+    fn get(&self, document: u32) -> Result<Option<Capture>> {
+        let place = self.places[document as usize].load(Ordering::Relaxed);
+        if place == NONE {
+            return Ok(None);
+        }
+        let read = |bytes: &mut [u8], at| {
+            let read = self.file.read_exact_at(bytes, at);
+            read.map_err(Error::io("read", &self.path))
+        };
+        let mut length = [0; 4];
+        read(&mut length, place)?;
+        let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
+        read(&mut bytes, place + 4)?;
+        match meta::decode(&bytes) {
+            Ok((capture, _)) => Ok(Some(capture)),
+            Err(found) => Err(Error::Corrupt {
+                path: self.path.clone(),
+                offset_bytes: Some(place),
+                what: "capture of a WARC record".into(),
+                expected: "what this command wrote".into(),
+                found,
+            }),
+        }
+    }
+}
+
+fn check_failure(reader: &RecordReader, input: &InputFile) -> Result<()> {
+    match reader.failure() {
+        Some(error) => Err(error).map_err(Error::io("read", &input.path)),
+        None => Ok(()),
+    }
+}
+
+fn changed(input: &InputFile) -> Error {
+    Error::InputChanged {
+        path: input.path.clone(),
+        expected: "the documents that were read from it".into(),
+        found: "other records".into(),
+    }
+}

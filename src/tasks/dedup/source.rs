@@ -1,0 +1,201 @@
+//! The record of what a directory of kept records was made from.
+//!
+//! `.lookalike/source.json` names the work directory, with the parameters of the choice and the
+//! counts, and `.lookalike/remove` is a copy of the list of `--remove`. So a later command can make
+//! the same choice again, and say what was removed.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::output::{PRIVATE, State};
+use super::{DedupConfig, DedupSummary};
+use crate::store::disk;
+use crate::store::workspace::{STATE_FILE, Workspace};
+use crate::{Error, Result};
+
+/// The name of the record.
+const FILE: &str = "source.json";
+
+/// The name of the copy of the list of documents to remove.
+const LIST: &str = "remove";
+
+/// What a directory of kept records was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DedupSource {
+    /// The work directory, as a path from the directory of the kept records.
+    pub work: String,
+    /// The other collection (`--against`), as the work directory names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// The copy of the list of documents to remove (`--remove`), as a path from the directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove: Option<String>,
+    /// Whether removed records were written (`--removed`).
+    pub removed: bool,
+    /// The parameters.
+    pub config: DedupConfig,
+    /// The counts.
+    pub summary: DedupSummary,
+}
+
+/// Whether a directory holds the records that a deduplication kept.
+///
+/// # Errors
+/// `Io`.
+pub fn is_kept(directory: &Path) -> Result<bool> {
+    disk::exists(&directory.join(PRIVATE).join(STATE_FILE))
+}
+
+impl DedupSource {
+    /// What the directory `kept` is made from.
+    pub(super) fn of(
+        kept: &Path,
+        (workspace, config, removed): (&Workspace, &DedupConfig, bool),
+        summary: &DedupSummary,
+    ) -> Result<DedupSource> {
+        Ok(DedupSource {
+            work: path_from(kept, workspace.directory())?,
+            against: workspace
+                .manifest
+                .base
+                .as_ref()
+                .map(|base| base.path.clone()),
+            remove: config.remove.as_ref().map(|_| list_of(kept).1),
+            removed,
+            config: config.clone(),
+            summary: summary.clone(),
+        })
+    }
+
+    /// Writes the record, and the copy of the list.
+    pub(super) fn write(&self, kept: &Path) -> Result<()> {
+        if let Some(list) = &self.config.remove {
+            let mut out = disk::AtomicFile::create(&list_of(kept).0)?;
+            let (mut list_file, mut buffer) = (disk::open(list)?, vec![0; disk::READ_BUFFER]);
+            loop {
+                match disk::read_some(&mut list_file, &mut buffer, list)? {
+                    0 => break,
+                    n => out.put(&buffer[..n])?,
+                }
+            }
+            out.finish()?;
+        }
+        let path = kept.join(PRIVATE).join(FILE);
+        let mut out = disk::AtomicFile::create(&path)?;
+        out.put(&crate::store::to_json(self, &path)?)?;
+        out.put(b"\n")?;
+        out.finish()?;
+        disk::sync_parent(&path)
+    }
+
+    /// Reads the record of a complete directory, with the digest of what it was made from.
+    ///
+    /// # Errors
+    /// `BadParameter` if the directory is not complete, or has no record.
+    pub(crate) fn read(kept: &Path) -> Result<(DedupSource, String)> {
+        let refuse = |limit: &str| {
+            Err(Error::BadParameter {
+                name: "DIR",
+                given: kept.display().to_string(),
+                limit: limit.into(),
+            })
+        };
+        let state = State::read(kept)?;
+        if !state.complete {
+            return refuse(
+                "the command that writes it has not finished; run the same `lookalike dedup` again",
+            );
+        }
+        let path = kept.join(PRIVATE).join(FILE);
+        if !disk::exists(&path)? {
+            return refuse(
+                "it does not record its work directory (.lookalike/source.json is missing); give \
+                 the directory of the kept records, or run the same `lookalike dedup` again, which \
+                 writes the file",
+            );
+        }
+        let bytes = disk::read_all(&path)?;
+        let source: DedupSource =
+            serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
+                path,
+                offset_bytes: None,
+                what: "record of the work directory".into(),
+                expected: "what `lookalike dedup` writes".into(),
+                found: error.to_string(),
+            })?;
+        let mut source = source;
+        // The directory may come from someone else, so no file is read that it only names.
+        let (list, name) = list_of(kept);
+        source.config.remove = match &source.remove {
+            None => None,
+            Some(given) if *given == name => Some(list),
+            Some(_) => {
+                return refuse(
+                    "it does not have its list of --remove; run the same `lookalike dedup` again, \
+                     which copies the list into it",
+                );
+            }
+        };
+        Ok((source, state.digest))
+    }
+
+    /// The work directory.
+    ///
+    /// # Errors
+    /// `BadParameter` if it is gone.
+    pub(crate) fn work(&self, kept: &Path) -> Result<PathBuf> {
+        let work = shortened(&real(kept)?.join(&self.work));
+        match disk::exists(&work)? && disk::is_directory(&work)? {
+            true => Ok(work),
+            false => Err(Error::BadParameter {
+                name: "DIR",
+                given: kept.display().to_string(),
+                limit: format!(
+                    "its work directory {} is gone; move both back to where they were, or run \
+                     `lookalike dedup` again into a new directory",
+                    work.display()
+                ),
+            }),
+        }
+    }
+}
+
+/// The copy of the list of documents to remove: its path, and its name from the directory.
+fn list_of(kept: &Path) -> (PathBuf, String) {
+    let name = format!("{PRIVATE}/{LIST}");
+    (kept.join(&name), name)
+}
+
+fn real(path: &Path) -> Result<PathBuf> {
+    disk::canonical(path).map_err(Error::io("inspect", path))
+}
+
+/// Without `..` after a name. All directories on the way are real ones.
+fn shortened(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                short.pop();
+            }
+            part => short.push(part),
+        }
+    }
+    short
+}
+
+/// The path that leads from one place to another.
+fn path_from(from: &Path, to: &Path) -> Result<String> {
+    let (from, to) = (real(from)?, real(to)?);
+    let common = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = from.components().skip(common).map(|_| OsStr::new(".."));
+    let down = to.components().skip(common).map(Component::as_os_str);
+    let path: PathBuf = up.chain(down).collect();
+    Ok(path.to_string_lossy().into_owned())
+}

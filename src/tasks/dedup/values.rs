@@ -1,0 +1,302 @@
+//! Reads fields of the records, such as those that policies need.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::STAGE;
+use super::files::{self, Shared};
+use super::order::{Values, ValuesWriter};
+use super::places::Places;
+use super::policy::{Policy, preference};
+use super::write::is_parquet;
+use crate::base::progress::Context;
+use crate::engine::collection::{InputRecord, InputRecords};
+use crate::store::workspace::Workspace;
+use crate::text::read::{
+    Batch, InputFile, ReadConfig, RecordKind, RecordReader, date_of, field_of,
+};
+use crate::{Error, Result};
+
+/// Buffers of a reader.
+const READER_BYTES: u64 = 4 << 20;
+/// Values that are written at once.
+const VALUES_AT_ONCE: usize = 32 << 10;
+
+/// Memory of a thread that reads records one at a time. A buffer that grows has up to half more
+/// than it holds.
+pub(crate) fn memory_of_reader(config: &ReadConfig) -> u64 {
+    let record = config.max_document.0;
+    record.saturating_add(record / 2 + READER_BYTES)
+}
+
+/// For each policy that reads a field, the preference of every document by it. The inputs are read
+/// once for all of them, or not at all, with `memory` for all threads together.
+pub(super) fn preferences(
+    (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
+    policies: &[Policy],
+    config: &ReadConfig,
+    (scratch, memory): (&Path, u64),
+    context: &Context<'_>,
+) -> Result<Vec<Option<Values>>> {
+    let writers = policies.iter().enumerate().map(|(at, policy)| {
+        let path = scratch.join(format!("values-{at}"));
+        policy.field().map(|_| Values::create(path)).transpose()
+    });
+    let writers = writers.collect::<Result<Vec<_>>>()?;
+    let preferences = Preferences {
+        policies,
+        writers,
+        found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
+    };
+    let columns = policies
+        .iter()
+        .map(|policy| policy.field().map(Part::Field));
+    let columns: Vec<Option<Part<'_>>> = columns.collect();
+    let from = (workspace, inputs, places);
+    fields(from, &columns, (config, memory), &preferences, context)?;
+    for (policy, found) in policies.iter().zip(&preferences.found) {
+        if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
+            return Err(Error::BadParameter {
+                name: "keep",
+                given: policy.to_string(),
+                limit: no_such_field(field),
+            });
+        }
+    }
+    let finished = preferences.writers.into_iter();
+    Ok(finished
+        .map(|writer| writer.map(ValuesWriter::finish))
+        .collect())
+}
+
+/// Why a field cannot be used.
+pub(crate) fn no_such_field(field: &str) -> String {
+    format!("no record has a field {field} with a string or a number")
+}
+
+/// Turns the fields of records into preferences.
+struct Preferences<'p> {
+    policies: &'p [Policy],
+    /// By policy, if it reads a field: where the preferences go.
+    writers: Vec<Option<ValuesWriter>>,
+    /// By policy: whether a record has its field.
+    found: Vec<AtomicBool>,
+}
+
+impl FieldSink for Preferences<'_> {
+    type Value = u64;
+
+    fn value(&self, column: usize, text: Option<&str>) -> Result<u64> {
+        if let (Some(found), true) = (self.found.get(column), text.is_some()) {
+            found.store(true, Ordering::Relaxed);
+        }
+        let policy = self.policies.get(column);
+        Ok(policy.map_or(0, |policy| preference(policy, text)))
+    }
+
+    fn put(&self, column: usize, first: u32, values: &[u64]) -> Result<()> {
+        match self.writers.get(column) {
+            Some(Some(writer)) => writer.put(first, values),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is read of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part<'p> {
+    /// The field with this name ([`field_of`]).
+    Field(&'p str),
+    /// The date ([`date_of`]).
+    Date,
+}
+
+/// Takes the fields of records. Several threads call it at the same time.
+pub(crate) trait FieldSink: Sync {
+    /// What is kept of a field, until [`FieldSink::put`] takes it.
+    type Value;
+    /// The value of the field of a column, if the record has it.
+    fn value(&self, column: usize, text: Option<&str>) -> Result<Self::Value>;
+    /// Takes the values of consecutive documents from number `first` on.
+    fn put(&self, column: usize, first: u32, values: &[Self::Value]) -> Result<()>;
+}
+
+/// Reads a field of every document for each column that names one. The inputs are read once for all
+/// columns, or not at all, with `memory` for all threads together.
+pub(crate) fn fields<S: FieldSink>(
+    (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
+    columns: &[Option<Part<'_>>],
+    (config, memory): (&ReadConfig, u64),
+    sink: &S,
+    context: &Context<'_>,
+) -> Result<()> {
+    if columns.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let fields = Fields {
+        columns,
+        config,
+        sink,
+    };
+    let memory = Shared::new(memory);
+    files::each(
+        "fields",
+        (workspace, inputs),
+        context,
+        |file, input, entries| {
+            let documents = places.documents(file);
+            if documents.is_empty() {
+                return Ok(());
+            }
+            let _memory = memory.take(memory_of_reader(config));
+            fields.read(file, input, (entries, documents.start), context)
+        },
+    )
+}
+
+/// What is read of the records.
+struct Fields<'f, S> {
+    columns: &'f [Option<Part<'f>>],
+    config: &'f ReadConfig,
+    sink: &'f S,
+}
+
+impl<S: FieldSink> Fields<'_, S> {
+    /// Reads one file, whose first document has the number `first`.
+    fn read(
+        &self,
+        file: u32,
+        input: &InputFile,
+        (entries, mut first): (&mut InputRecords<'_>, u32),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        input.check_path()?;
+        let mut readers = Readers::open(input, file, (self.columns, self.config), context)?;
+        let mut values: Vec<Vec<S::Value>> = self.columns.iter().map(|_| Vec::new()).collect();
+        let mut held = 0;
+        while let Some(entry) = entries.next_of(file)? {
+            let InputRecord::Document(_, document) = entry else {
+                continue;
+            };
+            loop {
+                context.stop.check(STAGE)?;
+                if !readers.advance(input)? {
+                    return Err(changed(input));
+                }
+                if readers.offset() == Some(document.offset) {
+                    break;
+                }
+            }
+            for (at, (part, values)) in self.columns.iter().zip(&mut values).enumerate() {
+                if let Some(part) = part {
+                    let value = readers.value(at, *part);
+                    values.push(self.sink.value(at, value.as_deref())?);
+                }
+            }
+            held += 1;
+            if held as usize == VALUES_AT_ONCE {
+                self.put(first, &mut values)?;
+                first += held;
+                held = 0;
+            }
+        }
+        self.put(first, &mut values)
+    }
+
+    /// Hands over the values of the documents from number `first` on.
+    fn put(&self, first: u32, values: &mut [Vec<S::Value>]) -> Result<()> {
+        for (column, values) in values.iter_mut().enumerate() {
+            if !values.is_empty() {
+                self.sink.put(column, first, values)?;
+            }
+            values.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Reads the records of a file, one at a time.
+struct Readers {
+    /// One reader; of a Parquet file one for each column, with the column's field in place of the
+    /// URL. All give the same rows.
+    readers: Vec<(RecordReader, Batch)>,
+    is_parquet: bool,
+}
+
+impl Readers {
+    fn open(
+        input: &InputFile,
+        file: u32,
+        (columns, config): (&[Option<Part<'_>>], &ReadConfig),
+        context: &Context<'_>,
+    ) -> Result<Readers> {
+        let open = |config: &ReadConfig| {
+            let reader = RecordReader::open(input, file, config, context.stop);
+            (reader, Batch::default())
+        };
+        let is_parquet = is_parquet(&input.path)?;
+        let readers = match is_parquet {
+            false => vec![open(config)],
+            true => columns
+                .iter()
+                .map(|part| {
+                    let field = match part {
+                        Some(Part::Field(field)) => Some((*field).into()),
+                        _ => None,
+                    };
+                    open(&ReadConfig {
+                        url_field: field,
+                        ..config.clone()
+                    })
+                })
+                .collect(),
+        };
+        Ok(Readers {
+            readers,
+            is_parquet,
+        })
+    }
+
+    /// Reads the next record; `false` at the end.
+    fn advance(&mut self, input: &InputFile) -> Result<bool> {
+        let mut more = true;
+        for (reader, batch) in &mut self.readers {
+            batch.clear();
+            more &= reader.next_into(batch);
+            if let Some(error) = reader.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+        }
+        Ok(more)
+    }
+
+    fn offset(&self) -> Option<u64> {
+        let (_, batch) = self.readers.first()?;
+        batch.records.first().map(|record| record.source.offset)
+    }
+
+    /// What is wanted for column number `column`.
+    fn value(&self, column: usize, part: Part<'_>) -> Option<String> {
+        let (_, batch) = self.readers.get(if self.is_parquet { column } else { 0 })?;
+        let record = batch.records.first()?;
+        match (&record.kind, part) {
+            (RecordKind::Row(_), Part::Date) => None,
+            (RecordKind::Row(row), Part::Field(_)) => row.url.clone(),
+            (kind, part) => {
+                let bytes = batch.bytes.get(record.bytes.clone())?;
+                match part {
+                    Part::Field(field) => field_of(kind, bytes, field),
+                    Part::Date => date_of(kind, bytes),
+                }
+            }
+        }
+    }
+}
+
+fn changed(input: &InputFile) -> Error {
+    Error::InputChanged {
+        path: input.path.clone(),
+        expected: "the documents that were read from it".into(),
+        found: "other records".into(),
+    }
+}

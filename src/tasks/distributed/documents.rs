@@ -1,0 +1,418 @@
+//! The documents: on their way to their parts, and there.
+
+use std::collections::BTreeMap;
+
+use crate::Result;
+use crate::base::rate::Rate;
+use crate::engine::sample::Levels;
+use crate::engine::shingle::Shingler;
+use crate::tasks::dedup::{Policy, preference};
+use crate::text::read::{ContentKind, RawDocument};
+
+use super::blob::{DOCUMENTS, Reader, compress, put, put_bytes};
+use super::spill::Spill;
+use super::{Config, Row, bad, place_of};
+
+const STAGE: &str = "documents";
+/// Text that is kept before it is sent to its parts.
+const INTAKE_BYTES: usize = 32 << 20;
+/// Documents and bytes whose MD5s are computed together.
+const TOGETHER: usize = 256;
+const TOGETHER_BYTES: usize = 1 << 20;
+/// Nothing is hashed.
+const NO_RANGE: (u64, u64) = (1, 0);
+
+/// What a document takes part as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// One of the documents among which pairs are sought.
+    Any = 3,
+    /// A query.
+    Query = 1,
+    /// A document of the collection that is looked up.
+    Collection = 2,
+}
+
+/// Sends texts to their parts.
+pub struct Intake {
+    places: u32,
+    groups: crate::engine::collection::SizeGroups,
+    policies: Vec<Policy>,
+    shingler: Shingler<u64>,
+    /// The records of documents whose MD5s are still to be computed.
+    open: Vec<Vec<u8>>,
+    /// Records by part and MD5.
+    records: Vec<(u32, [u8; 16], Vec<u8>)>,
+    bytes: usize,
+    text: Vec<u8>,
+}
+
+impl Intake {
+    /// `policies` say which of two documents stays, if that is to be found out.
+    pub fn new(config: &Config, policies: Vec<Policy>) -> Result<Self> {
+        config.check()?;
+        Ok(Intake {
+            places: config.places,
+            groups: config.size_groups.clone(),
+            policies,
+            shingler: Shingler::new(&config.shingle),
+            open: Vec::new(),
+            records: Vec::new(),
+            bytes: 0,
+            text: Vec::new(),
+        })
+    }
+
+    /// The policies, whose fields `add` expects.
+    #[must_use]
+    pub fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    /// Adds a document. `values` are those of the fields of the policies. Identifiers are ordered
+    /// by their bytes. A document without words is left out: no other resembles it.
+    pub fn add(
+        &mut self,
+        text: &str,
+        content: ContentKind,
+        id: &[u8],
+        values: &[Option<&str>],
+        side: Side,
+        out: &mut Vec<Row>,
+    ) -> Result<()> {
+        let document = RawDocument::of_text(text, content);
+        let mut set = Vec::new();
+        self.text.clear();
+        let facts = self
+            .shingler
+            .shingle_keeping(&document, NO_RANGE, &mut set, &mut self.text);
+        let text = &self.text;
+        let mut record = Vec::with_capacity(text.len() + id.len() + 64);
+        if facts.words > 0 {
+            record.push(side as u8);
+            record.push(self.groups.group(facts.words));
+            put_bytes(&mut record, id);
+            put_bytes(&mut record, &self.rank(facts.words, values));
+            put_bytes(&mut record, text);
+        }
+        self.bytes += record.len();
+        self.open.push(record);
+        if self.open.len() >= TOGETHER || self.shingler.undigested_bytes() >= TOGETHER_BYTES {
+            self.close();
+        }
+        if self.bytes >= INTAKE_BYTES {
+            self.send(out)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the rest.
+    pub fn finish(&mut self, out: &mut Vec<Row>) -> Result<()> {
+        self.send(out)
+    }
+
+    /// The place of a document in the order of preference: what is preferred is less. The last
+    /// byte says which of the rest is preferred: 0 for the least identifier, 1 for the greatest.
+    fn rank(&self, words: u64, values: &[Option<&str>]) -> Vec<u8> {
+        let mut rank = Vec::new();
+        let mut values = values.iter();
+        for policy in &self.policies {
+            let place = match policy {
+                Policy::First => break,
+                Policy::Last => {
+                    rank.push(1);
+                    return rank;
+                }
+                Policy::Longest => u64::MAX - words,
+                Policy::Shortest => words,
+                policy => preference(policy, values.next().copied().flatten()),
+            };
+            rank.extend_from_slice(&place.to_be_bytes());
+        }
+        if !self.policies.is_empty() {
+            rank.push(0);
+        }
+        rank
+    }
+
+    fn close(&mut self) {
+        let digests = self.shingler.digests();
+        for (record, digest) in self.open.drain(..).zip(digests) {
+            if !record.is_empty() {
+                let [a, b, c, d, e, f, g, h, ..] = *digest;
+                let value = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+                self.records
+                    .push((place_of(value, self.places), *digest, record));
+            }
+        }
+    }
+
+    fn send(&mut self, out: &mut Vec<Row>) -> Result<()> {
+        self.close();
+        self.bytes = 0;
+        self.records.sort_by_key(|(part, ..)| *part);
+        for part in self.records.chunk_by(|a, b| a.0 == b.0) {
+            let mut blob = vec![DOCUMENTS];
+            put(&mut blob, part.len() as u64);
+            let mut records = Vec::new();
+            for (_, digest, record) in part {
+                blob.extend_from_slice(digest);
+                records.extend_from_slice(record);
+            }
+            compress(&records, &mut blob)?;
+            out.push(Row {
+                place: part[0].0,
+                blob,
+            });
+        }
+        self.records.clear();
+        Ok(())
+    }
+}
+
+/// A document of a part.
+pub(super) struct Member {
+    part: u32,
+    digest: [u8; 16],
+    pub side: u8,
+    group: u8,
+    pub id: Box<[u8]>,
+    pub rank: Box<[u8]>,
+    /// Its text among the texts.
+    at: u64,
+    length: u32,
+}
+
+impl Member {
+    /// Appends what a result needs to know of it.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.side);
+        put_bytes(out, &self.id);
+        put_bytes(out, &self.rank);
+    }
+
+    /// Reads what `put` wrote.
+    pub fn read(reader: &mut Reader<'_>) -> Result<Member> {
+        Ok(Member {
+            part: 0,
+            digest: [0; 16],
+            side: reader.byte()?,
+            group: 0,
+            id: reader.bytes()?.into(),
+            rank: reader.bytes()?.into(),
+            at: 0,
+            length: 0,
+        })
+    }
+}
+
+/// The documents of some parts. Those with the same words are one *node*.
+pub(super) struct Documents {
+    members: Vec<Member>,
+    /// The first member of each node, and the number of members at the end.
+    nodes: Vec<u32>,
+    /// The first node of each part.
+    parts: BTreeMap<u32, u32>,
+    texts: Spill,
+    buffer: Vec<u8>,
+    shingler: Shingler<u64>,
+    pub sampler: Sampler,
+}
+
+impl Documents {
+    pub fn new(config: &Config) -> Self {
+        Documents {
+            members: Vec::new(),
+            nodes: Vec::new(),
+            parts: BTreeMap::new(),
+            texts: Spill::new(&config.scratch, config.memory / 2),
+            buffer: Vec::new(),
+            shingler: Shingler::new(&config.shingle),
+            sampler: Sampler::new(config),
+        }
+    }
+
+    pub fn add(&mut self, part: u32, blob: &[u8]) -> Result<()> {
+        let mut reader = Reader::of(STAGE, DOCUMENTS, blob)?;
+        let count = reader.number()?;
+        let digests = reader.take(count.saturating_mul(16))?;
+        let records = reader.compressed()?;
+        let mut reader = Reader::new(STAGE, &records);
+        for digest in digests.as_chunks().0 {
+            let (side, group) = (reader.byte()?, reader.byte()?);
+            let (id, rank) = (reader.bytes()?.into(), reader.bytes()?.into());
+            let text = reader.bytes()?;
+            self.members.push(Member {
+                part,
+                digest: *digest,
+                side,
+                group,
+                id,
+                rank,
+                at: self.texts.put(text)?,
+                length: text.len() as u32,
+            });
+        }
+        Ok(())
+    }
+
+    /// Numbers the nodes. No documents may be added afterwards.
+    pub fn finish(&mut self) -> Result<()> {
+        if self.members.len() > u32::MAX as usize {
+            let found = self.members.len().to_string();
+            return Err(bad(STAGE, "at most 2^32 documents in a task", found));
+        }
+        self.members.sort_unstable_by(|a, b| {
+            let key = |m: &Member| (m.part, m.digest);
+            let rest = |m: &Member| (m.side, m.rank.clone());
+            let by_id = || a.id.cmp(&b.id).then_with(|| rest(a).cmp(&rest(b)));
+            key(a).cmp(&key(b)).then_with(by_id)
+        });
+        for (n, member) in self.members.iter().enumerate() {
+            let before = n.checked_sub(1).map(|n| &self.members[n]);
+            if before.is_none_or(|b| (b.part, b.digest) != (member.part, member.digest)) {
+                let node = self.nodes.len() as u32;
+                self.parts.entry(member.part).or_insert(node);
+                self.nodes.push(n as u32);
+            }
+        }
+        self.nodes.push(self.members.len() as u32);
+        Ok(())
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.nodes.len().saturating_sub(1)
+    }
+
+    /// Part and rank of a node.
+    pub fn number(&self, node: usize) -> (u32, u32) {
+        let part = self.first(node).part;
+        (part, node as u32 - self.parts[&part])
+    }
+
+    /// The node of a number.
+    pub fn node(&self, stage: &'static str, document: u64) -> Result<usize> {
+        let (part, rank) = (super::part_of(document), document as u32);
+        let first = self.parts.get(&part);
+        let node = first.map(|&first| first as usize + rank as usize);
+        let node = node.filter(|&node| node < self.nodes() && self.first(node).part == part);
+        node.ok_or_else(|| {
+            let expected = format!("document {rank} of part {part} in the same task");
+            bad(stage, expected, format!("{} documents", self.nodes()))
+        })
+    }
+
+    pub fn members(&self, node: usize) -> &[Member] {
+        &self.members[self.nodes[node] as usize..self.nodes[node + 1] as usize]
+    }
+
+    fn first(&self, node: usize) -> &Member {
+        &self.members[self.nodes[node] as usize]
+    }
+
+    /// The sides of a node's members.
+    pub fn sides(&self, node: usize) -> u64 {
+        let members = self.members(node).iter();
+        u64::from(members.fold(0, |sides, member| sides | member.side))
+    }
+
+    /// The level of a node in the sampling.
+    pub fn level(&self, node: usize) -> usize {
+        self.sampler.level(self.first(node).group)
+    }
+
+    pub fn text(&mut self, node: usize, out: &mut Vec<u8>) -> Result<()> {
+        let (at, length) = (self.first(node).at, self.first(node).length);
+        self.texts.read(at, length as usize, out)
+    }
+
+    /// The sampled fingerprints of a node, sorted.
+    pub fn set(&mut self, node: usize, set: &mut Vec<u64>) -> Result<()> {
+        let bounds = self.sampler.bounds[self.level(node)];
+        self.set_within(node, bounds, set)
+    }
+
+    /// The fingerprints of a node within bounds, sorted.
+    pub fn set_within(
+        &mut self,
+        node: usize,
+        bounds: (u64, u64),
+        set: &mut Vec<u64>,
+    ) -> Result<()> {
+        let mut text = std::mem::take(&mut self.buffer);
+        self.text(node, &mut text)?;
+        let done = set_of(&mut self.shingler, &text, bounds, set);
+        self.buffer = text;
+        done
+    }
+}
+
+/// The fingerprints of a text within bounds, sorted.
+pub(super) fn set_of(
+    shingler: &mut Shingler<u64>,
+    text: &[u8],
+    bounds: (u64, u64),
+    set: &mut Vec<u64>,
+) -> Result<()> {
+    let text = std::str::from_utf8(text);
+    let text = text.map_err(|_| bad(STAGE, "a text in UTF-8", "other bytes"))?;
+    let document = RawDocument::of_text(text, ContentKind::Text);
+    shingler.shingle_undigested(&document, bounds, set);
+    shingler.digests();
+    Ok(())
+}
+
+/// Which fingerprints are in a sample, and where they go.
+pub(super) struct Sampler {
+    pub levels: Levels,
+    /// The bounds of each level; the first one contains the others.
+    pub bounds: Vec<(u64, u64)>,
+    places: u32,
+}
+
+/// Bits that a fingerprint is shortened by when frequencies are counted.
+pub(super) const SHORTENED: u32 = 16;
+
+impl Sampler {
+    pub fn new(config: &Config) -> Self {
+        let levels = config.sampling.levels(config.size_groups.count());
+        Sampler {
+            bounds: levels.rates.iter().copied().map(Rate::bounds).collect(),
+            levels,
+            places: config.places,
+        }
+    }
+
+    pub fn level(&self, group: u8) -> usize {
+        let level = self.levels.level_of_group.get(usize::from(group));
+        usize::from(level.copied().unwrap_or(0))
+    }
+
+    /// The share of the keys before a shortened key, as a part of `of`. It grows with the key.
+    pub fn share(&self, short: u64, of: u64) -> u64 {
+        let (low, high) = self.bounds[0];
+        let (low, high) = (low >> SHORTENED, high >> SHORTENED);
+        let width = u128::from(high - low) + 1;
+        let at = u128::from(short.clamp(low, high) - low);
+        (at * u128::from(of) / width) as u64
+    }
+
+    /// The range of a shortened key.
+    pub fn place(&self, short: u64) -> u32 {
+        self.share(short, self.places.into()) as u32
+    }
+
+    /// The keys of a sorted set at a level.
+    pub fn at<'s>(&self, level: usize, set: &'s [u64]) -> &'s [u64] {
+        let (low, high) = self.bounds[level];
+        let from = set.partition_point(|&key| key < low);
+        let to = set.partition_point(|&key| key <= high);
+        &set[from..to]
+    }
+}
+
+impl std::fmt::Debug for Intake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Intake").finish_non_exhaustive()
+    }
+}

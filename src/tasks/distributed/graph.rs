@@ -1,0 +1,146 @@
+//! Clusters, and the documents that stay, from all pairs in one task.
+
+use std::collections::HashMap;
+
+use crate::base::union_find::UnionFind;
+use crate::{Error, Result};
+
+/// The pairs of documents, which are called by bytes.
+///
+/// Memory: about 100 bytes for each document that is in a pair, and 8 for each pair of documents
+/// with different words.
+#[derive(Default)]
+pub struct Graph {
+    numbers: HashMap<Box<[u8]>, u32>,
+    ranks: Vec<Box<[u8]>>,
+    equal: Vec<[u32; 2]>,
+    near: Vec<[u32; 2]>,
+}
+
+impl Graph {
+    fn number(&mut self, id: &[u8], rank: &[u8]) -> Result<u32> {
+        if let Some(&number) = self.numbers.get(id) {
+            return Ok(number);
+        }
+        let number = u32::try_from(self.numbers.len())
+            .ok()
+            .filter(|&n| n < u32::MAX);
+        let number = number.ok_or_else(|| Error::BadParameter {
+            name: "pairs",
+            given: "more than 2^32 documents".into(),
+            limit: "fewer; one task holds all documents that are in pairs".into(),
+        })?;
+        self.numbers.insert(id.into(), number);
+        self.ranks.push(rank.into());
+        Ok(number)
+    }
+
+    /// Adds a pair. `ranks` are the places in the order of preference, as [`super::Found::ranks`];
+    /// without any, the least identifier is preferred.
+    pub fn add(&mut self, ids: [&[u8]; 2], ranks: [&[u8]; 2], exact: bool) -> Result<()> {
+        let pair = [
+            self.number(ids[0], ranks[0])?,
+            self.number(ids[1], ranks[1])?,
+        ];
+        match exact {
+            true => self.equal.push(pair),
+            false => self.near.push(pair),
+        }
+        Ok(())
+    }
+
+    /// Identifiers by number, and the place of each document in the order of preference.
+    fn order(&self) -> (Vec<&[u8]>, Vec<u32>) {
+        let mut ids: Vec<&[u8]> = vec![&[]; self.numbers.len()];
+        for (id, &number) in &self.numbers {
+            ids[number as usize] = id;
+        }
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let (a, b) = (a as usize, b as usize);
+            let (rank_a, rank_b) = (&self.ranks[a], &self.ranks[b]);
+            let ids = match rank_a.last() {
+                Some(1) => ids[b].cmp(ids[a]),
+                _ => ids[a].cmp(ids[b]),
+            };
+            rank_a.cmp(rank_b).then(ids)
+        });
+        let mut places = vec![0; ids.len()];
+        for (place, &number) in order.iter().enumerate() {
+            places[number as usize] = place as u32;
+        }
+        (ids, places)
+    }
+
+    /// The preferred document of each group, for each document. Its members are joined by `pairs`.
+    fn preferred(pairs: &[&[[u32; 2]]], places: &[u32]) -> Vec<u32> {
+        let mut groups = UnionFind::new(places.len() as u32);
+        for &[a, b] in pairs.iter().copied().flatten() {
+            groups.union(a, b);
+        }
+        let roots = groups.roots();
+        let mut best: Vec<u32> = (0..places.len() as u32).collect();
+        for (number, &root) in roots.iter().enumerate() {
+            let best = &mut best[root as usize];
+            if places[number] < places[*best as usize] {
+                *best = number as u32;
+            }
+        }
+        roots.iter().map(|&root| best[root as usize]).collect()
+    }
+
+    /// Calls `take` with each document and the preferred one of its cluster.
+    pub fn clusters(&self, mut take: impl FnMut(&[u8], &[u8])) {
+        let (ids, places) = self.order();
+        let preferred = Self::preferred(&[&self.equal, &self.near], &places);
+        for (id, &best) in ids.iter().zip(&preferred) {
+            take(id, ids[best as usize]);
+        }
+    }
+
+    /// Calls `take` with each document that is removed, and with the one that stays in its place:
+    /// the first document, in the order of preference, that stays and reaches the threshold with
+    /// it. Of documents with the same words, the preferred one stands for all
+    /// ([`crate::tasks::dedup::Rule::Star`]).
+    pub fn removed(&self, mut take: impl FnMut(&[u8], &[u8])) {
+        let (ids, places) = self.order();
+        let preferred = Self::preferred(&[&self.equal], &places);
+        let mut order = vec![0u32; ids.len()];
+        for (number, &place) in places.iter().enumerate() {
+            order[place as usize] = number as u32;
+        }
+        // Each pair by the later class, then the earlier one.
+        let mut pairs: Vec<[u32; 2]> = self
+            .near
+            .iter()
+            .map(|pair| {
+                let [a, b] = pair.map(|number| places[preferred[number as usize] as usize]);
+                [a.max(b), a.min(b)]
+            })
+            .collect();
+        pairs.sort_unstable();
+        let mut survivors: Vec<u32> = (0..ids.len() as u32).collect();
+        for of_later in pairs.chunk_by(|a, b| a[0] == b[0]) {
+            let later = order[of_later[0][0] as usize];
+            let mut earlier = of_later.iter().map(|pair| order[pair[1] as usize]);
+            let stays = |&number: &u32| survivors[number as usize] == number;
+            if let Some(survivor) = earlier.find(stays) {
+                survivors[later as usize] = survivor;
+            }
+        }
+        for (number, &best) in preferred.iter().enumerate() {
+            let survivor = survivors[best as usize];
+            if survivor as usize != number {
+                take(ids[number], ids[survivor as usize]);
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Graph")
+            .field("documents", &self.ranks.len())
+            .finish_non_exhaustive()
+    }
+}

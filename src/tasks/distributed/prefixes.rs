@@ -1,0 +1,219 @@
+//! The prefixes of documents, or their bands of min-hashes, to the ranges of their keys.
+
+use std::collections::HashMap;
+
+use crate::Result;
+use crate::base::measure::Criterion;
+use crate::engine::methods::MinHashes;
+
+use super::blob::{CLASSES, POSTINGS, put, put_rows};
+use super::documents::{SHORTENED, Sampler};
+use super::frequencies::{Chunk, Chunks, RangeClasses};
+use super::{Config, Row, Stage, bad};
+
+const STAGE: &str = "prefixes";
+
+/// What else a posting says of its document: the sides, whether the level is its own, the level.
+pub(super) const OWN: u64 = 4;
+pub(super) const LEVEL: u32 = 3;
+
+/// Sends postings, which have the columns key, rank, number of fingerprints, flags, and number of
+/// fingerprints before the key in the order of the document.
+fn send(sampler: &Sampler, part: u32, postings: &mut Vec<[u64; 5]>, out: &mut Vec<Row>) {
+    postings.sort_unstable();
+    let place = |posting: &[u64; 5]| sampler.place(posting[0] >> SHORTENED);
+    for range in postings.chunk_by(|a, b| place(a) == place(b)) {
+        let mut blob = vec![POSTINGS];
+        put(&mut blob, part.into());
+        put_rows(&mut blob, range);
+        out.push(Row {
+            place: place(&range[0]),
+            blob,
+        });
+    }
+    postings.clear();
+}
+
+/// Sends the prefixes of the documents of parts.
+pub struct Prefixes {
+    chunks: Chunks,
+    chunk: Chunk,
+    criterion: Criterion,
+    /// Classes by part and chunk.
+    classes: HashMap<(u32, u32), Vec<RangeClasses>>,
+}
+
+impl Prefixes {
+    /// A task without rows yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Prefixes {
+            chunks: Chunks::new(config),
+            chunk: Chunk::default(),
+            criterion: config.criterion,
+            classes: HashMap::new(),
+        }
+    }
+}
+
+impl Stage for Prefixes {
+    fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
+        if blob.first() == Some(&CLASSES) {
+            let classes = RangeClasses::read(blob)?;
+            let chunk = self.classes.entry((place, classes.chunk)).or_default();
+            chunk.push(classes);
+            return Ok(());
+        }
+        self.chunks.documents.add(place, blob)
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        let chunk = &mut self.chunk;
+        if !self.chunks.next(chunk)? {
+            return match self.classes.len() {
+                0 => Ok(false),
+                _ => Err(bad(STAGE, "the documents of each class", "classes alone")),
+            };
+        }
+        let documents = &self.chunks.documents;
+        let sampler = &documents.sampler;
+        let classes = self.classes.remove(&(chunk.part, chunk.number));
+        let index = Index::new(sampler, chunk.shortened(), classes.unwrap_or_default())?;
+        let mut postings = Vec::new();
+        let mut ordered: Vec<(u8, u64)> = Vec::new();
+        let mut from = 0;
+        for (n, &end) in chunk.ends.iter().enumerate() {
+            let set = &chunk.keys[from..end];
+            from = end;
+            let node = chunk.node + n;
+            let own = documents.level(node);
+            let (_, rank) = documents.number(node);
+            for level in own..sampler.bounds.len() {
+                let keys = sampler.at(level, set);
+                let prefix = self.criterion.prefix(keys.len() as u32, keys.len() as u32) as usize;
+                if prefix == 0 {
+                    continue;
+                }
+                ordered.clear();
+                ordered.extend(keys.iter().map(|&key| (index.class(sampler, key), key)));
+                let alone = ordered.iter().filter(|(class, _)| *class == 0).count();
+                // Its prefix consists of fingerprints that no other document has.
+                if alone >= prefix {
+                    continue;
+                }
+                if prefix < ordered.len() {
+                    ordered.select_nth_unstable(prefix - 1);
+                }
+                let own = if level == own { OWN } else { 0 };
+                let flags = documents.sides(node) | own | (level as u64) << LEVEL;
+                ordered[..prefix].sort_unstable();
+                for (before, &(_, key)) in ordered[..prefix].iter().enumerate().skip(alone) {
+                    let size = keys.len() as u64;
+                    postings.push([key, rank.into(), size, flags, before as u64]);
+                }
+            }
+        }
+        send(sampler, chunk.part, &mut postings, out);
+        Ok(true)
+    }
+}
+
+/// The classes of the fingerprints of a chunk.
+struct Index {
+    keys: Vec<u64>,
+    classes: Vec<u8>,
+    /// Where the keys of each of equal ranges begin, about as many as there are keys.
+    starts: Vec<u32>,
+}
+
+impl Index {
+    fn new(sampler: &Sampler, mut keys: Vec<u64>, mut ranges: Vec<RangeClasses>) -> Result<Self> {
+        keys.dedup();
+        ranges.sort_unstable_by_key(|range| range.range);
+        let mut classes = Vec::with_capacity(keys.len());
+        let mut from = 0;
+        for range in ranges {
+            let length = keys[from..].partition_point(|&key| sampler.place(key) <= range.range);
+            if range.classes.len() != length {
+                let expected = format!("classes of {length} fingerprints of range {}", range.range);
+                return Err(bad(STAGE, expected, range.classes.len().to_string()));
+            }
+            classes.extend_from_slice(&range.classes);
+            from += length;
+        }
+        if classes.len() != keys.len() {
+            let expected = format!("classes of {} fingerprints", keys.len());
+            return Err(bad(STAGE, expected, classes.len().to_string()));
+        }
+        let mut starts = vec![0u32; keys.len() + 1];
+        let mut next = 0;
+        for (n, &key) in keys.iter().enumerate() {
+            let at = sampler.share(key, keys.len() as u64) as usize;
+            while next <= at {
+                starts[next] = n as u32;
+                next += 1;
+            }
+        }
+        Ok(Index {
+            keys,
+            classes,
+            starts,
+        })
+    }
+
+    /// The class of a fingerprint of the chunk.
+    fn class(&self, sampler: &Sampler, key: u64) -> u8 {
+        let short = key >> SHORTENED;
+        let from = self.starts[sampler.share(short, self.keys.len() as u64) as usize] as usize;
+        let steps = self.keys[from..].iter().take_while(|&&key| key < short);
+        self.classes[from + steps.count()]
+    }
+}
+
+/// Sends bands of min-hashes in place of prefixes.
+pub struct Bands {
+    chunks: Chunks,
+    chunk: Chunk,
+    hashes: MinHashes,
+}
+
+impl Bands {
+    /// A task without rows yet.
+    pub fn new(config: &Config) -> Result<Self> {
+        let (bands, rows) = config.bands.unwrap_or((16, 8));
+        Ok(Bands {
+            chunks: Chunks::new(config),
+            chunk: Chunk::default(),
+            hashes: MinHashes::new(bands, rows, config.shingle.seed)?,
+        })
+    }
+}
+
+impl Stage for Bands {
+    fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
+        self.chunks.documents.add(place, blob)
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        let chunk = &mut self.chunk;
+        if !self.chunks.next(chunk)? {
+            return Ok(false);
+        }
+        let documents = &self.chunks.documents;
+        let (mut postings, mut keys, mut set) = (Vec::new(), Vec::new(), Vec::new());
+        let mut from = 0;
+        for (n, &end) in chunk.ends.iter().enumerate() {
+            set.clear();
+            set.extend_from_slice(&chunk.keys[from..end]);
+            from = end;
+            let node = chunk.node + n;
+            let (size, rank) = (set.len() as u64, documents.number(node).1);
+            keys.clear();
+            self.hashes.keys(&mut set, &mut keys);
+            let flags = documents.sides(node) | OWN;
+            postings.extend(keys.iter().map(|&key| [key, rank.into(), size, flags, 0]));
+        }
+        send(&documents.sampler, chunk.part, &mut postings, out);
+        Ok(true)
+    }
+}

@@ -1,0 +1,482 @@
+//! Compares the sets of candidates.
+
+use std::collections::HashMap;
+
+use crate::Result;
+use crate::base::measure::Criterion;
+use crate::engine::shingle::Shingler;
+
+use super::blob::{
+    DOCUMENTS, PAIRS, RESULTS, Reader, TEXTS, all_rows, compress, put, put_bytes, unexpected,
+};
+use super::candidates::pairs_row;
+use super::documents::{Documents, Member, Sampler, Side, set_of};
+use super::spill::Spill;
+use super::{Config, Row, Stage, bad, part_of};
+
+const STAGE: &str = "verify";
+/// Bytes of texts in a row.
+const TEXT_BYTES: usize = 4 << 20;
+/// Pairs that are compared in a step.
+const STEP_PAIRS: usize = 1 << 16;
+/// Bytes of the results of a row.
+const RESULT_BYTES: usize = 1 << 20;
+
+/// The sets of documents, in memory or in a file.
+struct Sets {
+    criterion: Criterion,
+    sampler: Sampler,
+    keys: Spill,
+    /// Place and number of the keys of each document, and its level.
+    places: HashMap<u64, (u64, u32, u8)>,
+    buffer: Vec<u8>,
+    /// The first document of the last comparison, and its set.
+    first: (u64, Vec<u64>),
+    second: Vec<u64>,
+}
+
+impl Sets {
+    fn new(config: &Config) -> Self {
+        Sets {
+            criterion: config.criterion,
+            sampler: Sampler::new(config),
+            keys: Spill::new(&config.scratch, config.memory / 4),
+            places: HashMap::new(),
+            buffer: Vec::new(),
+            first: (u64::MAX, Vec::new()),
+            second: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, document: u64, level: usize, set: &[u64]) -> Result<()> {
+        self.buffer.clear();
+        let bytes = set.iter().flat_map(|key| key.to_le_bytes());
+        self.buffer.extend(bytes);
+        let at = self.keys.put(&self.buffer)?;
+        self.places
+            .insert(document, (at, set.len() as u32, level as u8));
+        Ok(())
+    }
+
+    fn get(
+        keys: &Spill,
+        (at, length): (u64, u32),
+        buffer: &mut Vec<u8>,
+        set: &mut Vec<u64>,
+    ) -> Result<()> {
+        keys.read(at, length as usize * 8, buffer)?;
+        set.clear();
+        let chunks = buffer.as_chunks().0.iter();
+        set.extend(chunks.map(|bytes| u64::from_le_bytes(*bytes)));
+        Ok(())
+    }
+
+    fn place(&self, document: u64) -> Result<(u64, u32, u8)> {
+        self.places.get(&document).copied().ok_or_else(|| {
+            let (part, rank) = (part_of(document), document as u32);
+            let expected = format!("document {rank} of part {part} in the same task");
+            bad(STAGE, expected, format!("{} documents", self.places.len()))
+        })
+    }
+
+    /// Shared fingerprints and sizes of two documents, if they reach the threshold.
+    fn compare(&mut self, a: u64, b: u64) -> Result<Option<[u32; 3]>> {
+        let (at_a, length_a, level_a) = self.place(a)?;
+        let (at_b, length_b, level_b) = self.place(b)?;
+        if self.first.0 != a {
+            let (_, set) = &mut self.first;
+            Self::get(&self.keys, (at_a, length_a), &mut self.buffer, set)?;
+            self.first.0 = a;
+        }
+        Self::get(
+            &self.keys,
+            (at_b, length_b),
+            &mut self.buffer,
+            &mut self.second,
+        )?;
+        let level = usize::from(level_a.max(level_b));
+        let set_a = self.sampler.at(level, &self.first.1);
+        let set_b = self.sampler.at(level, &self.second);
+        let (size_a, size_b) = (set_a.len() as u64, set_b.len() as u64);
+        let least = self.criterion.least_shared(size_a, size_b);
+        let shared = shared(set_a, set_b, least);
+        let reached = shared > 0 && self.criterion.reached(shared, size_a, size_b);
+        Ok(reached.then_some([shared as u32, size_a as u32, size_b as u32]))
+    }
+}
+
+/// The number of keys that two sorted sets share; something less than `least` if it is below that.
+fn shared(a: &[u64], b: &[u64], least: u64) -> u64 {
+    let (mut i, mut j, mut shared) = (0, 0, 0u64);
+    // The keys that may still be missed on either side.
+    let spare = |n: usize| (n as u64).checked_sub(least);
+    let (Some(spare_a), Some(spare_b)) = (spare(a.len()), spare(b.len())) else {
+        return 0;
+    };
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        shared += u64::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+        if i as u64 - shared > spare_a || j as u64 - shared > spare_b {
+            return 0;
+        }
+    }
+    shared
+}
+
+/// A pair that reaches the threshold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The document with the lesser identifier; in a look-up, the query.
+    pub a: Box<[u8]>,
+    /// The other one.
+    pub b: Box<[u8]>,
+    /// Their places in the order of preference; empty if none was given.
+    pub ranks: [Box<[u8]>; 2],
+    /// Shared fingerprints, and the numbers of fingerprints of `a` and `b`.
+    pub numbers: [u32; 3],
+    /// Whether the two have the same words.
+    pub exact: bool,
+}
+
+impl Found {
+    fn put(&self, out: &mut Vec<u8>) {
+        for bytes in [&self.a, &self.b, &self.ranks[0], &self.ranks[1]] {
+            put_bytes(out, bytes);
+        }
+        for number in self.numbers {
+            put(out, number.into());
+        }
+        out.push(self.exact.into());
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Found> {
+        Ok(Found {
+            a: reader.bytes()?.into(),
+            b: reader.bytes()?.into(),
+            ranks: [reader.bytes()?.into(), reader.bytes()?.into()],
+            numbers: [
+                reader.number_u32()?,
+                reader.number_u32()?,
+                reader.number_u32()?,
+            ],
+            exact: reader.byte()? == 1,
+        })
+    }
+}
+
+/// Adds the results of a pair of nodes: their first members, or each query of the one with the
+/// first document of the other.
+fn add_found(
+    look_up: bool,
+    a: &[Member],
+    b: &[Member],
+    numbers: [u32; 3],
+    exact: bool,
+    mut add: impl FnMut(Found),
+) {
+    let mut found = |a: &Member, b: &Member, [shared, size_a, size_b]: [u32; 3]| {
+        add(Found {
+            a: a.id.clone(),
+            b: b.id.clone(),
+            ranks: [a.rank.clone(), b.rank.clone()],
+            numbers: [shared, size_a, size_b],
+            exact,
+        });
+    };
+    let [shared, size_a, size_b] = numbers;
+    let turned = [shared, size_b, size_a];
+    if !look_up {
+        match a[0].id <= b[0].id {
+            true => found(&a[0], &b[0], numbers),
+            false => found(&b[0], &a[0], turned),
+        }
+        return;
+    }
+    let document = |members: &[Member]| {
+        let of = |member: &&Member| member.side & Side::Collection as u8 > 0;
+        members.iter().position(|member| of(&member))
+    };
+    let queries = |members: &'_ [Member]| -> Vec<usize> {
+        let of = |n: &usize| members[*n].side & Side::Query as u8 > 0;
+        (0..members.len()).filter(of).collect()
+    };
+    if let Some(n) = document(b) {
+        for query in queries(a) {
+            found(&a[query], &b[n], numbers);
+        }
+    }
+    // A node that is compared with itself has answered already.
+    if !exact && let Some(n) = document(a) {
+        for query in queries(b) {
+            found(&b[query], &a[n], turned);
+        }
+    }
+}
+
+/// Sends results in rows of moderate size.
+#[derive(Default)]
+struct Sending {
+    bytes: Vec<u8>,
+}
+
+impl Sending {
+    fn add(&mut self, found: &Found, place: u32, out: &mut Vec<Row>) {
+        if self.bytes.is_empty() {
+            self.bytes.push(RESULTS);
+        }
+        found.put(&mut self.bytes);
+        if self.bytes.len() >= RESULT_BYTES {
+            self.flush(place, out);
+        }
+    }
+
+    fn flush(&mut self, place: u32, out: &mut Vec<Row>) {
+        if !self.bytes.is_empty() {
+            let blob = std::mem::take(&mut self.bytes);
+            out.push(Row { place, blob });
+        }
+    }
+}
+
+/// Compares the candidates within parts, and sends the texts of the others to where they meet.
+pub struct Verify {
+    documents: Documents,
+    look_up: bool,
+    pairs: Vec<(u32, [u64; 2])>,
+    sets: Sets,
+    /// The step that comes next: finishing the documents, then the pairs from this one on.
+    at: Option<usize>,
+    sending: Sending,
+}
+
+impl Verify {
+    /// A task without rows yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Verify {
+            documents: Documents::new(config),
+            look_up: config.look_up,
+            pairs: Vec::new(),
+            sets: Sets::new(config),
+            at: None,
+            sending: Sending::default(),
+        }
+    }
+
+    /// The documents with the same words.
+    fn equal(&mut self, out: &mut Vec<Row>) -> Result<()> {
+        let mut set = Vec::new();
+        for node in 0..self.documents.nodes() {
+            let members = self.documents.members(node);
+            let both = self.documents.sides(node) == 3;
+            if members.len() < 2 || self.look_up && !both {
+                continue;
+            }
+            // Whatever the sampling, what they share is everything.
+            self.documents.set_within(node, (0, u64::MAX), &mut set)?;
+            let numbers = [set.len() as u32; 3];
+            let (place, _) = self.documents.number(node);
+            let members = self.documents.members(node);
+            if self.look_up {
+                add_found(true, members, members, numbers, true, |found| {
+                    self.sending.add(&found, place, out);
+                });
+                continue;
+            }
+            for other in &members[1..] {
+                let (a, b) = (&members[..1], std::slice::from_ref(other));
+                add_found(false, a, b, numbers, true, |found| {
+                    self.sending.add(&found, place, out);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends texts and pairs of a part to the parts in which they are compared.
+    fn send(&mut self, pairs: &[(u32, [u64; 2])], out: &mut Vec<Row>) -> Result<()> {
+        let mut wanted: Vec<(u32, u64)> = Vec::new();
+        let mut away = Vec::new();
+        for &(part, [a, b]) in pairs {
+            if part_of(a) != part_of(b) {
+                // They meet at the first one's part, which sends the pair.
+                let meeting = part_of(a);
+                if part == meeting {
+                    away.push([a, b]);
+                }
+                wanted.push((meeting, if part == part_of(a) { a } else { b }));
+            }
+        }
+        if let Some(&[a, _]) = away.first() {
+            out.push(pairs_row(part_of(a), &away));
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let (mut texts, mut text) = (Vec::new(), Vec::new());
+        for meeting in wanted.chunk_by(|a, b| a.0 == b.0) {
+            for (n, &(place, number)) in meeting.iter().enumerate() {
+                let node = self.documents.node(STAGE, number)?;
+                put(&mut texts, number);
+                texts.push(self.documents.level(node) as u8);
+                let members = self.documents.members(node);
+                // Pairs need the first one only.
+                let members = if self.look_up { members } else { &members[..1] };
+                put(&mut texts, members.len() as u64);
+                members.iter().for_each(|member| member.put(&mut texts));
+                self.documents.text(node, &mut text)?;
+                put_bytes(&mut texts, &text);
+                if texts.len() >= TEXT_BYTES || n + 1 == meeting.len() {
+                    let mut blob = vec![TEXTS];
+                    compress(&texts, &mut blob)?;
+                    out.push(Row { place, blob });
+                    texts.clear();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stage for Verify {
+    fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
+        match blob.first() {
+            Some(&DOCUMENTS) => self.documents.add(place, blob),
+            Some(&PAIRS) => {
+                let mut reader = Reader::of(STAGE, PAIRS, blob)?;
+                let pairs = all_rows(STAGE, &mut reader)?.into_iter();
+                self.pairs.extend(pairs.map(|pair| (place, pair)));
+                Ok(())
+            }
+            kind => Err(unexpected(STAGE, kind.copied())),
+        }
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        let Some(from) = self.at else {
+            self.at = Some(0);
+            self.documents.finish()?;
+            self.equal(out)?;
+            self.pairs.sort_unstable();
+            self.pairs.dedup();
+            return Ok(true);
+        };
+        // A step does not go beyond its part.
+        let pairs = std::mem::take(&mut self.pairs);
+        let Some(&(part, _)) = pairs.get(from) else {
+            self.sending.flush(0, out);
+            return Ok(false);
+        };
+        let to = (from + STEP_PAIRS).min(pairs.len());
+        let to = from + pairs[from..to].partition_point(|(other, _)| *other == part);
+        if from == 0 || pairs[from - 1].0 != part {
+            let end = from + pairs[from..].partition_point(|(other, _)| *other == part);
+            self.send(&pairs[from..end], out)?;
+        }
+        let mut set = Vec::new();
+        for &(_, [a, b]) in &pairs[from..to] {
+            if part_of(a) != part_of(b) {
+                continue;
+            }
+            let nodes = [
+                self.documents.node(STAGE, a)?,
+                self.documents.node(STAGE, b)?,
+            ];
+            for (node, number) in nodes.into_iter().zip([a, b]) {
+                if !self.sets.places.contains_key(&number) {
+                    self.documents.set(node, &mut set)?;
+                    self.sets.put(number, self.documents.level(node), &set)?;
+                }
+            }
+            if let Some(numbers) = self.sets.compare(a, b)? {
+                let [x, y] = nodes.map(|node| self.documents.members(node));
+                add_found(self.look_up, x, y, numbers, false, |found| {
+                    self.sending.add(&found, part, out);
+                });
+            }
+        }
+        self.sending.flush(part, out);
+        self.pairs = pairs;
+        self.at = Some(to);
+        Ok(true)
+    }
+}
+
+/// Compares documents of different parts, and passes the results of the others on.
+pub struct PartResults {
+    look_up: bool,
+    shingler: Shingler<u64>,
+    sets: Sets,
+    members: HashMap<u64, Vec<Member>>,
+    pairs: Vec<[u64; 2]>,
+    at: usize,
+}
+
+impl PartResults {
+    /// A task without rows yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        PartResults {
+            look_up: config.look_up,
+            shingler: Shingler::new(&config.shingle),
+            sets: Sets::new(config),
+            members: HashMap::new(),
+            pairs: Vec::new(),
+            at: 0,
+        }
+    }
+
+    /// Takes a row.
+    pub fn take(&mut self, blob: &[u8], out: &mut Vec<Found>) -> Result<()> {
+        match blob.first() {
+            Some(&RESULTS) => {
+                let mut reader = Reader::of(STAGE, RESULTS, blob)?;
+                while !reader.is_empty() {
+                    out.push(Found::read(&mut reader)?);
+                }
+            }
+            Some(&PAIRS) => {
+                let mut reader = Reader::of(STAGE, PAIRS, blob)?;
+                self.pairs.extend(all_rows::<2>(STAGE, &mut reader)?);
+            }
+            Some(&TEXTS) => {
+                let texts = Reader::of(STAGE, TEXTS, blob)?.compressed()?;
+                let mut reader = Reader::new(STAGE, &texts);
+                let mut set = Vec::new();
+                while !reader.is_empty() {
+                    let number = reader.number()?;
+                    let level = usize::from(reader.byte()?);
+                    let members = (0..reader.number()?).map(|_| Member::read(&mut reader));
+                    let members = members.collect::<Result<Vec<_>>>()?;
+                    let text = reader.bytes()?;
+                    let bounds = self.sets.sampler.bounds.get(level).copied();
+                    let bounds = bounds.ok_or_else(|| bad(STAGE, "a level", level.to_string()))?;
+                    set_of(&mut self.shingler, text, bounds, &mut set)?;
+                    self.sets.put(number, level, &set)?;
+                    self.members.insert(number, members);
+                }
+            }
+            kind => return Err(unexpected(STAGE, kind.copied())),
+        }
+        Ok(())
+    }
+
+    /// Compares some pairs. Returns whether there are more.
+    pub fn step(&mut self, out: &mut Vec<Found>) -> Result<bool> {
+        if self.at == 0 {
+            self.pairs.sort_unstable();
+            self.pairs.dedup();
+        }
+        let to = (self.at + STEP_PAIRS).min(self.pairs.len());
+        for &[a, b] in &self.pairs[self.at..to] {
+            if let Some(numbers) = self.sets.compare(a, b)?
+                && let (Some(x), Some(y)) = (self.members.get(&a), self.members.get(&b))
+            {
+                add_found(self.look_up, x, y, numbers, false, |found| out.push(found));
+            }
+        }
+        self.at = to;
+        Ok(to < self.pairs.len())
+    }
+}

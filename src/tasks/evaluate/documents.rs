@@ -1,0 +1,456 @@
+//! The documents that any input names, numbered by the hashes of their docnos.
+
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+
+use super::Sources;
+use super::lines::Table;
+use super::list::{PairList, docno};
+use super::samples;
+use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::base::union_find::UnionFind;
+use crate::engine::collection::SizeGroups;
+use crate::store::{Tagged, disk, sort_tagged};
+use crate::text::read::lines::shorten;
+use crate::{Error, Result};
+
+use super::STAGE;
+
+/// The value for no cluster or no family.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The ground truth's collection has the document.
+const KNOWN: u8 = 1;
+/// The directory of the run has the document.
+const IN_RUN: u8 = 2;
+/// A line of the judged pairs names the document first.
+const SELECTED: u8 = 4;
+
+/// What one of the two lists records about the documents.
+#[derive(Default)]
+pub(super) struct Side {
+    /// For each document, the one that represents all documents identical to it; empty if not
+    /// recorded.
+    roots: Vec<u32>,
+    /// For each document, its cluster; empty if not recorded.
+    pub clusters: Vec<u32>,
+}
+
+impl Side {
+    /// The document that represents a document and all documents identical to it.
+    pub fn root(&self, document: u32) -> u32 {
+        self.roots
+            .get(document as usize)
+            .copied()
+            .unwrap_or(document)
+    }
+
+    /// Whether the list records exact duplicates.
+    pub fn has_classes(&self) -> bool {
+        !self.roots.is_empty()
+    }
+}
+
+/// The hashes of all docnos, in ascending order.
+#[derive(Default)]
+struct Keys {
+    /// Their upper halves, which are enough to find nearly all of them.
+    halves: Vec<u64>,
+    /// In full those that share their upper half with another one, and their ranks.
+    twins: Vec<(u128, u32)>,
+}
+
+impl Keys {
+    /// Appends a hash, which must be above the one before it. `next` is the one that follows.
+    fn push(&mut self, key: u128, next: Option<u128>) {
+        let half = (key >> 64) as u64;
+        let before = self.halves.last() == Some(&half);
+        if before || next.is_some_and(|next| (next >> 64) as u64 == half) {
+            self.twins.push((key, self.halves.len() as u32));
+        }
+        self.halves.push(half);
+    }
+
+    fn len(&self) -> usize {
+        self.halves.len()
+    }
+
+    /// The rank of a hash that is among them.
+    fn rank(&self, key: u128) -> Option<u32> {
+        let half = (key >> 64) as u64;
+        let at = self.halves.partition_point(|&other| other < half);
+        if self.halves.get(at) != Some(&half) {
+            return None;
+        }
+        if self.halves.get(at + 1) != Some(&half) {
+            return Some(at as u32);
+        }
+        let twin = self.twins.binary_search_by_key(&key, |&(key, _)| key);
+        twin.ok().map(|twin| self.twins[twin].1)
+    }
+}
+
+/// All documents.
+pub(super) struct Documents {
+    keys: Keys,
+    flags: Vec<u8>,
+    groups: Vec<u8>,
+    /// The ground truth.
+    pub truth: Side,
+    /// The run.
+    pub run: Side,
+    /// Whether the ground truth covers a known collection, so that other documents are unknown.
+    pub closed: bool,
+    /// The bounds of the size groups, if documents have size groups.
+    pub size_groups: Option<SizeGroups>,
+}
+
+/// Memory of a document: half of its hash, flags, size group; representative and cluster on each
+/// side; the documents identical to it; and [`super::classes::Classes`].
+pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 12;
+
+/// Writes the distinct hashes of all docnos to a file, in ascending order. Returns their number.
+pub(super) fn collect(
+    sources: &Sources,
+    scratch: &Path,
+    memory: ByteSize,
+    context: &Context<'_>,
+) -> Result<u64> {
+    let path = scratch.join(KEYS);
+    let mut out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
+    let (mut last, mut distinct) = (None, 0u64);
+    sort_tagged(
+        scratch,
+        "docnos",
+        memory,
+        |push| {
+            // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
+            let mut before = [0; 2];
+            let mut add = |column: usize, key: u128| {
+                if std::mem::replace(&mut before[column], key) == key {
+                    return Ok(());
+                }
+                push(Tagged {
+                    key,
+                    document: 0,
+                    extra: 0,
+                })
+            };
+            for list in sources.truth.iter().chain([&sources.run]) {
+                let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
+                while let Some(listed) = pairs.next(&[])? {
+                    stop(pairs.table(), context)?;
+                    add(0, listed.documents[0])?;
+                    add(1, listed.documents[1])?;
+                }
+                if let Some(directory) = &list.directory {
+                    each_row(
+                        &directory.join(DOCUMENTS),
+                        &["docno"],
+                        context,
+                        |table, row| add(0, docno(table, &row[0])?),
+                    )?;
+                    let names = ["docno", "representative"];
+                    each_row(
+                        &directory.join(DUPLICATES),
+                        &names,
+                        context,
+                        |table, row| {
+                            add(0, docno(table, &row[0])?)?;
+                            add(1, docno(table, &row[1])?)
+                        },
+                    )?;
+                }
+            }
+            if let Some(path) = &sources.documents {
+                each_row(path, &["docno"], context, |table, row| {
+                    add(0, docno(table, &row[0])?)
+                })?;
+            }
+            if let Some(path) = &sources.judged {
+                each_row(path, &samples::JUDGED, context, |table, row| {
+                    add(0, docno(table, &row[0])?)?;
+                    add(1, docno(table, &row[1])?)
+                })?;
+            }
+            if let Some(path) = &sources.families {
+                each_row(path, &samples::FAMILIES, context, |table, row| {
+                    add(0, docno(table, &row[0])?)
+                })?;
+            }
+            Ok(())
+        },
+        |Tagged { key, .. }| {
+            if last.replace(key) != Some(key) {
+                distinct += 1;
+                out.write_all(&key.to_le_bytes())
+                    .map_err(Error::io("write", &path))?;
+            }
+            Ok(())
+        },
+    )?;
+    out.flush().map_err(Error::io("write", &path))?;
+    if distinct >= u64::from(u32::MAX) {
+        return Err(Error::TooMany {
+            what: "documents",
+            found: distinct,
+            most: u64::from(u32::MAX) - 1,
+        });
+    }
+    Ok(distinct)
+}
+
+const KEYS: &str = "keys";
+/// A result file of a run.
+pub(super) const DOCUMENTS: &str = "documents.tsv";
+pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
+
+impl Documents {
+    /// Reads back the hashes, and what the directories record about the documents. Adds a note if
+    /// docnos are not unique.
+    pub fn load(
+        sources: &Sources,
+        scratch: &Path,
+        count: u64,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Documents> {
+        let path = scratch.join(KEYS);
+        let mut file = std::io::BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
+        let mut keys = Keys::default();
+        keys.halves.reserve_exact(count as usize);
+        let mut before = None;
+        for _ in 0..count {
+            let mut key = [0; 16];
+            file.read_exact(&mut key)
+                .map_err(Error::io("read", &path))?;
+            let key = u128::from_le_bytes(key);
+            if let Some(before) = before.replace(key) {
+                keys.push(before, Some(key));
+            }
+        }
+        if let Some(last) = before {
+            keys.push(last, None);
+        }
+        let mut documents = Documents {
+            flags: vec![0; keys.len()],
+            groups: Vec::new(),
+            keys,
+            truth: Side::default(),
+            run: Side::default(),
+            closed: false,
+            size_groups: None,
+        };
+        if let Some(directory) = sources
+            .truth
+            .as_ref()
+            .and_then(|list| list.directory.as_ref())
+        {
+            documents.truth = documents.side(directory, KNOWN, context, notes)?;
+        }
+        if let Some(directory) = &sources.run.directory {
+            documents.run = documents.side(directory, IN_RUN, context, notes)?;
+        }
+        if let Some(path) = &sources.documents {
+            documents.collection(path, KNOWN, context, notes)?;
+        }
+        Ok(documents)
+    }
+
+    /// What a directory records about the documents.
+    fn side(
+        &mut self,
+        directory: &Path,
+        flag: u8,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Side> {
+        let clusters = self.collection(&directory.join(DOCUMENTS), flag, context, notes)?;
+        let mut sets = UnionFind::new(self.count());
+        let names = ["docno", "representative"];
+        each_row(
+            &directory.join(DUPLICATES),
+            &names,
+            context,
+            |table, row| {
+                sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
+                Ok(())
+            },
+        )?;
+        let roots = (0..self.count())
+            .map(|document| sets.find(document))
+            .collect();
+        Ok(Side { roots, clusters })
+    }
+
+    /// Reads a `documents.tsv`; returns the clusters.
+    fn collection(
+        &mut self,
+        path: &Path,
+        flag: u8,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<u32>> {
+        let known = flag == KNOWN;
+        let mut clusters = vec![NONE; self.keys.len()];
+        let mut repeated = 0u64;
+        let size_groups = match Table::open(path)?.comments().get("size-groups") {
+            Some(text) => text.parse().map_err(|found| Error::BadComment {
+                path: path.into(),
+                name: "size-groups",
+                found,
+            })?,
+            None => SizeGroups::default(),
+        };
+        if known {
+            self.closed = true;
+            self.groups = vec![0; self.keys.len()];
+        }
+        let names = ["docno", "size_group", "cluster"];
+        each_row(path, &names, context, |table, row| {
+            let document = self.of(table, &row[0])? as usize;
+            repeated += u64::from(self.flags[document] & flag != 0);
+            self.flags[document] |= flag;
+            let number = |field: &[u8], below: u32, what: &str| {
+                let text = std::str::from_utf8(field).ok();
+                let number = text.and_then(|text| text.parse::<u32>().ok());
+                let number = number.filter(|&number| number < below);
+                number.ok_or_else(|| table.bad(format!("{what} below {below}"), shorten(field)))
+            };
+            let group = number(&row[1], size_groups.count() as u32, "a size group")?;
+            if known {
+                self.groups[document] = group as u8;
+            }
+            if !row[2].is_empty() {
+                clusters[document] = number(&row[2], NONE, "a cluster")?;
+            }
+            Ok(())
+        })?;
+        if repeated > 0 {
+            notes.push(format!(
+                "{}: {} with a docno that an earlier line has; documents with the same docno \
+                 count as one",
+                path.display(),
+                counted(repeated, "line")
+            ));
+        }
+        if known {
+            self.size_groups = Some(size_groups);
+        }
+        Ok(clusters)
+    }
+
+    /// The number of documents.
+    pub fn count(&self) -> u32 {
+        self.keys.len() as u32
+    }
+
+    /// The number of the document with this hash.
+    pub fn find(&self, key: u128, table: &Table) -> Result<u32> {
+        self.keys.rank(key).ok_or_else(|| {
+            let expected = "a docno that was there when the file was read first";
+            table.bad(expected, "a new one")
+        })
+    }
+
+    /// The number of the document whose docno is in a field.
+    pub fn of(&self, table: &Table, field: &[u8]) -> Result<u32> {
+        self.find(docno(table, field)?, table)
+    }
+
+    /// Whether the ground truth's collection has the document; true if the collection is not known.
+    pub fn known(&self, document: u32) -> bool {
+        !self.closed || self.flags[document as usize] & KNOWN != 0
+    }
+
+    /// Whether the run's collection has the document; true if the collection is not known.
+    pub fn in_run(&self, document: u32) -> bool {
+        !self.run.has_classes() || self.flags[document as usize] & IN_RUN != 0
+    }
+
+    /// Marks a document that the judged pairs name first. Returns whether it was unmarked.
+    pub fn select(&mut self, document: u32) -> bool {
+        let flags = &mut self.flags[document as usize];
+        let new = *flags & SELECTED == 0;
+        *flags |= SELECTED;
+        new
+    }
+
+    /// Whether the document is marked.
+    pub fn selected(&self, document: u32) -> bool {
+        self.flags[document as usize] & SELECTED != 0
+    }
+
+    /// Its size group; 0 if not recorded.
+    pub fn group(&self, document: u32) -> u8 {
+        self.groups.get(document as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Reads the columns with these names from a file. If the first line does not have all of them and
+/// the file is not our own, reads the first columns.
+pub(super) fn each_row(
+    path: &Path,
+    names: &[&str],
+    context: &Context<'_>,
+    mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
+    let mut table = Table::open(path)?;
+    let header = table.first()?;
+    let named = names
+        .iter()
+        .all(|name| header.iter().any(|column| column == name));
+    if named || table.is_json() || table.comments().contains_key("format") {
+        table.want_names(names)?;
+    } else {
+        table.want_numbers(&(0..names.len()).collect::<Vec<_>>());
+    }
+    let mut row = Vec::new();
+    while table.next(&mut row)? {
+        stop(&table, context)?;
+        take(&table, &row)?;
+    }
+    Ok(())
+}
+
+/// Checks from time to time whether a stop was requested.
+pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
+    if table.number().is_multiple_of(4096) {
+        context.stop.check(STAGE)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Hashes with few different halves, so that many share one.
+        #[test]
+        fn every_hash_has_its_rank(
+            parts in proptest::collection::btree_set((0u64..6, 0u64..6), 0..30),
+            (half, rest) in (0u64..6, 0u64..6),
+        ) {
+            let key = |(half, rest)| u128::from(half) << 64 | u128::from(rest);
+            let all: Vec<u128> = parts.into_iter().map(key).collect();
+            let mut keys = Keys::default();
+            for (at, &key) in all.iter().enumerate() {
+                keys.push(key, all.get(at + 1).copied());
+            }
+            prop_assert_eq!(keys.len(), all.len());
+            for (at, &key) in (0..).zip(&all) {
+                prop_assert_eq!(keys.rank(key), Some(at));
+            }
+            // Another hash may have the rank of one with the same half, unless several have it.
+            let other = key((half, rest));
+            let same = all.iter().filter(|&&key| (key >> 64) as u64 == half).count();
+            if !all.contains(&other) && same != 1 {
+                prop_assert_eq!(keys.rank(other), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Read text tables: the lines of a file and their fields.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::text::read::lines::{Lines, shorten};
+use crate::{Error, Result};
+
+/// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
+const MOST_LINE_BYTES: usize = 16 << 20;
+
+/// How fields are separated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// By tabs. In our own files `\t`, `\n`, `\r` and `\\` are escapes as in most languages.
+    Tabs { escaped: bool },
+    /// By commas, with quotes around fields that need them (RFC 4180). A record is one line.
+    Commas,
+    /// By spaces.
+    Spaces,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Where to find a field.
+enum Field {
+    /// In the column of this number, from 0.
+    At(usize),
+    /// In the member of a JSON object with this dotted path.
+    Path(String),
+}
+
+/// A file of lines with the same fields, compressed or not.
+pub(crate) struct Table {
+    lines: Lines,
+    /// Whether the current line was not returned yet.
+    pending: bool,
+    shape: Shape,
+    comments: BTreeMap<String, String>,
+    wanted: Vec<Field>,
+}
+
+impl Table {
+    /// Opens a file of comma-separated values.
+    pub fn open_commas(path: &Path) -> Result<Table> {
+        let mut table = Table::open(path)?;
+        table.shape = Shape::Commas;
+        Ok(table)
+    }
+
+    /// Opens a file, reads the comments at its start and examines the first line after them.
+    pub fn open(path: &Path) -> Result<Table> {
+        let mut table = Table {
+            lines: Lines::open(path, MOST_LINE_BYTES)?,
+            pending: false,
+            shape: Shape::Spaces,
+            comments: BTreeMap::new(),
+            wanted: Vec::new(),
+        };
+        loop {
+            table.pending = table.lines.advance()?;
+            let line = String::from_utf8_lossy(table.lines.line());
+            match line.strip_prefix("# ") {
+                Some(comment) if table.pending => {
+                    if let Some((name, value)) = comment.split_once(": ") {
+                        table.comments.insert(name.into(), value.into());
+                    }
+                }
+                None if table.pending && line.is_empty() => {}
+                _ => break,
+            }
+        }
+        let escaped = table
+            .comments
+            .get("format")
+            .is_some_and(|f| f.starts_with("lookalike "));
+        table.shape = match table.lines.line().first() {
+            Some(b'{') => Shape::Json,
+            _ if escaped || table.lines.line().contains(&b'\t') => Shape::Tabs { escaped },
+            _ if table.lines.line().contains(&b',') => Shape::Commas,
+            _ => Shape::Spaces,
+        };
+        Ok(table)
+    }
+
+    /// The values of the comments `# name: value`.
+    pub fn comments(&self) -> &BTreeMap<String, String> {
+        &self.comments
+    }
+
+    /// Whether each line is a JSON object.
+    pub fn is_json(&self) -> bool {
+        self.shape == Shape::Json
+    }
+
+    /// The fields of the first line, or the names of its members if it is JSON.
+    pub fn first(&self) -> Result<Vec<String>> {
+        if !self.pending {
+            return Ok(Vec::new());
+        }
+        if self.is_json() {
+            let value = self.json()?;
+            let members = value
+                .as_object()
+                .map(|object| object.keys().cloned().collect());
+            return Ok(members.unwrap_or_default());
+        }
+        let mut fields = Vec::new();
+        self.split(|field| fields.push(String::from_utf8_lossy(&field).into_owned()))?;
+        Ok(fields)
+    }
+
+    /// Selects columns by the names in the first line, or members of JSON objects.
+    pub fn want_names(&mut self, names: &[&str]) -> Result<()> {
+        if self.is_json() {
+            self.wanted = names
+                .iter()
+                .map(|name| Field::Path(name.to_string()))
+                .collect();
+            return Ok(());
+        }
+        if !self.pending {
+            return Ok(());
+        }
+        let header = self.first()?;
+        for &name in names {
+            let at = header.iter().position(|column| column == name);
+            let at = at.ok_or_else(|| {
+                self.bad(
+                    format!("a header with a column `{name}`"),
+                    shorten(self.lines.line()),
+                )
+            })?;
+            self.wanted.push(Field::At(at));
+        }
+        self.pending = false;
+        Ok(())
+    }
+
+    /// Selects columns by number, from 0.
+    pub fn want_numbers(&mut self, numbers: &[usize]) {
+        self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
+    }
+
+    /// Reads the selected fields of the next line that is not empty; `false` at the end.
+    pub fn next(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
+        if !std::mem::take(&mut self.pending) {
+            loop {
+                if !self.lines.advance()? {
+                    return Ok(false);
+                }
+                if !self.lines.line().is_empty() {
+                    break;
+                }
+            }
+        }
+        fields.resize_with(self.wanted.len(), Vec::new);
+        if self.is_json() {
+            let value = self.json()?;
+            for (field, wanted) in fields.iter_mut().zip(&self.wanted) {
+                field.clear();
+                let Field::Path(name) = wanted else { continue };
+                let member = name
+                    .split('.')
+                    .try_fold(&value, |value, part| value.get(part));
+                // A name may contain a dot.
+                match member.or_else(|| value.get(name)) {
+                    Some(Value::String(text)) => field.extend_from_slice(text.as_bytes()),
+                    Some(Value::Number(number)) => {
+                        field.extend_from_slice(number.to_string().as_bytes())
+                    }
+                    Some(other) => {
+                        let found = shorten(other.to_string().as_bytes());
+                        return Err(self.bad(format!("a string or a number in `{name}`"), found));
+                    }
+                    None => {
+                        return Err(
+                            self.bad(format!("a member `{name}`"), shorten(self.lines.line()))
+                        );
+                    }
+                }
+            }
+            return Ok(true);
+        }
+        let mut columns = 0;
+        let mut found = 0usize;
+        self.split(|text| {
+            for (field, wanted) in fields.iter_mut().zip(&self.wanted) {
+                if matches!(wanted, Field::At(at) if *at == columns) {
+                    field.clear();
+                    field.extend_from_slice(&text);
+                    found += 1;
+                }
+            }
+            columns += 1;
+        })?;
+        if found < self.wanted.len() {
+            let most = self.wanted.iter().map(|wanted| match wanted {
+                Field::At(at) => at + 1,
+                Field::Path(_) => 0,
+            });
+            let least = most.max().unwrap_or(0);
+            return Err(self.bad(format!("{least} columns or more"), columns.to_string()));
+        }
+        Ok(true)
+    }
+
+    /// The number of the current line, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// An error in the current line.
+    pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        self.lines.bad(expected, found)
+    }
+
+    fn json(&self) -> Result<Value> {
+        match serde_json::from_slice(self.lines.line()) {
+            Ok(value @ Value::Object(_)) => Ok(value),
+            _ => Err(self.bad("a JSON object", shorten(self.lines.line()))),
+        }
+    }
+
+    /// Calls `take` for each field of the line.
+    fn split(&self, mut take: impl FnMut(std::borrow::Cow<'_, [u8]>)) -> Result<()> {
+        match self.shape {
+            Shape::Json => {}
+            Shape::Spaces => {
+                let fields = self.lines.line().split(|byte| *byte == b' ');
+                for field in fields.filter(|field| !field.is_empty()) {
+                    take(field.into());
+                }
+            }
+            Shape::Tabs { escaped } => {
+                for field in self.lines.line().split(|byte| *byte == b'\t') {
+                    if escaped && field.contains(&b'\\') {
+                        take(self.unescape(field)?.into());
+                    } else {
+                        take(field.into());
+                    }
+                }
+            }
+            Shape::Commas => {
+                let mut rest = self.lines.line();
+                loop {
+                    if let Some(mut quoted) = rest.strip_prefix(b"\"") {
+                        let mut field = Vec::new();
+                        loop {
+                            let Some(end) = memchr::memchr(b'"', quoted) else {
+                                return Err(self.bad("a closing quote", shorten(self.lines.line())));
+                            };
+                            field.extend_from_slice(&quoted[..end]);
+                            quoted = &quoted[end + 1..];
+                            match quoted.strip_prefix(b"\"") {
+                                Some(after) => {
+                                    field.push(b'"');
+                                    quoted = after;
+                                }
+                                None => break,
+                            }
+                        }
+                        take(field.into());
+                        match quoted.split_first() {
+                            None => break,
+                            Some((b',', after)) => rest = after,
+                            Some(_) => {
+                                let found = shorten(quoted);
+                                return Err(self.bad("a comma after a quoted field", found));
+                            }
+                        }
+                    } else {
+                        let end = memchr::memchr(b',', rest);
+                        take(rest[..end.unwrap_or(rest.len())].into());
+                        let Some(end) = end else { break };
+                        rest = &rest[end + 1..];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unescape(&self, field: &[u8]) -> Result<Vec<u8>> {
+        let hex = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+        let wrong = || self.bad(r"`\\`, `\t`, `\n`, `\r` or `\xNN`", shorten(field));
+        let mut out = Vec::with_capacity(field.len());
+        let mut bytes = field.iter();
+        while let Some(&byte) = bytes.next() {
+            if byte != b'\\' {
+                out.push(byte);
+                continue;
+            }
+            out.push(match bytes.next() {
+                Some(b'\\') => b'\\',
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                Some(b'x') => match (bytes.next().and_then(hex), bytes.next().and_then(hex)) {
+                    (Some(high), Some(low)) => high << 4 | low,
+                    _ => return Err(wrong()),
+                },
+                _ => return Err(wrong()),
+            });
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str, numbers: &[usize]) -> Result<Vec<Vec<String>>> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("list");
+        std::fs::write(&path, text).unwrap();
+        let mut table = Table::open(&path)?;
+        table.want_numbers(numbers);
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        while table.next(&mut row)? {
+            let text = |field: &Vec<u8>| String::from_utf8(field.clone()).unwrap();
+            all.push(row.iter().map(text).collect());
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_of_every_shape() {
+        for text in [
+            "a\tb\t1\nc d\te\t2",
+            "# by: hand\na\tb\t1\r\nc d\te\t2\r\n\r\n",
+            "a,b,1\n\"c d\",e,2\n",
+            "\u{feff}a,b,1\n\nc d,\"e\",2\n",
+        ] {
+            let found = fields(text, &[0, 2]).unwrap();
+            assert_eq!(found, [["a", "1"], ["c d", "2"]], "{text}");
+        }
+        assert_eq!(fields("a  b 1\n c  d 2\n", &[1]).unwrap(), [["b"], ["d"]]);
+        assert_eq!(
+            fields("\"a \"\"b\"\", c\",d\n", &[0]).unwrap(),
+            [["a \"b\", c"]]
+        );
+        assert_eq!(fields("a,\n", &[1]).unwrap(), [[""]]);
+        // Backslashes are escapes only in our own files.
+        assert_eq!(fields("a\\tb\tc\n", &[0]).unwrap(), [["a\\tb"]]);
+        let ours = "# format: lookalike 1\na\\tb\\\\\\n\\r\tc\n";
+        assert_eq!(fields(ours, &[0]).unwrap(), [["a\tb\\\n\r"]]);
+        assert!(fields("", &[0]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        for (text, says) in [
+            ("a\tb\na\n", "line 2: expected 2 columns or more, found 1"),
+            (
+                "a,\"b\n",
+                "line 1: expected a closing quote, found `a,\\\"b`",
+            ),
+            (
+                "a,\"b\"c\n",
+                "line 1: expected a comma after a quoted field, found `c`",
+            ),
+            (
+                "# format: lookalike 1\na\\x\tb\n",
+                "line 2: expected `\\\\`",
+            ),
+            (
+                "{\"a\":1}\n[]\n",
+                "line 2: expected a JSON object, found `[]`",
+            ),
+        ] {
+            let error = fields(text, &[0, 1]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

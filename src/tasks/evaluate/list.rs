@@ -1,0 +1,311 @@
+//! Read lists of pairs: our own and those of other programs.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::lines::Table;
+use crate::base::ids::Threshold;
+use crate::text::read::lines::shorten;
+use crate::{Error, Result};
+
+/// The columns of a list that hold the docnos and the resemblance, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Column {
+    /// By the name in the first line, or in each JSON object.
+    Name(String),
+    /// By number, from 0.
+    Number(usize),
+}
+
+impl FromStr for Columns {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let column = |name: &str| match name.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).map(Column::Number),
+            Err(_) => (!name.is_empty()).then(|| Column::Name(name.into())),
+        };
+        let columns: Option<Vec<Column>> = text.split(',').map(column).collect();
+        let columns = columns.filter(|columns| {
+            let named = |column: &Column| matches!(column, Column::Name(_));
+            matches!(columns.len(), 2 | 3)
+                && (columns.iter().all(named) || !columns.iter().any(named))
+        });
+        columns.map(|columns| Columns { columns }).ok_or_else(|| {
+            format!(
+                "`{text}` are no columns; write docno_a,docno_b or docno_a,docno_b,score: names from \
+                 a header, or numbers from 1"
+            )
+        })
+    }
+}
+
+/// The source of the resemblances of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scores {
+    /// No resemblances: every pair counts at every threshold.
+    None,
+    /// Numbers of shared and of all shingles: exact.
+    Integers,
+    /// A decimal, compared digit by digit as written.
+    Decimals,
+}
+
+/// A reader of a list of pairs.
+pub(super) struct PairList {
+    table: Table,
+    scores: Scores,
+    fields: Vec<Vec<u8>>,
+}
+
+/// One line of the list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The hashes of the two docnos.
+    pub documents: [u128; 2],
+    /// The number of thresholds that its resemblance reaches; all of them without a resemblance.
+    pub level: usize,
+}
+
+impl PairList {
+    /// Opens a list. Without `columns`, it uses the columns of our own lists if they are there.
+    /// Otherwise it uses the first two columns, and a third as the resemblance if there are three.
+    pub fn open(path: &Path, columns: Option<&Columns>) -> Result<PairList> {
+        PairList::opened(path, columns).map_err(hinted)
+    }
+
+    fn opened(path: &Path, columns: Option<&Columns>) -> Result<PairList> {
+        let mut table = Table::open(path)?;
+        let first = table.first()?;
+        let has = |name: &str| first.iter().any(|column| column == name);
+        let decimals = |some: bool| if some { Scores::Decimals } else { Scores::None };
+        let scores = if let Some(Columns { columns }) = columns {
+            let (mut names, mut numbers) = (Vec::new(), Vec::new());
+            for column in columns {
+                match column {
+                    Column::Name(name) => names.push(name.as_str()),
+                    Column::Number(number) => numbers.push(*number),
+                }
+            }
+            if table.is_json() && names.is_empty() {
+                return Err(Error::BadParameter {
+                    name: "columns",
+                    given: format!("by number for {}", path.display()),
+                    limit: "members of JSON objects have names".into(),
+                });
+            }
+            if names.is_empty() {
+                table.want_numbers(&numbers);
+            } else {
+                table.want_names(&names)?;
+            }
+            decimals(columns.len() == 3)
+        } else if has("docno_a") && has("docno_b") || table.is_json() {
+            let mut names = vec!["docno_a", "docno_b"];
+            let integers = ["shared", "shingles_a", "shingles_b"];
+            let decimal = ["resemblance", "score"].into_iter().find(|name| has(name));
+            if integers.into_iter().all(has) {
+                names.extend(integers);
+            } else {
+                names.extend(decimal);
+            }
+            table.want_names(&names)?;
+            match names.len() {
+                5 => Scores::Integers,
+                length => decimals(length == 3),
+            }
+        } else {
+            let three = first.len() == 3;
+            table.want_numbers(if three { &[0, 1, 2] } else { &[0, 1] });
+            decimals(three)
+        };
+        Ok(PairList {
+            table,
+            scores,
+            fields: Vec::new(),
+        })
+    }
+
+    /// The source of the resemblances.
+    pub fn scores(&self) -> Scores {
+        self.scores
+    }
+
+    /// The underlying table.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The next line, and how many of the ascending `thresholds` its resemblance reaches.
+    pub fn next(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
+        self.read(thresholds).map_err(hinted)
+    }
+
+    fn read(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
+        if !self.table.next(&mut self.fields)? {
+            return Ok(None);
+        }
+        let documents = [
+            docno(&self.table, &self.fields[0])?,
+            docno(&self.table, &self.fields[1])?,
+        ];
+        let level = match self.scores {
+            Scores::None => thresholds.len(),
+            Scores::Integers => {
+                let mut numbers = [0u64; 3];
+                for (number, field) in numbers.iter_mut().zip(&self.fields[2..]) {
+                    let text = std::str::from_utf8(field).ok();
+                    *number = text
+                        .and_then(|text| text.parse().ok())
+                        .ok_or_else(|| self.table.bad("a number of shingles", shorten(field)))?;
+                }
+                let [shared, a, b] = numbers;
+                if shared > a.min(b) || a.max(b) > u64::from(u32::MAX) {
+                    let found = format!("{shared} of {a} and {b}");
+                    let expected = "no more shared shingles than either document has";
+                    return Err(self.table.bad(expected, found));
+                }
+                thresholds.partition_point(|threshold| threshold.reached(shared, a, b))
+            }
+            Scores::Decimals => {
+                let field = &self.fields[2];
+                let decimal = Decimal::parse(field).ok_or_else(|| {
+                    self.table
+                        .bad("a resemblance from 0 to 1 as a decimal", shorten(field))
+                })?;
+                thresholds.partition_point(|&threshold| decimal.reaches(threshold))
+            }
+        };
+        // Without thresholds there is one level, which every pair reaches.
+        let level = level.max(usize::from(thresholds.is_empty()));
+        Ok(Some(Listed { documents, level }))
+    }
+}
+
+/// Adds the flags that name the columns of a list to an error in a line.
+fn hinted(mut error: Error) -> Error {
+    if let Error::BadLine { hint, .. } = &mut error {
+        *hint = "if the list has other columns, name them by header or by number (--truth-columns, \
+                 --run-columns 2,3,5)";
+    }
+    error
+}
+
+/// The 128-bit hash of a docno, the same as in the catalogue. Two docnos of a collection are
+/// assumed never to collide.
+pub(super) fn docno(table: &Table, field: &[u8]) -> Result<u128> {
+    if field.is_empty() {
+        return Err(table.bad("a docno", "an empty field"));
+    }
+    Ok(xxh3_128(field))
+}
+
+/// Digits after the point that are read. A 64-bit floating-point number is written with 17.
+const DIGITS: usize = 27;
+
+/// An exact decimal from 0 to 1, in units of 10^-27.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Decimal(u128);
+
+impl Decimal {
+    const ONE: u128 = 10u128.pow(DIGITS as u32);
+
+    /// Reads `0.85`, `1`, `.5` or `8.5e-1`. Accepts up to a millionth above 1, because other
+    /// programs add in floating point.
+    fn parse(text: &[u8]) -> Option<Decimal> {
+        let text = std::str::from_utf8(text).ok()?;
+        let (number, exponent) = match text.split_once(['e', 'E']) {
+            Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let number = number.strip_prefix('+').unwrap_or(number);
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let digits: Vec<u8> = whole.bytes().chain(part.bytes()).collect();
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        // Digit number i counts units of 10^(point - 1 - i).
+        let point = whole.len() as i64 + i64::from(exponent);
+        let mut value = 0u128;
+        for (i, digit) in digits.iter().enumerate() {
+            let power = point - 1 - i as i64 + DIGITS as i64;
+            if *digit == b'0' || power < 0 {
+                continue;
+            }
+            // Numbers with more than nine digits before the point are refused.
+            let power = u32::try_from(power)
+                .ok()
+                .filter(|&power| power <= DIGITS as u32)?;
+            value += u128::from(digit - b'0') * 10u128.pow(power);
+        }
+        (value <= Decimal::ONE + Decimal::ONE / 1_000_000).then_some(Decimal(value))
+    }
+
+    fn reaches(self, threshold: Threshold) -> bool {
+        // Both sides are below 10^9 x 1.1 x 10^27.
+        self.0 * u128::from(threshold.denominator())
+            >= Decimal::ONE * u128::from(threshold.numerator())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let parse = |text: &str| Decimal::parse(text.as_bytes());
+        for (text, units) in [
+            ("0", 0),
+            ("0.85", 85),
+            (".85", 85),
+            ("+0.850", 85),
+            ("8.5e-1", 85),
+            ("0.0085E2", 85),
+            ("85e-2", 85),
+            ("1", 100),
+            ("1.", 100),
+            ("0001.00", 100),
+            ("1e-40", 0),
+        ] {
+            assert_eq!(
+                parse(text),
+                Some(Decimal(Decimal::ONE / 100 * units)),
+                "{text}"
+            );
+        }
+        assert!(parse("1.0000000000000002").is_some());
+        for text in [
+            "", ".", "-0.5", "1.1", "85", "1e3", "9e99", "nan", "0,85", "0.8 ", "e-1", "1e",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        let t: Threshold = "0.85".parse().unwrap();
+        assert!(parse("0.85").unwrap().reaches(t));
+        assert!(!parse("0.84999999999999997").unwrap().reaches(t));
+        let third: Threshold = "1/3".parse().unwrap();
+        assert!(!parse("0.33333333333333333").unwrap().reaches(third));
+        assert!(parse("0.33333333333333334").unwrap().reaches(third));
+    }
+
+    #[test]
+    fn columns_by_name_or_number() {
+        let number = Column::Number;
+        let columns = |text: &str| text.parse::<Columns>().map(|c| c.columns);
+        assert_eq!(columns("1,3"), Ok(vec![number(0), number(2)]));
+        assert_eq!(columns("2,1,5"), Ok(vec![number(1), number(0), number(4)]));
+        assert_eq!(columns("a.id,b.id").map(|c| c.len()), Ok(2));
+        for text in ["", "1", "a", "0,1", "1,b", "a,b,c,d", "a,,b", "1,2,3,4"] {
+            assert!(columns(text).is_err(), "{text}");
+        }
+    }
+}

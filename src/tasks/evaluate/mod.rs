@@ -1,0 +1,610 @@
+//! Compares the pairs of a run with a ground truth.
+//!
+//! # Source
+//! Precision and recall of a sampled run against the run without sampling: Ye, Wen & Ma 2008,
+//! section 5, equations 2 and 3. Coverage, density and average precision over a judged sample:
+//! Bernstein & Zobel 2006, section 7.
+//!
+//! # In and out
+//! In: two pair lists ([`evaluate`]), or a run and judged pairs. Out: the numbers of correct, wrong
+//! and missed pairs, by size group of the smaller document.
+//!
+//! A pair list is the output directory of a run, a `pairs.tsv`, or a list of another program. Such
+//! a list has lines of two docnos and an optional resemblance. Columns are separated by tabs,
+//! commas (RFC 4180) or spaces; a line may also be a JSON object. Files may be compressed.
+//!
+//! # What is counted
+//! Pairs are unordered. A pair that is listed several times counts once, with its highest
+//! resemblance. A pair of a docno with itself is ignored.
+//!
+//! - **Documents.** An output directory records which documents are identical. Its list therefore
+//!   stands for every listed pair, with each document replaced by every document identical to it,
+//!   and for every pair of identical documents, with resemblance 1. A file stands for the pairs in
+//!   it, with one exception. If the ground truth is a file, the run's directory has pairs of
+//!   identical documents, and the file names none of these pairs, the file is a list of
+//!   representatives. Counting it as it is would make every pair of identical documents wrong. It
+//!   is therefore expanded like the list of a directory, and a note says so. A run that is such a
+//!   file is not expanded, because it has missed these pairs; a note says this too.
+//! - **Representatives.** The same, but identical documents count as one document, and pairs of
+//!   identical documents are left out. The ground truth's directory decides which documents are
+//!   identical, or the run's directory if the ground truth is a file.
+//! - **Unknown.** If the ground truth is a directory, or its documents are given, it says nothing
+//!   about pairs with other docnos. Such pairs are counted as unknown in both lists and left out of
+//!   all other counts. A listed pair of a directory is unknown if one of its two documents has no
+//!   known document among those identical to it.
+//! - **Size groups** are those of the ground truth's documents. A pair belongs to the group of its
+//!   smaller document (fewer words).
+//! - **Thresholds.** At a threshold, only the pairs of a list that reach it count. Resemblances are
+//!   exact: they come from the columns of integers if the list has them, and otherwise from the
+//!   decimals as written (27 digits; a JSON number is the shortest decimal that reads as the same
+//!   64-bit number). In a list without resemblances, all pairs count at each threshold.
+//! - **Clusters.** Two documents in one cluster are a pair.
+//!
+//! With a judged sample, a pair is found if it is among the run's pairs of documents as defined
+//! above, and:
+//!
+//! - coverage = judged true and found / judged true;
+//! - density = judged true and found / judged and found;
+//! - average precision: for each document, judged true / judged, over the found pairs with this
+//!   document; then the mean over the documents with at least one found judged pair. These
+//!   documents are the ones that a line of the judged pairs names first; with families, all
+//!   documents.
+//!
+//! With families, every two documents of one family are judged true, and every two documents of
+//! different families are judged false. Pairs with a document of no family are not judged.
+//!
+//! A ratio with denominator 0 is undefined, `None`: precision and density if nothing was found,
+//! recall and coverage if nothing is true, F1 if nothing was found and nothing is true, average
+//! precision if no judged pair was found.
+//!
+//! # Algorithm
+//! 1. The documents are numbered by the rank of their docno's hash among all distinct hashes.
+//! 2. The lists are read again and sorted by pair of numbers, which brings repeated pairs together.
+//! 3. One of the lists is the base: the ground truth, unless only the run is a directory. Each pair
+//!    of the other list is mapped to the pair of the base's classes of identical documents that
+//!    contain its two documents. It carries the number of document pairs that it stands for, and is
+//!    sorted together with the base. If the other list has classes too, their pairs are split along
+//!    the base's classes. Both usually have the same classes, and nothing is split.
+//! 4. The sorted stream brings everything that both lists say about a pair of classes together. The
+//!    pair is then counted by level: the number of thresholds that it reaches in each list.
+//!
+//! # Invariants
+//! - The counts do not depend on the memory budget.
+//! - Pairs of documents are never written out unless a file lists them, except where the two
+//!   directories disagree about which documents are identical.
+//!
+//! # Cost
+//! Memory: 42 bytes for each document that any file names, in tables of up to 8 bytes each (122
+//! with families). The sorts use the rest of the budget. Each list is read twice (the list of a
+//! directory three times, because of its checksum), and once more each for judged pairs and for
+//! families. Its pairs are sorted twice, at 24 bytes a pair.
+//!
+//! # Where we depart from the source
+//! The papers count pairs of representatives at one threshold. We do not draw the sample of edges
+//! to judge; that is left to the user.
+//!
+//! # Errors
+//! `BadLine` for a line that cannot be read; `StageMissing` for a directory without results;
+//! `Corrupt` if the results differ from the manifest; `BudgetTooSmall`; `Io`.
+
+mod classes;
+mod clusters;
+mod compare;
+mod documents;
+pub(crate) mod lines;
+mod list;
+pub mod qrels;
+mod samples;
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::Threshold;
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::engine::cluster::ResultsEntry;
+use crate::engine::pipeline;
+use crate::store::disk;
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use crate::base::precision::Counts;
+pub use list::{Columns, Scores};
+pub use samples::{Sample, SampleAt};
+
+use compare::Tally;
+use documents::{DOCUMENTS, DUPLICATES, Documents};
+use list::PairList;
+
+const STAGE: &str = "evaluate";
+/// Buffers of readers and writers.
+const FIXED_BYTES: u64 = 8 << 20;
+/// The least memory for a sort.
+const SORT_BYTES: u64 = 1 << 20;
+/// The largest number of thresholds: the size of a tally grows with its square.
+pub const MOST_THRESHOLDS: usize = 100;
+
+/// A list of pairs, as named by the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListFile {
+    /// An output directory or a file.
+    pub path: PathBuf,
+    /// Which column holds what.
+    pub columns: Option<Columns>,
+}
+
+/// What to evaluate, and against what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvaluateConfig {
+    /// The ground truth.
+    pub truth: Option<ListFile>,
+    /// The pairs of the run.
+    pub run: ListFile,
+    /// A `documents.tsv` of all documents, if the ground truth is a file.
+    pub documents: Option<PathBuf>,
+    /// Thresholds in ascending order; empty to count everything that is listed.
+    pub thresholds: Vec<Threshold>,
+    /// Judged pairs.
+    pub judged: Option<PathBuf>,
+    /// Families of documents.
+    pub families: Option<PathBuf>,
+    /// Where to create a temporary directory for sorting.
+    pub scratch: PathBuf,
+}
+
+/// A list whose type and header were read.
+struct Opened {
+    /// The file with the pairs.
+    pairs: PathBuf,
+    /// Its columns.
+    columns: Option<Columns>,
+    /// The output directory that the file belongs to.
+    directory: Option<PathBuf>,
+    comments: BTreeMap<String, String>,
+    scores: Scores,
+    /// Whether the run listed its pairs (`--pairs`).
+    listed: bool,
+}
+
+/// All files to read.
+struct Sources {
+    truth: Option<Opened>,
+    run: Opened,
+    documents: Option<PathBuf>,
+    judged: Option<PathBuf>,
+    families: Option<PathBuf>,
+}
+
+/// Counts of the lines and pairs of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ListCounts {
+    /// Lines with pairs.
+    pub lines: u64,
+    /// Distinct pairs.
+    pub pairs: u64,
+    /// Lines that repeat one of these pairs.
+    pub repeated: u64,
+    /// Lines that pair a docno with itself, which are ignored.
+    pub to_themselves: u64,
+    /// Pairs with a docno that the ground truth's collection does not have; they are left out.
+    pub unknown: u64,
+    /// Pairs of identical documents, which are left out of the pairs of representatives. Includes
+    /// lines that pair identical documents of the list's own directory.
+    pub identical: u64,
+}
+
+/// A list, in the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListReport {
+    /// The path as given.
+    pub path: PathBuf,
+    /// Whether it is the output directory of a run.
+    pub directory: bool,
+    /// Where resemblances are taken from.
+    pub scores: Scores,
+    /// Its counts; `None` without a ground truth.
+    pub counts: Option<ListCounts>,
+}
+
+/// Counts, and the ratios computed from them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Pairs of the ground truth.
+    pub true_pairs: u64,
+    /// Pairs that the run found.
+    pub found: u64,
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Correct / found.
+    pub precision: Option<f64>,
+    /// Correct / true.
+    pub recall: Option<f64>,
+    /// Harmonic mean of precision and recall.
+    pub f1: Option<f64>,
+}
+
+impl From<Counts> for Measured {
+    fn from(counts: Counts) -> Measured {
+        Measured {
+            true_pairs: counts.true_pairs(),
+            found: counts.found(),
+            counts,
+            precision: counts.precision(),
+            recall: counts.recall(),
+            f1: counts.f1(),
+        }
+    }
+}
+
+/// Pairs of one size group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupMeasured {
+    /// Words of the smaller document, as `500-999`.
+    pub words: String,
+    /// Pairs of two documents of this group.
+    pub same: Measured,
+    /// Pairs of a document of this group and one of a group of larger documents.
+    pub cross: Measured,
+}
+
+/// All pairs, also by size group if documents have size groups.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairCounts {
+    /// All pairs.
+    pub all: Measured,
+    /// The same by size group.
+    pub groups: Vec<GroupMeasured>,
+}
+
+/// Pairs at one threshold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairsAt {
+    /// The threshold; `None` for everything in the lists.
+    pub threshold: Option<Threshold>,
+    /// Pairs of representatives, if a list records which documents are identical.
+    pub representatives: Option<PairCounts>,
+    /// Pairs of documents.
+    pub documents: PairCounts,
+}
+
+/// The whole report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Notes that a reader needs to interpret the numbers.
+    pub notes: Vec<String>,
+    /// The ground truth.
+    pub truth: Option<ListReport>,
+    /// The run.
+    pub run: ListReport,
+    /// Counts by threshold; empty without a ground truth or if the run did not list its pairs.
+    pub pairs: Vec<PairsAt>,
+    /// Pairs of documents in one cluster, if both lists are directories.
+    pub clusters: Option<Measured>,
+    /// Measured with the judged pairs.
+    pub judged: Option<Sample>,
+    /// Measured with the families.
+    pub families: Option<Sample>,
+}
+
+/// Opens a list and, for a directory, checks its files.
+fn open(list: &ListFile) -> Result<Opened> {
+    let directory = disk::is_directory(&list.path)?.then(|| list.path.clone());
+    let mut pairs = list.path.clone();
+    let mut columns = list.columns.clone();
+    if let Some(directory) = &directory {
+        let manifest = pipeline::look(directory)?;
+        let results = manifest
+            .get::<ResultsEntry>()
+            .ok_or_else(|| Error::StageMissing {
+                path: directory.clone(),
+                stage: "cluster",
+            })?;
+        let read = ["pairs.tsv", DOCUMENTS, DUPLICATES];
+        for file in results
+            .files
+            .iter()
+            .filter(|file| read.contains(&file.name.as_str()))
+        {
+            disk::check(&directory.join(&file.name), file.bytes, &file.checksum)?;
+        }
+        pairs = directory.join("pairs.tsv");
+        columns = None;
+    }
+    let list = PairList::open(&pairs, columns.as_ref())?;
+    let comments = list.table().comments().clone();
+    Ok(Opened {
+        scores: list.scores(),
+        listed: comments.get("pairs").is_none_or(|kind| kind != "none"),
+        pairs,
+        columns,
+        directory,
+        comments,
+    })
+}
+
+/// Adds notes on differences that make two lists hard to compare.
+fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
+    let has_tokens = |list: &Opened| list.comments.contains_key("tokens");
+    if has_tokens(truth) && has_tokens(run) {
+        let [a, b] = [truth, run].map(|list| list.comments.get("fold").map_or("none", |f| f));
+        if a != b {
+            notes.push(format!(
+                "the ground truth was made with --fold {a}, the run with {b}"
+            ));
+        }
+    }
+    for name in ["tokens", "shingle-size", "fingerprint"] {
+        let (a, b) = (truth.comments.get(name), run.comments.get(name));
+        if let (Some(a), Some(b)) = (a, b)
+            && a != b
+        {
+            notes.push(format!(
+                "the ground truth was made with --{name} {a}, the run with {b}"
+            ));
+        }
+    }
+}
+
+/// Adds a note on thresholds below the one that a list was made with.
+fn compare_threshold(
+    what: &str,
+    list: &Opened,
+    least: Option<&Threshold>,
+    notes: &mut Vec<String>,
+) {
+    let own = list
+        .comments
+        .get("threshold")
+        .and_then(|text| text.parse::<Threshold>().ok());
+    if let (Some(own), Some(&least)) = (own, least)
+        && least < own
+    {
+        notes.push(format!(
+            "the {what} lists no pairs below {own}: lower thresholds use its pairs from {own} on"
+        ));
+    }
+}
+
+impl EvaluateConfig {
+    /// Refuses combinations of parameters that make no sense.
+    fn check(&self) -> Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            let limit = limit.to_string();
+            Err(Error::BadParameter { name, given, limit })
+        };
+        let list = || {
+            let texts: Vec<String> = self.thresholds.iter().map(ToString::to_string).collect();
+            texts.join(",")
+        };
+        if self.thresholds.len() > MOST_THRESHOLDS {
+            let limit = format!("at most {MOST_THRESHOLDS} thresholds");
+            return refuse("thresholds", list(), &limit);
+        }
+        if self.thresholds.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return refuse("thresholds", list(), "give them in rising order");
+        }
+        let truth = self.truth.as_ref();
+        if truth.is_none() && self.judged.is_none() && self.families.is_none() {
+            return refuse(
+                "truth",
+                "(none)".into(),
+                "give --truth, --judged or --families",
+            );
+        }
+        if let (Some(documents), Some(truth)) = (&self.documents, truth)
+            && disk::is_directory(&truth.path)?
+        {
+            let limit = "the ground truth is a directory and has its own documents.tsv";
+            return refuse("documents", documents.display().to_string(), limit);
+        }
+        for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
+            if let Some(list) = list
+                && list.columns.is_some()
+                && disk::is_directory(&list.path)?
+            {
+                return refuse(
+                    name,
+                    "for a directory".into(),
+                    "a directory has fixed columns; the flag is for lists",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates a run.
+pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evaluation> {
+    config.check()?;
+    let mut notes = Vec::new();
+    let sources = Sources {
+        truth: config.truth.as_ref().map(open).transpose()?,
+        run: open(&config.run)?,
+        documents: config.documents.clone(),
+        judged: config.judged.clone(),
+        families: config.families.clone(),
+    };
+    let thresholds = &config.thresholds[..];
+    let mut lists = sources.truth.iter().chain([&sources.run]);
+    if !thresholds.is_empty() && lists.all(|list| list.scores == Scores::None) {
+        return Err(Error::BadParameter {
+            name: "thresholds",
+            given: thresholds[0].to_string(),
+            limit: "no list has resemblances to compare it with; name their column with --columns"
+                .into(),
+        });
+    }
+    if let Some(truth) = &sources.truth {
+        compare_headers(truth, &sources.run, &mut notes);
+        compare_threshold("ground truth", truth, thresholds.first(), &mut notes);
+    }
+    compare_threshold("run", &sources.run, thresholds.first(), &mut notes);
+    let sampled = !sources.run.listed && (sources.judged.is_some() || sources.families.is_some());
+    if sampled {
+        return Err(Error::BadParameter {
+            name: "run",
+            given: config.run.path.display().to_string(),
+            limit: "its pairs were not listed (--pairs none); judged samples need them".into(),
+        });
+    }
+
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), None);
+    let scratch = disk::scratch_directory(&config.scratch)?;
+    let place = scratch.path();
+    let work = || "evaluating".to_string();
+    let first = ByteSize(FIXED_BYTES + SORT_BYTES);
+    context.budget.require(first, work)?;
+    let most = 1u64 << 30;
+    let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES).min(most));
+    let count = documents::collect(&sources, place, memory, context)?;
+    context.stop.check(STAGE)?;
+    let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
+    let families = if sources.families.is_some() {
+        samples::FAMILY_BYTES
+    } else {
+        0
+    };
+    let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
+    let least = ByteSize(held + 3 * SORT_BYTES);
+    context.budget.require(least, || {
+        format!("evaluating {}", counted(count, "document"))
+    })?;
+    let memory = ByteSize((context.budget.memory.0 - held).min(most));
+    let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
+    context.stop.check(STAGE)?;
+
+    let report = |list: &ListFile, opened: &Opened| ListReport {
+        path: list.path.clone(),
+        directory: opened.directory.is_some(),
+        scores: opened.scores,
+        counts: None,
+    };
+    let mut evaluation = Evaluation {
+        notes: Vec::new(),
+        truth: config
+            .truth
+            .as_ref()
+            .zip(sources.truth.as_ref())
+            .map(|(list, o)| report(list, o)),
+        run: report(&config.run, &sources.run),
+        pairs: Vec::new(),
+        clusters: None,
+        judged: None,
+        families: None,
+    };
+    if let (Some(truth), Some(report)) = (&sources.truth, &mut evaluation.truth) {
+        if truth.listed && sources.run.listed {
+            let found = compare::compare(&sources, thresholds, &documents, place, memory, context)?;
+            let [truth, run] = found.counts;
+            for (what, counts) in [("ground truth", truth), ("run", run)] {
+                if counts.unknown > 0 {
+                    notes.push(format!(
+                        "ignored {} of {} of the {what}, with docnos that the collection of the \
+                         ground truth does not have",
+                        crate::base::numbers::count(counts.unknown),
+                        counted(counts.pairs, "pair")
+                    ));
+                }
+            }
+            if found.unnamed > 0 {
+                let duplicates = counted(found.unnamed, "pair");
+                notes.push(if documents.truth.has_classes() {
+                    format!(
+                        "the run lists none of the {duplicates} of exact duplicates: the line \
+                         `documents` counts them as missed, the line `representatives` leaves \
+                         them out"
+                    )
+                } else {
+                    format!(
+                        "the ground truth lists none of the {duplicates} of exact duplicates in \
+                         the run's directory: it is treated as a list of representatives, so \
+                         each of its pairs also stands for the exact duplicates of its documents"
+                    )
+                });
+            }
+            report.counts = Some(truth);
+            evaluation.run.counts = Some(run);
+            let classes = documents.truth.has_classes() || documents.run.has_classes();
+            for threshold in 0..thresholds.len().max(1) {
+                evaluation.pairs.push(PairsAt {
+                    threshold: thresholds.get(threshold).copied(),
+                    representatives: classes
+                        .then(|| pairs(&documents, &found.representatives, threshold)),
+                    documents: pairs(&documents, &found.all, threshold),
+                });
+            }
+        } else {
+            let which = if truth.listed { "run" } else { "ground truth" };
+            notes.push(format!(
+                "pairs of the {which} were not listed (--pairs none): only clusters are compared"
+            ));
+        }
+        if documents.truth.has_classes() && documents.run.has_classes() {
+            let counts = clusters::compare(&documents, place, memory)?;
+            evaluation.clusters = Some(counts.into());
+        }
+    }
+    context.stop.check(STAGE)?;
+    if let Some(path) = &sources.judged {
+        let (path, documents) = (path.as_path(), &mut documents);
+        let sample = samples::judged(
+            path, &sources, thresholds, documents, place, memory, context,
+        )?;
+        note_sample("judged pairs", path, &sample, &mut notes);
+        evaluation.judged = Some(sample);
+    }
+    if let Some(path) = &sources.families {
+        let sample = samples::families(
+            path, &sources, thresholds, &documents, place, memory, context,
+        )?;
+        note_sample("documents of families", path, &sample, &mut notes);
+        evaluation.families = Some(sample);
+    }
+    scratch
+        .close()
+        .map_err(Error::io("remove", &config.scratch))?;
+    evaluation.notes = notes;
+    Ok(evaluation)
+}
+
+fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>) {
+    let file = path.display();
+    if sample.unknown > 0 {
+        notes.push(format!(
+            "{file}: {} {what} have docnos that the collection of the ground truth does not \
+             have; they are ignored",
+            sample.unknown
+        ));
+    }
+    if sample.not_in_run > 0 {
+        notes.push(format!(
+            "{file}: {} {what} have docnos that the collection of the run does not have; they \
+             count as not found",
+            sample.not_in_run
+        ));
+    }
+}
+
+/// The counts of a tally at a threshold.
+fn pairs(documents: &Documents, tally: &Tally, threshold: usize) -> PairCounts {
+    let mut all = Counts::default();
+    let mut groups = Vec::new();
+    for (group, [same, cross]) in tally.at(threshold).enumerate() {
+        all += same + cross;
+        if let Some(bounds) = &documents.size_groups {
+            groups.push(GroupMeasured {
+                words: bounds.describe(group),
+                same: same.into(),
+                cross: cross.into(),
+            });
+        }
+    }
+    PairCounts {
+        all: all.into(),
+        groups,
+    }
+}

@@ -1,0 +1,353 @@
+//! Reads lines of white-space separated fields, the judgements among them, and the set of documents
+//! that they name.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::{Held, QrelsFormat};
+use crate::text::read;
+use crate::text::read::lines::shorten;
+use crate::{Error, Result};
+
+/// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
+pub(crate) const MOST_LINE_BYTES: usize = 1 << 20;
+
+/// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
+/// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key
+/// and the data about its document (57).
+pub(super) const JUDGEMENT_BYTES: u64 = 200;
+
+/// Memory of a topic or subtopic besides its name: entries of the tables that find its number and
+/// its name (24 and 32, twice while they grow), and its counts (128).
+const TOPIC_BYTES: u64 = 256;
+
+/// A file of lines with a fixed number of fields, compressed or not.
+pub(super) struct Lines {
+    lines: read::lines::Lines,
+    /// The names of the fields. The first line decides between several.
+    names: Vec<&'static [&'static str]>,
+}
+
+impl Lines {
+    pub fn open(path: &Path, names: Vec<&'static [&'static str]>) -> Result<Lines> {
+        Ok(Lines {
+            lines: read::lines::Lines::open(path, MOST_LINE_BYTES)?,
+            names,
+        })
+    }
+
+    /// Advances to the next line that is not empty and sets `fields` to the ranges for
+    /// [`Lines::text`]. Returns `false` at the end of the file.
+    pub fn next(&mut self, fields: &mut Vec<Range<usize>>) -> Result<bool> {
+        loop {
+            if !self.lines.advance()? {
+                return Ok(false);
+            }
+            fields.clear();
+            let mut start = None;
+            for (at, byte) in self.lines.line().iter().chain([&b' ']).enumerate() {
+                match (byte.is_ascii_whitespace(), start) {
+                    (false, None) => start = Some(at),
+                    (true, Some(from)) => {
+                        fields.push(from..at);
+                        start = None;
+                    }
+                    _ => {}
+                }
+            }
+            if !fields.is_empty() {
+                break;
+            }
+        }
+        if self.names.iter().any(|names| names.len() == fields.len()) {
+            self.names.retain(|names| names.len() == fields.len());
+        } else {
+            let forms = self.names.iter();
+            let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
+            return Err(self.bad(
+                forms.collect::<Vec<_>>().join(" or "),
+                format!("{}: {}", fields.len(), shorten(self.lines.line())),
+            ));
+        }
+        if std::str::from_utf8(self.lines.line()).is_err() {
+            return Err(self.bad("UTF-8", shorten(self.lines.line())));
+        }
+        Ok(true)
+    }
+
+    /// A field of the current line.
+    pub fn text(&self, field: &Range<usize>) -> &str {
+        std::str::from_utf8(&self.lines.line()[field.clone()]).unwrap_or_default()
+    }
+
+    /// An error in the current line.
+    pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        self.lines.bad(expected, found)
+    }
+}
+
+/// The hash that identifies a docno, as in the catalogue.
+pub(crate) fn key_of(docno: &str) -> u128 {
+    xxh3_128(docno.as_bytes())
+}
+
+/// Numbers topics in the order in which they appear.
+#[derive(Default)]
+pub(super) struct Topics(HashMap<String, u32>);
+
+impl Topics {
+    /// The number of a topic, and whether the topic is new.
+    pub fn number(&mut self, topic: &str) -> (u32, bool) {
+        if let Some(&number) = self.0.get(topic) {
+            return (number, false);
+        }
+        let number = self.0.len() as u32;
+        self.0.insert(topic.into(), number);
+        (number, true)
+    }
+}
+
+/// A line of the qrels.
+pub(crate) struct Judgement {
+    pub topic: u32,
+    /// The number of the text in the second field of a form with four fields, which is the subtopic
+    /// in [`QrelsFormat::Ndeval`]; else 0.
+    second: u32,
+    pub key: u128,
+    pub grade: i64,
+    /// Where the fields start in the text of [`Judgements`] that a written line repeats: iteration
+    /// or subtopic, or method and probability; the docno follows. Then their lengths.
+    start: u64,
+    repeated: u32,
+    docno: u32,
+}
+
+/// All lines of the qrels.
+#[derive(Default)]
+pub(crate) struct Judgements {
+    /// The form of the lines, never [`QrelsFormat::Auto`].
+    pub format: QrelsFormat,
+    pub all: Vec<Judgement>,
+    pub topics: Vec<String>,
+    text: String,
+}
+
+impl Judgements {
+    /// No judgements yet, of one topic without a name.
+    pub fn list() -> Judgements {
+        Judgements {
+            format: QrelsFormat::Trec,
+            topics: vec![String::new()],
+            ..Judgements::default()
+        }
+    }
+
+    pub fn read(path: &Path, format: QrelsFormat, held: &mut Held<'_>) -> Result<Judgements> {
+        let mut lines = Lines::open(path, format.fields())?;
+        let mut judgements = Judgements {
+            format,
+            ..Judgements::default()
+        };
+        let (mut topics, mut seconds) = (Topics::default(), Topics::default());
+        let mut fields = Vec::new();
+        let mut repeated = String::new();
+        let (mut count, mut room) = (0u64, true);
+        while lines.next(&mut fields)? {
+            held.stop(count)?;
+            count += 1;
+            repeated.clear();
+            let (topic, second, docno, relevance) = match &fields[..] {
+                [topic, second, docno, relevance] => {
+                    repeated.push_str(lines.text(second));
+                    (topic, lines.text(second), docno, relevance)
+                }
+                [topic, docno, relevance, method, probability] => {
+                    judgements.format = QrelsFormat::Prels;
+                    let probability = lines.text(probability);
+                    if probability.parse::<f64>().is_err() {
+                        let found = shorten(probability.as_bytes());
+                        return Err(lines.bad("a probability that is a number", found));
+                    }
+                    repeated.push_str(lines.text(method));
+                    repeated.push(' ');
+                    repeated.push_str(probability);
+                    (topic, "", docno, relevance)
+                }
+                _ => continue,
+            };
+            let [topic, docno, relevance] = [topic, docno, relevance].map(|f| lines.text(f));
+            let grade = relevance.parse::<i64>().map_err(|_| {
+                lines.bad(
+                    "a relevance that is an integer",
+                    shorten(relevance.as_bytes()),
+                )
+            })?;
+            let bytes = (topic.len() + repeated.len() + docno.len()) as u64;
+            room = held.take_line(bytes) && room;
+            if !room {
+                continue;
+            }
+            let (number, new) = topics.number(topic);
+            if new {
+                held.take(TOPIC_BYTES);
+                judgements.topics.push(topic.into());
+            }
+            let (second, new) = seconds.number(second);
+            if new {
+                held.take(TOPIC_BYTES);
+            }
+            judgements.push((number, second), docno, grade, &repeated);
+        }
+        held.check(|| format!("{count} judgements"))?;
+        if count >= u64::from(u32::MAX) {
+            return Err(Error::TooMany {
+                what: "judgements",
+                found: count,
+                most: u64::from(u32::MAX) - 1,
+            });
+        }
+        judgements.settle(path)?;
+        Ok(judgements)
+    }
+
+    /// Adds the judgement of a document for a topic and second field. `repeated` are the other
+    /// fields.
+    pub fn push(&mut self, number: (u32, u32), docno: &str, grade: i64, repeated: &str) {
+        self.all.push(Judgement {
+            topic: number.0,
+            second: number.1,
+            key: key_of(docno),
+            grade,
+            start: self.text.len() as u64,
+            repeated: repeated.len() as u32,
+            docno: docno.len() as u32,
+        });
+        self.text.push_str(repeated);
+        self.text.push_str(docno);
+    }
+
+    /// Decides on the form, if it is not known yet. Refuses two judgements of one document for one
+    /// topic and subtopic, which would make it a duplicate of itself.
+    fn settle(&mut self, path: &Path) -> Result<()> {
+        let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
+        let of = |number: u32| {
+            let judgement = &self.all[number as usize];
+            ((judgement.topic, judgement.key), judgement.second)
+        };
+        order.sort_unstable_by_key(|&number| (of(number), number));
+        if self.format == QrelsFormat::Auto {
+            let mut pairs = order.windows(2).map(|pair| (of(pair[0]), of(pair[1])));
+            let by_subtopic = pairs.any(|(a, b)| a.0 == b.0 && a.1 != b.1);
+            self.format = match by_subtopic {
+                true => QrelsFormat::Ndeval,
+                false => QrelsFormat::Trec,
+            };
+        }
+        let by_subtopic = self.format == QrelsFormat::Ndeval;
+        let repeats = |pair: &&[u32]| {
+            let (a, b) = (of(pair[0]), of(pair[1]));
+            a.0 == b.0 && (a.1 == b.1 || !by_subtopic)
+        };
+        let Some(second) = order.windows(2).filter(repeats).map(|pair| pair[1]).min() else {
+            return Ok(());
+        };
+        // Line numbers are not kept in memory, so read the file again up to this line.
+        let mut lines = Lines::open(path, self.format.fields())?;
+        let mut fields = Vec::new();
+        for _ in 0..=second {
+            if !lines.next(&mut fields)? {
+                break;
+            }
+        }
+        let docno = self.docno(&self.all[second as usize]);
+        Err(lines.bad(
+            if by_subtopic {
+                "one line for each docno and subtopic of a topic"
+            } else {
+                "one line for each docno of a topic"
+            },
+            format!("{} again", shorten(docno.as_bytes())),
+        ))
+    }
+
+    /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.
+    pub fn subtopic(&self, judgement: &Judgement) -> u32 {
+        match self.format {
+            QrelsFormat::Ndeval => judgement.second,
+            _ => 0,
+        }
+    }
+
+    /// The fields besides topic, docno and relevance.
+    pub fn repeated(&self, judgement: &Judgement) -> &str {
+        let start = judgement.start as usize;
+        &self.text[start..start + judgement.repeated as usize]
+    }
+
+    pub fn docno(&self, judgement: &Judgement) -> &str {
+        let start = judgement.start as usize + judgement.repeated as usize;
+        &self.text[start..start + judgement.docno as usize]
+    }
+
+    /// The line of a judgement with this docno and relevance.
+    pub fn line(&self, judgement: &Judgement, docno: &str, grade: i64) -> String {
+        let topic = &self.topics[judgement.topic as usize];
+        let repeated = self.repeated(judgement);
+        match self.format {
+            QrelsFormat::Prels => format!("{topic} {docno} {grade} {repeated}\n"),
+            _ => format!("{topic} {repeated} {docno} {grade}\n"),
+        }
+    }
+}
+
+/// The keys of the distinct documents of the qrels and the run.
+pub(super) struct Names {
+    keys: Vec<u128>,
+    /// The number of keys at which repeated keys are removed.
+    most: usize,
+}
+
+impl Names {
+    pub fn of(judgements: &Judgements) -> Names {
+        let mut names = Names {
+            keys: judgements
+                .all
+                .iter()
+                .map(|judgement| judgement.key)
+                .collect(),
+            most: 0,
+        };
+        names.close();
+        names.most = (2 * names.keys.len()).max(1 << 16);
+        names
+    }
+
+    pub fn add(&mut self, key: u128) {
+        if self.keys.len() >= self.most {
+            self.close();
+            self.most = (2 * self.keys.len()).max(1 << 16);
+        }
+        self.keys.push(key);
+    }
+
+    /// Sorts the keys and removes repeated ones.
+    pub fn close(&mut self) {
+        self.keys.sort_unstable();
+        self.keys.dedup();
+    }
+
+    pub fn keys(&self) -> &[u128] {
+        &self.keys
+    }
+
+    pub fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn find(&self, key: u128) -> Option<usize> {
+        self.keys.binary_search(&key).ok()
+    }
+}

@@ -1,0 +1,540 @@
+//! Check TREC judgements and runs for near-duplicates, and deduplicate them.
+//!
+//! # Source
+//! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.6: among the documents judged for a topic,
+//! they find duplicates that were judged differently. Bernstein & Zobel 2005 ("Redundant documents
+//! and search effectiveness"): a ranked document that repeats an earlier one is of no use to the
+//! reader. Forms of judgements: Clarke et al. 2008 ("Novelty and diversity in information retrieval
+//! evaluation") and the program ndeval, which judge a document for each subtopic of a topic; the
+//! Million Query track of TREC 2007 (Allan et al.), whose *prels* record by which method, and with
+//! which probability, a document was chosen to be judged.
+//!
+//! # In and out
+//! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output
+//! directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of topic, `Q0`, docno,
+//! rank, score, tag). Fields are separated by white space, empty lines are ignored, and files may
+//! be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`, `qrels` and `run` in a
+//! directory.
+//!
+//! # The forms of judgements
+//! - *trec*: topic, iteration, docno, relevance. A docno has one line in a topic.
+//! - *ndeval*: topic, subtopic, docno, relevance. A docno has one line for each subtopic of a
+//!   topic.
+//! - *prels*: topic, docno, relevance, method, probability. A docno has one line in a topic.
+//!
+//! [`QrelsFormat::Auto`] takes five fields in the first line for *prels*. Four fields are *ndeval*
+//! if a docno has lines in a topic that differ in the second field, and *trec* otherwise. Written
+//! lines have the form of the lines that were read.
+//!
+//! # What is counted
+//! A document is relevant if its relevance is above 0. For each topic:
+//!
+//! - *Judged*: lines of the qrels; *clustered*: judged lines whose document is in a cluster.
+//! - A *group*: two or more judged documents of one cluster, for one subtopic if there are
+//!   subtopics. It is *exact* if all of them are exact
+//!   duplicates of each other.
+//! - A group is *inconsistent* if some of its documents are relevant and some are not. Its *grades
+//!   differ* if its documents do not all have the same relevance, so the grades of every
+//!   inconsistent group differ. For both kinds, *exact* counts the groups in which exact duplicates
+//!   of each other disagree, and *near* counts the other groups.
+//!
+//! In a directory, `exact-duplicates.tsv` records which documents are exact duplicates of each
+//! other. A `clusters.jsonl` alone does not say which earlier member an `exact` member duplicates
+//! once a `near` member has appeared. In that case only the members before the first `near` member
+//! count as exact duplicates of each other.
+//!
+//! A cluster may have groups in several topics. [`QrelsReport::all`] has the sums over the topics,
+//! and [`QrelsReport::distinct`] counts each cluster and each document once. A distinct cluster is
+//! *exact* if all its groups are, and its duplicates disagree if they do in any of its groups.
+//!
+//! # What is kept
+//! For each topic, subtopic and cluster, one line of the qrels ([`Keep`]); for each topic and
+//! cluster, one line of the run. All lines
+//! whose document is in no cluster are kept. Lines stay in their order; fields are separated by one
+//! space.
+//!
+//! - *first*: the judged document that comes first in the collection, with its own relevance.
+//! - *best*: the document of highest relevance; of several, the first in the collection.
+//! - *map*: every docno of a cluster is replaced by the docno of the cluster's representative,
+//!   judged or not. The line takes the place of the first judged document, with its other fields
+//!   and the highest relevance of the group.
+//!
+//! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
+//! cluster: with *first* and *best* under its own docno, with *map* under the docno of the
+//! representative. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
+//! 0 and otherwise from 1. Scores stay. A program that ranks by score (trec_eval) sees the same
+//! order only if scores never rise within a topic, so lines whose score rises are counted.
+//!
+//! With *first* and *best*, the ranking may keep another document of a cluster than the qrels do.
+//! Score such a ranking with the original qrels. With *map*, the ranking and the qrels that are
+//! written match.
+//!
+//! # Algorithm
+//! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
+//! 2. `clusters.jsonl` is streamed. For each document known from step 1, its cluster, its place and
+//!    its kind are recorded.
+//! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is
+//!    contiguous. Then they are sorted by cluster and docno, for the distinct counts.
+//! 4. The run is read again and written, with a table of the topics and clusters seen.
+//!
+//! # Invariants
+//! - Lines = kept + removed, for the qrels and for the run.
+//! - Inconsistent groups = exact + near; the same holds for groups whose grades differ.
+//! - The totals are the sums over the topics. Topics are in the order of the qrels, and so are the
+//!   subtopics of a topic; groups are in the order of the clusters.
+//!
+//! # Cost
+//! Memory: three times the bytes of the qrels, 200 bytes for each line of the qrels, 128 bytes for
+//! each line of the run, and with *map* the docnos of the representatives. Clusters are streamed,
+//! so their number and size do not matter.
+//!
+//! # Where we depart from the source
+//! Chowdhury considers exact duplicates under I-Match. Here clusters come from any run, and exact
+//! and near duplicates are counted separately. Graded relevance is our addition.
+//!
+//! # What is not guaranteed
+//! Qrels cannot contain a docno with white space, so such documents are never judged. Docnos are
+//! compared byte for byte, by hashes of 128 bits.
+//!
+//! # Errors
+//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic (and
+//! subtopic), and for a representative that cannot be written; `StageMissing` for a directory
+//! without clusters; `Corrupt` or `Truncated` if the clusters differ from the manifest;
+//! `BudgetTooSmall`; `BadParameter` if the output would replace an input or lie in the output
+//! directory of a run; `Io`.
+
+mod clusters;
+mod config;
+mod lines;
+mod ranking;
+mod stats;
+
+use crate::base::budget::ByteSize;
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultsEntry;
+use crate::engine::outputs;
+use crate::engine::pipeline;
+use crate::store::disk::{self, AtomicFile};
+use crate::{Error, Result};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clusters::Clusters;
+use lines::{JUDGEMENT_BYTES, Names};
+
+pub(crate) use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
+
+pub use config::{Keep, QrelsConfig, QrelsFormat};
+pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
+
+const STAGE: &str = "qrels";
+/// Buffers of readers and writers, and a line.
+const FIXED_BYTES: u64 = 8 << 20;
+
+/// The list of inconsistent groups, next to [`QRELS_FILE`] and [`RUN_FILE`] in the output
+/// directory.
+pub const INCONSISTENT_FILE: &str = "inconsistent.jsonl";
+/// The deduplicated qrels.
+pub const QRELS_FILE: &str = "qrels";
+/// The deduplicated ranking.
+pub const RUN_FILE: &str = "run";
+
+/// The cluster number of a document that is in no cluster.
+const NONE: u32 = u32::MAX;
+
+/// The files with the clusters.
+struct Source {
+    clusters: PathBuf,
+    /// `documents.tsv` and `exact-duplicates.tsv`.
+    tables: Option<[PathBuf; 2]>,
+}
+
+impl Source {
+    /// Opens the given path and, for a directory, checks its files.
+    fn open(path: &Path) -> Result<Source> {
+        if !disk::is_directory(path)? {
+            return Ok(Source {
+                clusters: path.into(),
+                tables: None,
+            });
+        }
+        let results = pipeline::look(path)?;
+        let results = results
+            .get::<ResultsEntry>()
+            .ok_or_else(|| Error::StageMissing {
+                path: path.into(),
+                stage: "cluster",
+            })?;
+        let names = ["clusters.jsonl", "documents.tsv", "exact-duplicates.tsv"];
+        for file in &results.files {
+            if names.contains(&file.name.as_str()) {
+                disk::check(&path.join(&file.name), file.bytes, &file.checksum)?;
+            }
+        }
+        let [clusters, documents, duplicates] = names.map(|name| path.join(name));
+        Ok(Source {
+            clusters,
+            tables: Some([documents, duplicates]),
+        })
+    }
+}
+
+/// Counts judgements that contradict each other, and writes the deduplicated files.
+pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
+    let source = Source::open(&config.clusters)?;
+    if let Some(output) = &config.output {
+        check_output(config, &source, output)?;
+    }
+    let mut held = Held::new(STAGE, context, (0, 0));
+    let judgements = Judgements::read(&config.qrels, config.format, &mut held)?;
+    let mut names = Names::of(&judgements);
+    let ranked = match &config.run {
+        Some(path) => Some(ranking::look(path, &mut names, &mut held)?),
+        None => None,
+    };
+    names.close();
+    let renaming = config.keep == Keep::Map;
+    let clusters = Clusters::read(&source, names, renaming, &mut held)?;
+
+    let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
+        .map(|(judgement, number)| Placed::of(judgement, number, &judgements, &clusters))
+        .collect();
+    order.sort_unstable();
+
+    let mut report = QrelsReport::new(config, &judgements);
+    report.qrels.lines = judgements.all.len() as u64;
+    report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
+    let mut out = Outputs::create(config)?;
+    let mut keep = vec![true; order.len()];
+    // With `map`, each line that is kept gets the highest relevance of its group.
+    let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
+    let mut marks = vec![Marks::default(); order.len()];
+    let groups = order.chunk_by(|a, b| {
+        (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster) && a.cluster != NONE
+    });
+    for (n, group) in groups.enumerate() {
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        let differing = Group::new(group, &judgements, &clusters);
+        report.add(group[0].topic, &differing);
+        if group.len() < 2 {
+            continue;
+        }
+        for placed in group {
+            marks[placed.number as usize] = Marks::of(&differing);
+        }
+        if differing.grades.is_some()
+            && let Some(out) = &mut out.inconsistent
+        {
+            out.put(differing.line(&judgements, &clusters).as_bytes())?;
+        }
+        let best = group
+            .iter()
+            .map(|p| judgements.all[p.number as usize].grade)
+            .max();
+        let best = best.unwrap_or_default();
+        let kept = match config.keep {
+            Keep::First => Some(group[0].number),
+            Keep::Best => group
+                .iter()
+                .map(|p| p.number)
+                .find(|&number| judgements.all[number as usize].grade == best),
+            Keep::Map => group.iter().map(|p| p.number).min(),
+        };
+        for placed in group {
+            keep[placed.number as usize] = Some(placed.number) == kept;
+        }
+        if let (Keep::Map, Some(kept)) = (config.keep, kept) {
+            grades[kept as usize] = best;
+        }
+    }
+    // Each cluster once, and each document of it.
+    let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
+    order.sort_unstable_by_key(key);
+    for (n, cluster) in order.chunk_by(|a, b| a.cluster == b.cluster).enumerate() {
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        let documents = cluster.chunk_by(|a, b| key(a) == key(b));
+        let documents = documents.map(|lines| {
+            let marks = lines.iter().map(|placed| marks[placed.number as usize]);
+            marks.fold(Marks::default(), Marks::and)
+        });
+        report
+            .distinct
+            .add_cluster(cluster[0].cluster != NONE, documents);
+    }
+    drop((order, marks));
+    for (number, judgement) in judgements.all.iter().enumerate() {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if !keep[number] {
+            report.qrels.removed += 1;
+            continue;
+        }
+        report.qrels.kept += 1;
+        let mut docno = judgements.docno(judgement);
+        if let Some(to) = clusters.renamed(judgement.key)? {
+            report.qrels.renamed += u64::from(to != docno);
+            docno = to;
+        }
+        if let Some(out) = &mut out.qrels {
+            let line = judgements.line(judgement, docno, grades[number]);
+            out.put(line.as_bytes())?;
+        }
+    }
+    if let (Some(path), Some(lines)) = (&config.run, ranked) {
+        report.run = Some(ranking::thin(
+            path,
+            lines,
+            &clusters,
+            out.run.as_mut(),
+            context,
+        )?);
+    }
+    out.finish()?;
+    if let Some(output) = &config.output {
+        disk::sync_directory(output)?;
+    }
+    Ok(report)
+}
+
+/// Refuses an output directory in which a file of a run or an input would be replaced.
+fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<()> {
+    let mut reads: Vec<&Path> = vec![&config.qrels, &source.clusters];
+    reads.extend(source.tables.iter().flatten().map(PathBuf::as_path));
+    reads.extend(config.run.as_deref());
+    let files = [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE];
+    outputs::check_files(output, files, &[], &reads)
+}
+
+/// The memory in use, compared with the budget. Memory beyond the budget is counted but not
+/// allocated, so that the error can name the least budget that suffices.
+pub(crate) struct Held<'a> {
+    context: &'a Context<'a>,
+    stage: &'static str,
+    bytes: u64,
+    /// Bytes of memory of a judgement besides its text.
+    line_bytes: u64,
+}
+
+impl<'a> Held<'a> {
+    /// `bytes` are in use by the caller, and `line_bytes` are what it needs for each judgement
+    /// besides [`JUDGEMENT_BYTES`].
+    pub(crate) fn new(
+        stage: &'static str,
+        context: &'a Context<'a>,
+        (bytes, line_bytes): (u64, u64),
+    ) -> Self {
+        Held {
+            context,
+            stage,
+            bytes: FIXED_BYTES + bytes,
+            line_bytes: JUDGEMENT_BYTES + line_bytes,
+        }
+    }
+
+    /// The bytes in use.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Counts a judgement with this number of bytes of text, as [`Held::take`] does.
+    pub(crate) fn take_line(&mut self, bytes: u64) -> bool {
+        self.take(self.line_bytes + 3 * bytes)
+    }
+
+    /// Counts `bytes` and returns whether they fit in the budget.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.bytes += bytes;
+        self.bytes <= self.context.budget.memory.0
+    }
+
+    /// Returns an error if the budget was exceeded.
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.context.budget.require(ByteSize(self.bytes), what)
+    }
+
+    /// Checks from time to time whether a stop was requested.
+    pub(crate) fn stop(&self, n: u64) -> Result<()> {
+        if n.is_multiple_of(4096) {
+            self.context.stop.check(self.stage)?;
+        }
+        Ok(())
+    }
+}
+
+/// A judgement with the place of its document. Sorts by topic, then in the order of
+/// `clusters.jsonl`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    topic: u32,
+    subtopic: u32,
+    cluster: u32,
+    place: u64,
+    number: u32,
+}
+
+impl Placed {
+    fn of(
+        judgement: &Judgement,
+        number: u32,
+        judgements: &Judgements,
+        clusters: &Clusters,
+    ) -> Placed {
+        let member = clusters.member(judgement.key);
+        Placed {
+            topic: judgement.topic,
+            subtopic: judgements.subtopic(judgement),
+            cluster: member.map_or(NONE, |member| member.cluster),
+            place: member.map_or(0, |member| member.place),
+            number,
+        }
+    }
+}
+
+/// What the groups of a judgement are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// In a group.
+    grouped: bool,
+    /// In a group of near-duplicates.
+    near: bool,
+    /// In a group that is judged inconsistently: whether exact duplicates of each other disagree.
+    relevance: Option<bool>,
+    /// The same for any difference in grade.
+    grades: Option<bool>,
+}
+
+impl Marks {
+    fn of(group: &Group<'_>) -> Marks {
+        Marks {
+            grouped: true,
+            near: !group.exact,
+            relevance: group.relevance,
+            grades: group.grades,
+        }
+    }
+
+    /// The marks of two judgements together.
+    fn and(self, other: Marks) -> Marks {
+        Marks {
+            grouped: self.grouped || other.grouped,
+            near: self.near || other.near,
+            // Some(true) is greater than Some(false), and that is greater than None.
+            relevance: self.relevance.max(other.relevance),
+            grades: self.grades.max(other.grades),
+        }
+    }
+}
+
+/// The judged documents of a topic (and subtopic) that are in one cluster, or one document that is
+/// in no cluster.
+struct Group<'g> {
+    placed: &'g [Placed],
+    clustered: bool,
+    /// Whether all are exact duplicates of each other.
+    exact: bool,
+    /// Set if some are relevant and some are not: whether exact duplicates of each other disagree.
+    relevance: Option<bool>,
+    /// The same for any difference in grade.
+    grades: Option<bool>,
+}
+
+impl<'g> Group<'g> {
+    fn new(placed: &'g [Placed], judgements: &Judgements, clusters: &Clusters) -> Self {
+        let mut of_class: Vec<(u128, i64)> = placed
+            .iter()
+            .map(|placed| {
+                let judgement = &judgements.all[placed.number as usize];
+                (clusters.class(judgement.key), judgement.grade)
+            })
+            .collect();
+        of_class.sort_unstable();
+        let differ = |of: &dyn Fn(i64) -> i64| {
+            let differ = |some: &[(u128, i64)]| some.iter().any(|(_, g)| of(*g) != of(some[0].1));
+            let mut classes = of_class.chunk_by(|a, b| a.0 == b.0);
+            differ(&of_class).then(|| classes.any(differ))
+        };
+        Group {
+            placed,
+            clustered: placed[0].cluster != NONE,
+            exact: of_class[0].0 == of_class[of_class.len() - 1].0,
+            relevance: differ(&|grade| i64::from(grade > 0)),
+            grades: differ(&|grade| grade),
+        }
+    }
+
+    /// The group's line in [`INCONSISTENT_FILE`].
+    fn line(&self, judgements: &Judgements, clusters: &Clusters) -> String {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        let differs = if self.relevance.is_some() {
+            "relevance"
+        } else {
+            "grade"
+        };
+        let exact = self.relevance.or(self.grades) == Some(true);
+        let first = &judgements.all[self.placed[0].number as usize];
+        let subtopic = match judgements.format {
+            QrelsFormat::Ndeval => format!("\"subtopic\":{},", text(judgements.repeated(first))),
+            _ => String::new(),
+        };
+        let mut line = format!(
+            "{{\"topic\":{},{subtopic}\"cluster\":{},\"differs\":\"{differs}\",\"between\":\"{}\",\"members\":[",
+            text(&judgements.topics[self.placed[0].topic as usize]),
+            self.placed[0].cluster,
+            if exact { "exact" } else { "near" },
+        );
+        for (n, placed) in self.placed.iter().enumerate() {
+            let judgement = &judgements.all[placed.number as usize];
+            let kind = clusters
+                .member(judgement.key)
+                .map_or("", |member| member.kind.text());
+            let _ = write!(
+                line,
+                "{}{{\"docno\":{},\"grade\":{},\"kind\":\"{kind}\"}}",
+                if n > 0 { "," } else { "" },
+                text(judgements.docno(judgement)),
+                judgement.grade,
+            );
+        }
+        line.push_str("]}\n");
+        line
+    }
+}
+
+/// The output files that are open.
+#[derive(Default)]
+struct Outputs {
+    inconsistent: Option<AtomicFile>,
+    qrels: Option<AtomicFile>,
+    run: Option<AtomicFile>,
+}
+
+impl Outputs {
+    fn create(config: &QrelsConfig) -> Result<Outputs> {
+        let Some(output) = &config.output else {
+            return Ok(Outputs::default());
+        };
+        disk::create_lasting_directory(output)?;
+        disk::claim(output);
+        let create = |name| AtomicFile::create(&output.join(name));
+        Ok(Outputs {
+            inconsistent: Some(create(INCONSISTENT_FILE)?),
+            qrels: Some(create(QRELS_FILE)?),
+            run: config.run.as_ref().map(|_| create(RUN_FILE)).transpose()?,
+        })
+    }
+
+    fn finish(self) -> Result<()> {
+        for file in [self.inconsistent, self.qrels, self.run]
+            .into_iter()
+            .flatten()
+        {
+            file.finish()?;
+        }
+        Ok(())
+    }
+}

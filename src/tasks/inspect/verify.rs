@@ -1,0 +1,583 @@
+//! Reads all files again to verify them, and prints their records.
+
+use crate::base::ids::Key;
+use crate::base::numbers::{count, counted};
+use crate::base::utf8::Utf8Check;
+use crate::engine::cluster::ResultsEntry;
+use crate::engine::collection::{
+    self, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
+};
+use crate::engine::index;
+use crate::engine::join::{JoinProgress, PairsEntry};
+use crate::engine::merge::{PostingsEntry, PostingsReader};
+use crate::engine::pipeline;
+use crate::engine::sample::SampleEntry;
+use crate::engine::sort::{RunFile, RunsEntry};
+use crate::store::checkpoint::Checkpoint;
+use crate::store::workspace::{MANIFEST_FILE, Manifest, Places, check_file, check_inputs};
+use crate::store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
+};
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The result of [`verify`].
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Files checked.
+    pub files: u64,
+    /// Bytes of these files.
+    pub bytes: u64,
+    /// The errors, file by file.
+    pub errors: Vec<Error>,
+}
+
+/// Reads every committed file of a directory and checks size, header, checksums and structure:
+/// parts, results, and the auxiliary files that the manifest names. It also checks the directories
+/// that an interrupted study or plan left inside.
+///
+/// It does not read `lock`, and cannot check files that no manifest names.
+pub fn verify(directory: &Path) -> Result<Verified> {
+    let manifest = pipeline::look(directory)?;
+    let mut found = Verified::default();
+    let mut theirs = BTreeSet::new();
+    look_through(directory, &manifest, &theirs, &mut found);
+    theirs.extend(own(&manifest));
+    for place in TRIALS {
+        let directory = directory.join(place);
+        match pipeline::look(&directory) {
+            Ok(manifest) => {
+                // A subset has its own collection; other trials build on that of the directory or
+                // of the subset.
+                let borrowed = if place == SUBSET {
+                    &BTreeSet::new()
+                } else {
+                    &theirs
+                };
+                look_through(&directory, &manifest, borrowed, &mut found);
+                theirs.extend(own(&manifest));
+            }
+            // There is none, or it was interrupted before it wrote anything.
+            Err(Error::NotOutput { .. }) if disk::is_gone(&directory.join(MANIFEST_FILE))? => {}
+            Err(error) => {
+                found.files += 1;
+                found.errors.push(error);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The directories of a plan's subset and of the trials of plans and studies. The subset comes
+/// first, because other trials build on it.
+const TRIALS: [&str; 5] = [
+    SUBSET,
+    "plan/truth",
+    "plan/trial",
+    "study/truth",
+    "study/trial",
+];
+
+/// The directory in which a plan keeps the collection of its subset.
+const SUBSET: &str = "plan/subset";
+
+/// A part by subdirectory, name and checksum.
+type Named = (&'static str, String, String);
+
+fn named(place: &'static str, info: &PartInfo) -> Named {
+    (place, info.name.clone(), info.checksum.clone())
+}
+
+/// The parts of a manifest, in the form in which a manifest that builds on it names them.
+fn own(manifest: &Manifest) -> impl Iterator<Item = Named> {
+    let parts = manifest.parts().into_iter();
+    parts.map(|(place, _, info)| named(place, info))
+}
+
+/// Checks the files that a manifest names, except the parts (`theirs`) of the directories on which
+/// it builds.
+fn look_through(
+    directory: &Path,
+    manifest: &Manifest,
+    theirs: &BTreeSet<Named>,
+    found: &mut Verified,
+) {
+    let parameters = Some(manifest.parameters());
+    let places = Places::of(directory, manifest);
+    for (place, kind, info) in manifest.parts() {
+        let path = places.part(place, &info.name);
+        if places.is_lent(place, &info.name) {
+            // Its content is checked there, but without it nothing can be read here.
+            found.errors.extend(disk::open(&path).err());
+            continue;
+        }
+        let borrowed = theirs.contains(&named(place, info));
+        if borrowed && matches!(disk::is_gone(&path), Ok(true)) {
+            continue;
+        }
+        found.files += 1;
+        found.bytes += info.bytes;
+        let checked = verify_part(&path, kind, Some(info))
+            .and_then(|_| read_whole(&path, kind, parameters, info));
+        found.errors.extend(checked.err());
+    }
+    // The inputs of a trial are those of the directory on which it builds.
+    if manifest.origin.is_none() {
+        found.files += 1;
+        found.bytes += manifest.inputs.list.bytes;
+        let checked = check_inputs(directory, &manifest.inputs);
+        found.errors.extend(checked.err());
+    }
+    for file in manifest.result_files().chain(&manifest.others) {
+        found.files += 1;
+        found.bytes += file.bytes;
+        found.errors.extend(check_file(directory, file).err());
+    }
+}
+
+/// Decodes a part from end to end.
+fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let wide = read_header(path)?.key_bytes == 16;
+    match kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Run | Kind::Pairs if wide => read_run::<u128>(path, kind, parameters, info),
+        Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
+        Kind::Postings if wide => read_postings::<u128>(path, parameters, info),
+        Kind::Postings => read_postings::<u64>(path, parameters, info),
+        Kind::Fingerprints | Kind::Column => {
+            let part = PartFile::open(path, kind, parameters, Some(info))?;
+            numbers(&part).map(|_| ())
+        }
+        Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
+        Kind::Text => read_texts(path, parameters, info),
+        Kind::Index => index::check_part(path, parameters, Some(info), |_, _| Ok(true)),
+        Kind::Facts => index::check_documents(path, parameters, Some(info), |_, _| Ok(true)),
+        Kind::Sorted => {
+            let (mut items, mut before) = (0, None);
+            read_sorted(path, parameters, Some(info), |item| {
+                if before.replace(item) > Some(item) {
+                    return Err(out_of_order(path, items));
+                }
+                items += 1;
+                Ok(true)
+            })?;
+            all_there(path, info.records, items)
+        }
+    }
+}
+
+/// Bytes of each number in a part that consists only of numbers.
+fn numbers(part: &PartFile) -> Result<usize> {
+    let width = part.header.key_bytes as usize;
+    if !matches!(width, 2 | 4 | 8 | 16) {
+        return Err(part.corrupt(40, "key size", "2, 4, 8 or 16", width));
+    }
+    let mut expected = part.footer.records.saturating_mul(width as u64);
+    if part.header.kind == Kind::Fingerprints {
+        // Each block is followed by a checksum.
+        let index = (HEADER_BYTES as u64).saturating_add(expected);
+        if part.footer.index_offset != index {
+            let at = part.payload_end() + 16;
+            return Err(part.corrupt(
+                at,
+                "offset of the checksums",
+                index,
+                part.footer.index_offset,
+            ));
+        }
+        expected = expected.saturating_add(expected.div_ceil(SET_BLOCK_BYTES as u64) * 8);
+    }
+    if part.footer.payload_bytes != expected {
+        let (at, found) = (part.payload_end(), part.footer.payload_bytes);
+        return Err(part.corrupt(at, "bytes of payload", expected, found));
+    }
+    Ok(width)
+}
+
+fn out_of_order(path: &Path, at: u64) -> Error {
+    Error::Corrupt {
+        path: path.into(),
+        offset_bytes: None,
+        what: format!("order of record {at}"),
+        expected: "not less than the one before".into(),
+        found: "less".into(),
+    }
+}
+
+fn read_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    parameters: Option<u128>,
+    info: &PartInfo,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, parameters, Some(info))?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let mut records = 0;
+    let mut before = None;
+    while let Some(record) = cursor.head() {
+        if before > Some(record) {
+            return Err(out_of_order(path, records));
+        }
+        before = Some(record);
+        records += 1;
+        cursor.advance()?;
+    }
+    all_there(path, info.records, records)
+}
+
+fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
+    let mut lists = 0;
+    let mut before = None;
+    while let Some(block) = reader.next()? {
+        let mut rest = &block.documents[..];
+        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if before >= Some(key) || list.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(out_of_order(path, lists));
+            }
+            before = Some(key);
+            lists += 1;
+        }
+    }
+    reader.finish()?;
+    all_there(path, info.records, lists)
+}
+
+/// A text consists of whole characters, though its pieces may not.
+fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = TextReader::open(path, parameters, Some(info))?;
+    let mut texts = 0;
+    while reader.next_length()?.is_some() {
+        let mut valid = Utf8Check::default();
+        while let Some(piece) = reader.piece()? {
+            valid.push(piece);
+        }
+        if !valid.is_valid() {
+            return Err(Error::Corrupt {
+                path: path.into(),
+                offset_bytes: None,
+                what: format!("text {texts}"),
+                expected: "UTF-8".into(),
+                found: "bytes that are none".into(),
+            });
+        }
+        texts += 1;
+    }
+    reader.finish()
+}
+
+fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.into(),
+        offset_bytes: None,
+        what: "records".into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    })
+}
+
+/// Whether the beginning of a file is UTF-8 without a zero byte.
+fn is_text(path: &Path) -> Result<bool> {
+    let mut beginning = vec![0; 64 << 10];
+    let read = disk::read_some(&mut disk::open(path)?, &mut beginning, path)?;
+    // An incomplete sequence at the end may be the beginning of a character.
+    let valid = match std::str::from_utf8(&beginning[..read]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    Ok(valid && !beginning[..read].contains(&0))
+}
+
+/// The kind of a text file, by its name.
+fn text_file(path: &Path) -> &'static str {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("pairs.tsv") => "the pairs that were found, one per line",
+        Some("clusters.jsonl") => "the clusters, one per line, with their documents",
+        Some("exact-duplicates.tsv") => "the exact duplicates, each with its representative",
+        Some("documents.tsv") => "the documents, one per line, with their clusters",
+        Some("rejects.jsonl") => "rejects and warnings, one per line",
+        Some("summary.json") => "the counts and costs of all stages",
+        Some("manifest.json") => "the list of the committed files",
+        Some("inputs.jsonl") => "the list of the input files",
+        Some("plan.toml") => "a sampling plan",
+        Some("sets.jsonl") => "the documents of each key",
+        Some("report.html") => "a page for a browser",
+        _ => "not a file in lookalike's own format",
+    }
+}
+
+/// Limit on the bytes of a text that are printed.
+const SHOWN_BYTES: usize = 1 << 20;
+
+/// Prints header, footer and up to `most` records of any part; `line` returns whether to continue.
+pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
+    let header = match read_header(path) {
+        Err(Error::NotOurs { .. } | Error::Truncated { .. }) if is_text(path)? => {
+            return Err(Error::Text {
+                path: path.into(),
+                what: text_file(path),
+            });
+        }
+        header => header?,
+    };
+    let part = PartFile::open(path, header.kind, None, None)?;
+    let footer = part.footer;
+    let kind = format!("{:?}", header.kind).to_lowercase();
+    let first = format!(
+        "# {kind} part {}, format {}, parameters {:032x}, key bytes {}",
+        header.number, header.version, header.parameters, header.key_bytes
+    );
+    let second = format!(
+        "# {} records, {} bytes of payload, index at {}, extra {}, checksum {:016x}",
+        footer.records, footer.payload_bytes, footer.index_offset, footer.extra, footer.checksum
+    );
+    if !(line(first)? && line(second)?) {
+        return Ok(());
+    }
+    let mut left = most;
+    let mut show = |text: String| -> Result<bool> {
+        if left == 0 {
+            return Ok(false);
+        }
+        left -= 1;
+        line(text)
+    };
+    let wide = header.key_bytes == 16;
+    match header.kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, None, None)?;
+            while let Some(document) = reader.next()? {
+                if !show(json(path, &document)?)? {
+                    break;
+                }
+            }
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, None, None)?;
+            while let Some(reject) = reader.next_record()? {
+                if !show(json(path, &reject)?)? {
+                    break;
+                }
+            }
+        }
+        Kind::Run | Kind::Pairs if wide => inspect_run::<u128>(path, header.kind, &mut show)?,
+        Kind::Run | Kind::Pairs => inspect_run::<u64>(path, header.kind, &mut show)?,
+        Kind::Postings if wide => inspect_postings::<u128>(path, &mut show)?,
+        Kind::Postings => inspect_postings::<u64>(path, &mut show)?,
+        Kind::Fingerprints | Kind::Column => {
+            let width = numbers(&part)?;
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            for _ in 0..footer.records {
+                let mut bytes = [0; 16];
+                bytes[..width].copy_from_slice(reader.take(width)?);
+                let value = u128::from_le_bytes(bytes);
+                let text = if header.kind == Kind::Column {
+                    value.to_string()
+                } else {
+                    format!("{value:0digits$x}", digits = width * 2)
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
+        }
+        Kind::Names => {
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
+            let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
+            show(json(path, &text)?)?;
+        }
+        Kind::Index => index::check_part(path, None, None, |key, documents| {
+            show(format!("{key:012x} {documents:?}"))
+        })?,
+        Kind::Facts => index::check_documents(path, None, None, |document, facts| {
+            let md5 = u128::from_be_bytes(facts.md5);
+            let (words, keys) = (facts.words, facts.keys);
+            show(format!("{document} {md5:032x} {words} words {keys} keys"))
+        })?,
+        Kind::Sorted => read_sorted(path, None, None, |item| {
+            let (document, extra) = (item.document, item.extra);
+            show(format!("{:032x} {document} {extra}", item.key))
+        })?,
+        Kind::Text => {
+            let mut reader = TextReader::open(path, None, None)?;
+            let mut bytes = Vec::new();
+            while let Some(length) = reader.next_length()? {
+                bytes.clear();
+                while bytes.len() < SHOWN_BYTES
+                    && let Some(piece) = reader.piece()?
+                {
+                    bytes.extend_from_slice(piece);
+                }
+                // A text that is too long is cut at the end of a character.
+                let mut shown = bytes.len().min(SHOWN_BYTES);
+                while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
+                    shown -= 1;
+                }
+                let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
+                let text = match length - shown as u64 {
+                    0 => text,
+                    more => format!("{text} and {more} bytes more"),
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Io {
+        operation: "print",
+        path: path.into(),
+        source: e.into(),
+    })
+}
+
+fn inspect_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, None, None)?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let digits = K::BYTES * 2;
+    while let Some(record) = cursor.head() {
+        let text = if kind == Kind::Pairs {
+            let key = record.key.to_u128();
+            format!(
+                "{} {} {}",
+                key >> 32,
+                key & u128::from(u32::MAX),
+                record.value
+            )
+        } else {
+            format!("{:0digits$x} {}", record.key, record.value)
+        };
+        if !show(text)? {
+            break;
+        }
+        cursor.advance()?;
+    }
+    Ok(())
+}
+
+fn inspect_postings<K: Key>(
+    path: &Path,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, None, None)?;
+    let digits = K::BYTES * 2;
+    while let Some(block) = reader.next()? {
+        let mut rest = &block.documents[..];
+        for (key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if !show(format!("{key:0digits$x} {list:?}"))? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each stage and its state.
+#[must_use]
+pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
+    let waiting = || "not begun".to_string();
+    let mut out = Vec::new();
+    let segments = collection::segments(manifest).len();
+    let place = collection::segments(manifest)
+        .last()
+        .map_or(0, |s| s.next.file);
+    let reading = format!(
+        "{} committed, in file {place} of {}",
+        counted(segments as u64, "segment"),
+        manifest.inputs.files
+    );
+    out.push(("ingest", done(collection::ingested(manifest), reading)));
+    out.push((
+        "catalogue",
+        done(manifest.has::<CatalogueEntry>(), waiting()),
+    ));
+    let sample = manifest.get::<SampleEntry>();
+    out.push((
+        "sample",
+        sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
+    ));
+    let sort = manifest.get::<RunsEntry>().map_or_else(waiting, |runs| {
+        done(
+            runs.complete,
+            format!(
+                "{}, {}",
+                counted(runs.stats.runs, "run"),
+                counted(runs.stats.records, "record")
+            ),
+        )
+    });
+    out.push(("sort", sort));
+    let merge = manifest
+        .get::<PostingsEntry>()
+        .map_or_else(waiting, |postings| {
+            done(
+                postings.complete,
+                format!(
+                    "{} of {}",
+                    postings.parts.len(),
+                    counted(postings.ranges.into(), "range")
+                ),
+            )
+        });
+    out.push(("merge", merge));
+    let join = match (manifest.get::<PairsEntry>(), manifest.get::<JoinProgress>()) {
+        (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
+        (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
+            (Some(stats), _) => format!("{} counted", counted(stats.pair_tokens, "pair token")),
+            (_, Some(stats)) if joining.prefix.is_some() => {
+                format!(
+                    "{} of {} looked at",
+                    count(stats.candidates),
+                    counted(stats.spilled, "candidate")
+                )
+            }
+            _ => "begun".into(),
+        },
+        (None, None) => waiting(),
+    };
+    out.push(("join", join));
+    out.push(("cluster", done(manifest.has::<ResultsEntry>(), waiting())));
+    // A search that has ended leaves no checkpoint.
+    if let Some(begun) = manifest.get::<Checkpoint>() {
+        let complete = begun.sorts.values().filter(|sort| sort.complete).count();
+        let files = begun
+            .steps
+            .values()
+            .map(|step| step.files.len())
+            .sum::<usize>();
+        let state = format!(
+            "begun: {} complete, {} written",
+            counted(complete as u64, "sort"),
+            counted(files as u64, "file")
+        );
+        out.push(("passages", state));
+    }
+    out
+}

@@ -1,0 +1,20 @@
+//! The jobs that users have once there are pairs, and searches of other kinds.
+//!
+//! - [`query`] finds documents of a collection that resemble or contain new ones.
+//! - [`evaluate`] computes precision and recall, and checks relevance judgements for near-duplicates.
+//! - [`dedup`] writes the inputs again without duplicates; [`audit`] shows what it removed.
+//! - [`transfer`] gives the labels of documents to their near-duplicates in another collection.
+//! - [`passages`] finds the text that documents share; [`contamination`] finds the items of test sets
+//!   in a corpus.
+//! - [`distributed`] cuts the search for pairs into tasks for an engine on many machines.
+//! - [`inspect`] verifies every file of an output directory, and shows it as text.
+
+pub mod audit;
+pub mod contamination;
+pub mod dedup;
+pub mod distributed;
+pub mod evaluate;
+pub mod inspect;
+pub mod passages;
+pub mod query;
+pub mod transfer;

@@ -1,0 +1,390 @@
+//! Cuts documents into stretches of k-grams, and hashes single k-grams.
+//!
+//! # Source
+//! Minimizers: Schleimer, Wilkerson & Aiken 2003 ("Winnowing"), sections 3 and 4; Roberts, Hayes,
+//! Hunt, Mount & Yorke 2004. Consecutive k-grams with the same minimizer are one record, as in
+//! k-mer counters ("super-k-mers": Li et al. 2013).
+//!
+//! # Definition
+//! The *anchor* of a k-gram is the q-gram in it with the least hash, the last one if several have
+//! it; q = k/2 + 1. A *stretch* is a maximal run of consecutive k-grams whose anchor is at the same
+//! place of the document.
+//!
+//! # Invariants
+//! - Equal k-grams have equal anchors at the same place in them, because the anchor depends on the
+//!   content of the k-gram alone. So a k-gram is repeated only within the stretches of one anchor,
+//!   and occurs in a stretch at most once.
+//! - The stretches of a document contain each of its k-grams once.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::store::Tagged;
+use crate::text::parse::{TokenConsumer, Tokens};
+use crate::{Error, Result};
+
+use super::repeats::{Repeat, RepeatsReader, Shared};
+
+/// The longest k-grams: a stretch then has less than 256 of them.
+pub(super) const MOST_LENGTH: u32 = 500;
+
+/// Bits of the content of a stretch in a key, and of the number of its k-grams.
+const CONTENT_BITS: u32 = 60;
+const COUNT_BITS: u32 = 8;
+
+/// An odd number without structure, by which the hashes of tokens are combined.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A place: a document, and a token in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub document: u32,
+    pub token: u32,
+}
+
+impl Place {
+    pub fn number(self) -> u64 {
+        u64::from(self.document) << 32 | u64::from(self.token)
+    }
+
+    pub fn of(number: u64) -> Place {
+        Place {
+            document: (number >> 32) as u32,
+            token: number as u32,
+        }
+    }
+
+    /// The place some tokens further on.
+    pub fn plus(self, tokens: u32) -> Place {
+        Place {
+            token: self.token + tokens,
+            ..self
+        }
+    }
+}
+
+/// A stretch, as its item in a sort says: its anchor, what it is equal to, and how many k-grams it
+/// has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub anchor: u64,
+    /// Stretches with the same anchor and the same content are equal.
+    pub content: u128,
+    pub count: u32,
+    pub place: Place,
+}
+
+impl Stretch {
+    pub fn of(item: &Tagged) -> Stretch {
+        Stretch {
+            anchor: (item.key >> (CONTENT_BITS + COUNT_BITS)) as u64,
+            content: item.key,
+            count: (item.key as u32) & ((1 << COUNT_BITS) - 1),
+            place: Place {
+                document: item.document,
+                token: item.extra,
+            },
+        }
+    }
+}
+
+fn mixed(mut hash: u64) -> u64 {
+    hash ^= hash >> 32;
+    hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^= hash >> 32;
+    hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^ hash >> 32
+}
+
+/// Items on their way into a sort.
+struct Found<'s, 'c> {
+    sorter: &'s Shared<'c>,
+    items: Vec<Tagged>,
+    /// Why the sort did not take items. Those that follow are lost.
+    failed: Option<Error>,
+}
+
+/// Items that a thread collects before it takes the sorter.
+const ITEMS: usize = 16 << 10;
+
+impl<'s, 'c> Found<'s, 'c> {
+    fn new(sorter: &'s Shared<'c>) -> Found<'s, 'c> {
+        Found {
+            sorter,
+            items: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Hands the items over, if they are many.
+    fn pass(&mut self) {
+        if self.items.len() >= ITEMS {
+            self.pass_all();
+        }
+    }
+
+    fn pass_all(&mut self) {
+        match self.failed {
+            None => self.failed = self.sorter.push(&mut self.items).err(),
+            Some(_) => self.items.clear(),
+        }
+    }
+
+    /// Whether the sort took everything so far.
+    fn check(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Hands all items over.
+    fn finish(&mut self) -> Result<()> {
+        self.pass_all();
+        self.check()
+    }
+}
+
+/// Cuts documents into stretches, one document after the other, and puts them into a sort.
+pub(super) struct Stretches<'s, 'c> {
+    length: u64,
+    /// Tokens of a q-gram.
+    q: u64,
+    /// [`MULTIPLIER`] to the power of q.
+    power: u64,
+    /// The hashes of the last tokens, and of the last q-grams by their first token.
+    tokens: Vec<u64>,
+    grams: Vec<u64>,
+    mask: u64,
+    document: u32,
+    /// The number of the first token that the consumer still has, and of those hashed.
+    kept: u64,
+    seen: u64,
+    rolling: u64,
+    /// The q-gram with the least hash of those in the current k-gram.
+    least: (u64, u64),
+    /// The open stretch: its first k-gram and the place and hash of its anchor.
+    open: Option<(u64, (u64, u64))>,
+    found: Found<'s, 'c>,
+}
+
+impl<'s, 'c> Stretches<'s, 'c> {
+    pub fn new(length: u32, sorter: &'s Shared<'c>) -> Stretches<'s, 'c> {
+        let length = u64::from(length);
+        let q = length / 2 + 1;
+        let window = (length + 1).next_power_of_two();
+        Stretches {
+            length,
+            q,
+            power: (0..q).fold(1, |power: u64, _| power.wrapping_mul(MULTIPLIER)),
+            tokens: vec![0; window as usize],
+            grams: vec![0; window as usize],
+            mask: window - 1,
+            document: 0,
+            kept: 0,
+            seen: 0,
+            rolling: 0,
+            least: (0, 0),
+            open: None,
+            found: Found::new(sorter),
+        }
+    }
+
+    pub fn begin(&mut self, document: u32) {
+        self.document = document;
+        (self.kept, self.seen, self.rolling) = (0, 0, 0);
+        self.least = (0, u64::MAX);
+        self.open = None;
+    }
+
+    /// Whether the sort took everything so far.
+    pub fn check(&mut self) -> Result<()> {
+        self.found.check()
+    }
+
+    /// Puts the last stretches into the sort.
+    pub fn finish(&mut self) -> Result<()> {
+        self.found.finish()
+    }
+
+    /// Takes the next token, which `tokens` has.
+    #[inline]
+    fn token(&mut self, hash: u64, tokens: &Tokens<'_>) {
+        let (length, q, mask) = (self.length, self.q, self.mask);
+        let at = self.seen;
+        self.seen += 1;
+        self.rolling = self.rolling.wrapping_mul(MULTIPLIER).wrapping_add(hash);
+        if at >= q {
+            let gone = self.tokens[((at - q) & mask) as usize];
+            self.rolling = self.rolling.wrapping_sub(gone.wrapping_mul(self.power));
+        }
+        self.tokens[(at & mask) as usize] = hash;
+        let Some(gram) = (at + 1).checked_sub(q) else {
+            return;
+        };
+        let value = mixed(self.rolling);
+        self.grams[(gram & mask) as usize] = value;
+        if value <= self.least.1 {
+            self.least = (gram, value);
+        }
+        let Some(k_gram) = (at + 1).checked_sub(length) else {
+            return;
+        };
+        if self.least.0 < k_gram {
+            self.least = (k_gram, u64::MAX);
+            for gram in k_gram..=gram {
+                let value = self.grams[(gram & mask) as usize];
+                if value <= self.least.1 {
+                    self.least = (gram, value);
+                }
+            }
+        }
+        match self.open {
+            Some((_, anchor)) if anchor == self.least => return,
+            Some((first, anchor)) => self.close(first, k_gram - 1, anchor.1, tokens),
+            None => {}
+        }
+        self.open = Some((k_gram, self.least));
+    }
+
+    /// Puts out the stretch of the k-grams from `first` to `last`.
+    fn close(&mut self, first: u64, last: u64, anchor: u64, tokens: &Tokens<'_>) {
+        let bytes = between(tokens, self.kept, first, last + self.length);
+        let content = xxh3_64(bytes) >> (64 - CONTENT_BITS);
+        let count = last - first + 1;
+        let anchor = anchor >> (64 - CONTENT_BITS);
+        let content = u128::from(anchor) << CONTENT_BITS | u128::from(content);
+        self.found.items.push(Tagged {
+            key: content << COUNT_BITS | u128::from(count),
+            document: self.document,
+            extra: first as u32,
+        });
+    }
+}
+
+/// The canonical text of the tokens from `first` to the one before `end`. `kept` is the number of
+/// the first one in `tokens`.
+fn between<'a>(tokens: &Tokens<'a>, kept: u64, first: u64, end: u64) -> &'a [u8] {
+    let at = |token: u64| tokens.starts.get((token - kept) as usize).copied();
+    let range = at(first).zip(at(end));
+    // There is a space between a token and the next start.
+    let bytes = range.and_then(|(from, to)| tokens.bytes.get(from..to.saturating_sub(1)));
+    bytes.unwrap_or_default()
+}
+
+/// The offset of a token in `tokens`, of which `kept` is the first.
+fn offset(tokens: &Tokens<'_>, kept: u64, token: u64) -> usize {
+    let start = tokens.starts.get((token - kept) as usize).copied();
+    start.unwrap_or(usize::MAX).min(tokens.bytes.len())
+}
+
+impl TokenConsumer for Stretches<'_, '_> {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        let from = (self.seen - self.kept) as usize;
+        for span in tokens.spans(1).skip(from) {
+            let token = tokens.bytes.get(span).unwrap_or_default();
+            self.token(xxh3_64(token), &tokens);
+        }
+        self.found.pass();
+        if last {
+            if let Some((first, anchor)) = self.open.take() {
+                self.close(first, self.seen - self.length, anchor.1, &tokens);
+            }
+            return tokens.bytes.len();
+        }
+        let kept = self.open.map_or(0, |(first, _)| first);
+        let consumed = offset(&tokens, self.kept, kept);
+        self.kept = kept;
+        consumed
+    }
+}
+
+/// Hashes the k-grams at given places of documents, and puts the hashes and the places into a sort.
+pub(super) struct Grams<'a, 'c> {
+    length: u64,
+    document: u32,
+    wanted: RepeatsReader<'a>,
+    /// Ranges of k-grams that are wanted next, and how many of them are done.
+    some: Vec<Repeat>,
+    at: usize,
+    /// The next one of the k-grams of the range, and its end.
+    range: Option<(u32, u32)>,
+    kept: u64,
+    found: Found<'a, 'c>,
+}
+
+impl<'a, 'c> Grams<'a, 'c> {
+    pub fn new(length: u32, wanted: RepeatsReader<'a>, sorter: &'a Shared<'c>) -> Grams<'a, 'c> {
+        Grams {
+            length: length.into(),
+            document: 0,
+            wanted,
+            some: Vec::new(),
+            at: 0,
+            range: None,
+            kept: 0,
+            found: Found::new(sorter),
+        }
+    }
+
+    /// Begins a document.
+    pub fn begin(&mut self, document: u32) {
+        self.document = document;
+        self.wanted.begin(document);
+        (self.at, self.kept) = (0, 0);
+        self.some.clear();
+        self.advance();
+    }
+
+    /// Goes on to the next range that is wanted.
+    fn advance(&mut self) {
+        if self.at == self.some.len() {
+            self.at = 0;
+            if let Err(error) = self.wanted.next(&mut self.some) {
+                self.some.clear();
+                self.found.failed.get_or_insert(error);
+            }
+        }
+        let next = self.some.get(self.at);
+        self.range = next.map(|next| (next.place.token, next.place.token + next.count));
+        self.at += usize::from(self.range.is_some());
+    }
+
+    /// Whether the sort took everything so far.
+    pub fn check(&mut self) -> Result<()> {
+        self.found.check()
+    }
+
+    /// Puts the last hashes into the sort.
+    pub fn finish(&mut self) -> Result<()> {
+        self.found.finish()
+    }
+}
+
+impl TokenConsumer for Grams<'_, '_> {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        let end = self.kept + tokens.len() as u64;
+        let mut next = end;
+        while let Some((from, to)) = self.range {
+            let at = u64::from(from);
+            if from == to {
+                self.advance();
+                continue;
+            }
+            if at + self.length > end {
+                next = at.min(end);
+                break;
+            }
+            let bytes = between(&tokens, self.kept, at, at + self.length);
+            self.found.items.push(Tagged {
+                key: xxh3_128(bytes),
+                document: self.document,
+                extra: from,
+            });
+            self.range = Some((from + 1, to));
+        }
+        self.found.pass();
+        if last {
+            return tokens.bytes.len();
+        }
+        let consumed = offset(&tokens, self.kept, next);
+        self.kept = next;
+        consumed
+    }
+}

@@ -1,0 +1,603 @@
+//! Matches of pairs of documents, and passages that many documents share.
+//!
+//! # Definitions
+//! A *match* is a maximal pair of equal runs of at least k tokens of two documents. The matches of
+//! two documents are listed if they share a k-gram that occurs in at most
+//! [`MatchesConfig::max_documents`] documents: all of them, with a mark for those that consist of
+//! k-grams in more documents only. A *common passage* is a maximal run of k-grams that each occur
+//! in more documents, where they occur first.
+//!
+//! # Algorithm
+//! 1. A sweep over the repeats by first occurrence ([`super::sweep`]) finds the pairs of documents,
+//!    which are sorted, and the common passages, whose occurrences are the repeats that overlap
+//!    them.
+//! 2. The matches of a pair follow from its repeats ([`super::join`]).
+//! 3. The bytes of matches and of occurrences are found in one pass over the texts: the places are
+//!    sorted by document, found, and sorted back.
+//!
+//! # What is not guaranteed
+//! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
+//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says
+//! so, and has the covered tokens all the same.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::grams::Place;
+use super::groups::Groups;
+use super::join::{Joiner, PairMatches};
+use super::records::Records;
+use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
+use super::spans::{Positions, header};
+use super::sweep::{Grouping, Run, sweep};
+use super::{
+    BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
+    MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
+};
+use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
+use crate::base::progress::Unit;
+use crate::base::utf8::boundary_before;
+use crate::base::workers::in_order;
+use crate::engine::cluster::cell;
+use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
+use crate::store::checkpoint::UnitSort;
+use crate::store::disk::{self, AtomicFile};
+use crate::store::workspace::{ResultFile, Workspace};
+use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::text::parse::Parser;
+use crate::{Error, Result};
+
+/// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
+pub const TEXT_BYTES: usize = 2000;
+/// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
+const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
+/// The part of a disk that pairs leave free: one twentieth.
+const LEAST_SPACE: u64 = 20;
+/// Pairs that a thread takes at once.
+const PAIRS: usize = 1024;
+/// A thread keeps the repeats of a document for its next pair if they take less.
+const LARGE_BYTES: u64 = 4 << 20;
+/// Matches that a thread collects before it passes them on.
+const PLACES: usize = 1 << 18;
+
+/// Places that are to be found in the texts, in the order in which they are given.
+struct Places {
+    sorter: TaggedSorter,
+    count: u64,
+}
+
+impl Places {
+    fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
+        self.sorter.push(Tagged {
+            key: u128::from(place.number()) << 64 | u128::from(self.count),
+            document: tokens,
+            extra: 0,
+        })?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Finds the bytes of all places; they come back in order, as the first byte and a length.
+    fn located(self, search: &Search<'_, '_>) -> Result<Sorted> {
+        let (places, _) = search.write(self.sorter.sorted()?, false)?;
+        let sorter = Shared::new(UnitSort::temporary(search.sorter("bytes", 4)?));
+        let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
+        search.each_unit(
+            |unit, parser: &mut Parser| {
+                let mut reader = places.reader(PIECE_BYTES);
+                let mut wanted = Vec::new();
+                let mut text = String::new();
+                let mut positions = Positions::default();
+                let mut found = Vec::new();
+                search.reread.each(
+                    unit,
+                    |number| places.has(number),
+                    |number, document, raw| {
+                        text.clear();
+                        parser.text_as_read(raw, &mut text);
+                        positions.begin();
+                        reader.begin(number);
+                        while reader.next(&mut wanted)? {
+                            let all = wanted.iter().flat_map(ends);
+                            positions.find(&text, search.parse, all);
+                            for place in &wanted {
+                                let [first, last] = ends(place).map(|token| positions.of(token));
+                                let Some((first, last)) = first.zip(last) else {
+                                    return Err(search.reread.changed(document));
+                                };
+                                found.push(Tagged {
+                                    key: u128::from(place.first.number()) << 64
+                                        | first.begin as u128,
+                                    document: (last.end - first.begin) as u32,
+                                    extra: 0,
+                                });
+                            }
+                            if let Some(last) = wanted.last() {
+                                positions.go_on(last.place.token);
+                            }
+                            sorter.push(&mut found)?;
+                        }
+                        Ok(())
+                    },
+                )
+            },
+            |_| {},
+        )?;
+        sorter.into_sorter().sorted()
+    }
+}
+
+/// The bytes of the next place.
+fn next_bytes(located: &mut Sorted) -> Result<Range<u64>> {
+    let item = located.next()?;
+    Ok(item.map_or(0..0, |item| {
+        let begin = item.key as u64;
+        begin..begin + u64::from(item.document)
+    }))
+}
+
+/// The number of tokens of each document.
+fn words(workspace: &Workspace) -> Result<Column> {
+    let mut words = ColumnBuilder::default();
+    each_document(workspace, |_, document| {
+        words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
+        Ok(())
+    })?;
+    Ok(words.finish())
+}
+
+/// A share with six decimals, rounded down, so that 1.000000 is all.
+fn share(part: u64, whole: u64) -> String {
+    let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
+/// Refuses more pairs if the disk of their sort is nearly full.
+fn require_space(search: &Search<'_, '_>, pairs: u64, config: &MatchesConfig) -> Result<()> {
+    match disk::space(search.scratch) {
+        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => Err(Error::BadParameter {
+            name: "max-documents",
+            given: config.max_documents.to_string(),
+            limit: format!(
+                "{} of documents take so much space that {} has only {} left; give a smaller \
+                 number, or --no-matches, or another disk with --scratch",
+                counted(pairs, "pair"),
+                search.scratch.display(),
+                space.left
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Finds the pairs of documents that share passages, and the common passages.
+pub(super) fn write(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+    config: (&str, &MatchesConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let mut pairs = search.sorter("pairs", 4)?;
+    let grouping = Grouping(None);
+    let mut count = 0u64;
+    let push = |one: u32, other: u32| {
+        count += 1;
+        let parts = pairs.parts().1;
+        pairs.push(Tagged {
+            key: u128::from(one) << 32 | u128::from(other),
+            document: 0,
+            extra: 0,
+        })?;
+        match pairs.parts().1 == parts {
+            true => Ok(()),
+            false => require_space(search, count, config.1),
+        }
+    };
+    let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
+    search.require_in_eighth(runs.count * COMMON_BYTES, || {
+        counted(runs.count, "common passage")
+    })?;
+    let mut commons = Vec::with_capacity(runs.count as usize);
+    while let Some(run) = runs.next()? {
+        commons.push(run);
+    }
+    drop(runs);
+    stats.common = commons.len() as u64;
+    let found = (&commons[..], repeats, grouping);
+    let mut files = write_common(workspace, search, found, config, None)?;
+    let found = (repeats, &commons[..], pairs.sorted()?);
+    files.extend(write_matches(workspace, search, found, config, stats)?);
+    Ok(files)
+}
+
+/// Finds the passages that several groups of documents share.
+pub(super) fn write_boilerplate(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+    (how, boilerplate): (&str, &BoilerplateConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let groups = Groups::read(workspace, search, &boilerplate.by)?;
+    let grouping = Grouping(Some(&groups));
+    let mut runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
+    stats.boilerplate = runs.count;
+    let top = runs.count.min(boilerplate.top.into());
+    search.require_in_eighth(top * (COMMON_BYTES + TEXT_BYTES as u64), || {
+        format!("{} of boilerplate (--top)", counted(top, "passage"))
+    })?;
+    // Those in the most groups, the last one of them first.
+    let mut best = BinaryHeap::with_capacity(top as usize + 1);
+    while let Some(run) = runs.next()? {
+        let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
+        best.push(order);
+        if best.len() as u64 > top {
+            best.pop();
+        }
+    }
+    drop(runs);
+    let commons: Vec<Run> = best
+        .into_sorted_vec()
+        .into_iter()
+        .map(|(Reverse(groups), Reverse(length), begin)| Run {
+            begin,
+            end: begin + length,
+            groups,
+        })
+        .collect();
+    let matches = MatchesConfig { max_documents: 1 };
+    write_common(
+        workspace,
+        search,
+        (&commons, repeats, grouping),
+        (how, &matches),
+        Some((&groups, boilerplate)),
+    )
+}
+
+/// The occurrences of each run, in the order in which the runs are given, and the number of them.
+fn occurrences(
+    search: &Search<'_, '_>,
+    (runs, repeats, grouping): (&[Run], &Repeats, Grouping<'_>),
+) -> Result<(Sorted, Vec<u64>)> {
+    let mut sorter = search.sorter("occurrences", 4)?;
+    let mut counts = vec![0; runs.len()];
+    let mut by_begin: Vec<(&Run, u32)> = runs.iter().zip(0..).collect();
+    by_begin.sort_unstable_by_key(|(run, _)| run.begin);
+    repeats.each(search.context, |repeat| {
+        if grouping.of(repeat.place.document).is_none() {
+            return Ok(());
+        }
+        let (begin, end) = repeat.line();
+        let from = by_begin.partition_point(|(run, _)| run.end <= begin);
+        for (run, rank) in by_begin.get(from..).unwrap_or_default() {
+            if run.begin >= end {
+                break;
+            }
+            let (from, to) = (begin.max(run.begin), end.min(run.end));
+            let place = repeat.place.plus((from - begin) as u32);
+            sorter.push(Tagged {
+                key: u128::from(*rank) << 64 | u128::from(place.number()),
+                document: (to - from) as u32 - 1 + search.length,
+                extra: 0,
+            })?;
+            if let Some(count) = counts.get_mut(*rank as usize) {
+                *count += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok((sorter.sorted()?, counts))
+}
+
+/// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
+fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
+    let texts = Mutex::new(vec![String::new(); runs.len()]);
+    let mut wanted: Vec<(Place, u32, usize)> = (0..)
+        .zip(runs)
+        .map(|(n, run)| (Place::of(run.begin), run.tokens(search.length), n))
+        .collect();
+    wanted.sort_unstable();
+    let of = |document: u32| {
+        let from = wanted.partition_point(|(place, ..)| place.document < document);
+        let to = wanted.partition_point(|(place, ..)| place.document <= document);
+        wanted.get(from..to).unwrap_or_default()
+    };
+    search.each_unit(
+        |unit, parser: &mut Parser| {
+            let (mut text, mut positions) = (String::new(), Positions::default());
+            search.reread.each(
+                unit,
+                |number| !of(number).is_empty(),
+                |number, _, raw| {
+                    text.clear();
+                    parser.text_as_read(raw, &mut text);
+                    let range = |place: &Place, tokens: u32| place.token..place.token + tokens;
+                    let ranges: Vec<Range<u32>> = of(number)
+                        .iter()
+                        .map(|(place, tokens, _)| range(place, *tokens))
+                        .collect();
+                    positions.begin();
+                    let ends = ranges.iter().flat_map(|range| [range.start, range.end - 1]);
+                    positions.find(&text, search.parse, ends);
+                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                    for (range, (.., n)) in ranges.iter().zip(of(number)) {
+                        let first = positions.of(range.start);
+                        let last = positions.of(range.end - 1);
+                        let Some((first, last)) = first.zip(last) else {
+                            continue;
+                        };
+                        let end = boundary_before(&text, last.end.min(first.begin + TEXT_BYTES));
+                        if let (Some(place), Some(text)) =
+                            (texts.get_mut(*n), text.get(first.begin..end))
+                        {
+                            place.push_str(text);
+                        }
+                    }
+                    Ok(())
+                },
+            )
+        },
+        |_| {},
+    )?;
+    Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn begin(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    name: &str,
+    (how, matches): (&str, &MatchesConfig),
+    columns: &str,
+) -> Result<AtomicFile> {
+    let mut file = AtomicFile::create(&workspace.directory().join(name))?;
+    let columns = format!("# max-documents: {}\n{columns}", matches.max_documents);
+    file.put(header(how, search.parse, &columns).as_bytes())?;
+    Ok(file)
+}
+
+/// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
+/// [`BOILERPLATE_PLACES_FILE`].
+fn write_common(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    found: (&[Run], &Repeats, Grouping<'_>),
+    config: (&str, &MatchesConfig),
+    groups: Option<(&Groups, &BoilerplateConfig)>,
+) -> Result<Vec<ResultFile>> {
+    let commons = found.0;
+    let names = Catalogue::names(workspace, &search.context.budget)?;
+    let files = match groups {
+        Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
+        None => [COMMON_FILE, COMMON_PLACES_FILE],
+    };
+    let place = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
+    let (mut common, mut all) = match groups {
+        None => {
+            let columns = format!("passage\ttokens\tdocuments\tplaces\t{place}");
+            let common = begin(workspace, search, files[0], config, &columns)?;
+            let columns = format!("passage\t{place}");
+            let all = begin(workspace, search, files[1], config, &columns)?;
+            (common, all)
+        }
+        Some((_, boilerplate)) => {
+            let begin = |name: &str, columns: String| {
+                let mut file = AtomicFile::create(&workspace.directory().join(name))?;
+                let columns = format!("# by: {}\n{columns}", boilerplate.by);
+                file.put(header(config.0, search.parse, &columns).as_bytes())?;
+                Ok::<_, Error>(file)
+            };
+            let columns = format!("passage\ttokens\tgroups\tplaces\t{place}\ttext");
+            let common = begin(files[0], columns)?;
+            (common, begin(files[1], format!("passage\tgroup\t{place}"))?)
+        }
+    };
+    let mut places = Places {
+        sorter: search.sorter("places", 4)?,
+        count: 0,
+    };
+    for run in commons {
+        places.push(Place::of(run.begin), run.tokens(search.length))?;
+    }
+    let (mut occurrences, counts) = occurrences(search, found)?;
+    let mut records = Records::create(search.scratch)?;
+    let mut count = 0u64;
+    while let Some(item) = occurrences.next()? {
+        let place = Place::of(item.key as u64);
+        places.push(place, item.document)?;
+        let rank = (item.key >> 64) as u32;
+        records.push(&[rank, place.document, place.token, item.document])?;
+        count += 1;
+    }
+    drop(occurrences);
+    let mut located = places.located(search)?;
+    let texts = match groups {
+        Some(_) => texts(search, commons)?,
+        None => Vec::new(),
+    };
+    for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
+        let place = Place::of(run.begin);
+        let bytes = next_bytes(&mut located)?;
+        let tokens = run.tokens(search.length);
+        let mut line = format!(
+            "{rank}\t{tokens}\t{}\t{places}\t{}\t{}\t{}\t{}\t{}\t{}",
+            run.groups,
+            cell(&names.get(place.document)?),
+            place.token,
+            place.token + tokens,
+            bytes.start,
+            bytes.end,
+            place.document
+        );
+        if let Some(text) = texts.get(rank) {
+            let _ = write!(line, "\t{}", cell(text));
+        }
+        line.push('\n');
+        common.put(line.as_bytes())?;
+    }
+    let mut records = records.read()?;
+    for _ in 0..count {
+        let [rank, document, token, tokens] = records.next()?;
+        let bytes = next_bytes(&mut located)?;
+        let mut line = format!("{rank}\t");
+        if let Some((groups, _)) = groups {
+            let _ = write!(line, "{}\t", cell(groups.name(document)));
+        }
+        let _ = writeln!(
+            line,
+            "{}\t{token}\t{}\t{}\t{}\t{document}",
+            cell(&names.get(document)?),
+            token + tokens,
+            bytes.start,
+            bytes.end
+        );
+        all.put(line.as_bytes())?;
+    }
+    // The files of the sort are removed at its end.
+    located.next()?;
+    Ok(vec![
+        ResultFile::new(files[0], common.finish()?),
+        ResultFile::new(files[1], all.finish()?),
+    ])
+}
+
+/// Writes [`MATCHES_FILE`] and [`OVERLAPS_FILE`].
+fn write_matches(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
+    config: (&str, &MatchesConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let names = Catalogue::names(workspace, &search.context.budget)?;
+    let words = words(workspace)?;
+    let columns = "docno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\
+                   \tbegin_byte_b\tend_byte_b\tcommon\tdocument_a\tdocument_b";
+    let mut matches = begin(workspace, search, MATCHES_FILE, config, columns)?;
+    let columns = "docno_a\tdocno_b\tmatches\tlongest\ttokens_a\tshare_a\ttokens_b\tshare_b\
+                   \tdocument_a\tdocument_b";
+    let mut overlaps = begin(workspace, search, OVERLAPS_FILE, config, columns)?;
+    let mut places = Places {
+        sorter: search.sorter("places", 4)?,
+        count: 0,
+    };
+    let mut records = Records::create(search.scratch)?;
+    let mut count = 0u64;
+    let context = search.context;
+    context
+        .progress
+        .start(STAGE, Unit::Count("pairs of documents"), None);
+    let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
+        let mut some: Vec<(u32, u32)> = Vec::new();
+        let mut last = None;
+        while let Some(item) = pairs.next()? {
+            if last.replace(item.key) == Some(item.key) {
+                continue;
+            }
+            some.push(((item.key >> 32) as u32, item.key as u32));
+            if some.len() == PAIRS {
+                context.stop.check(STAGE)?;
+                hand(std::mem::take(&mut some))?;
+            }
+        }
+        hand(some)
+    };
+    let memory = Credit::new(search.reading);
+    let work = |pairs: Vec<(u32, u32)>, pass: &mut dyn FnMut(Vec<PairMatches>) -> Result<()>| {
+        disk::point("passages: matches");
+        let mut joiner = Joiner::new(search, repeats, commons);
+        let (mut done, mut held) = (Vec::new(), 0);
+        for (one, other) in pairs {
+            let need = Joiner::bytes(repeats, one, other);
+            if need > search.reading {
+                let budget = &context.budget;
+                let least = budget.memory.0 - search.memory - search.reading + 2 * need;
+                budget.require(ByteSize(least), || {
+                    format!("finding the matches of the documents {one} and {other}")
+                })?;
+            }
+            let taken = memory.hold(need);
+            let found = joiner.join(one, other)?;
+            drop(taken);
+            if need > LARGE_BYTES {
+                joiner = Joiner::new(search, repeats, commons);
+            }
+            held += found.matches.len();
+            done.push(found);
+            if held > PLACES {
+                context.stop.check(STAGE)?;
+                pass(std::mem::take(&mut done))?;
+                held = 0;
+            }
+        }
+        pass(done)
+    };
+    let take = |found: Vec<PairMatches>| {
+        for pair in found {
+            let longest = pair.matches.iter().map(|m| m.tokens).max();
+            let (listed, longest) = match pair.listed {
+                true => (
+                    pair.matches.len().to_string(),
+                    longest.unwrap_or(0).to_string(),
+                ),
+                false => ("-".into(), "-".into()),
+            };
+            let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
+            let line = format!(
+                "{}\t{}\t{listed}\t{longest}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+                cell(&names.get(pair.a)?),
+                cell(&names.get(pair.b)?),
+                pair.tokens_a,
+                share(pair.tokens_a, of(pair.a)),
+                pair.tokens_b,
+                share(pair.tokens_b, of(pair.b)),
+                pair.a,
+                pair.b
+            );
+            overlaps.put(line.as_bytes())?;
+            stats.pairs += 1;
+            stats.unlisted_pairs += u64::from(!pair.listed);
+            stats.matches += pair.matches.len() as u64;
+            for m in pair.matches {
+                let place = |document, token| Place { document, token };
+                places.push(place(pair.a, m.a), m.tokens)?;
+                places.push(place(pair.b, m.b), m.tokens)?;
+                records.push(&[pair.a, pair.b, m.a, m.b, m.tokens, m.common.into()])?;
+                count += 1;
+            }
+        }
+        context.progress.at(stats.pairs);
+        Ok(())
+    };
+    in_order(STAGE, context.budget.threads, hand_out, work, take)?;
+    let mut located = places.located(search)?;
+    let mut records = records.read()?;
+    let mut line = String::new();
+    for _ in 0..count {
+        let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
+        let of_a = next_bytes(&mut located)?;
+        let of_b = next_bytes(&mut located)?;
+        line.clear();
+        let _ = writeln!(
+            line,
+            "{}\t{}\t{begin_a}\t{begin_b}\t{tokens}\t{}\t{}\t{}\t{}\t{common}\t{a}\t{b}",
+            cell(&names.get(a)?),
+            cell(&names.get(b)?),
+            of_a.start,
+            of_a.end,
+            of_b.start,
+            of_b.end
+        );
+        matches.put(line.as_bytes())?;
+    }
+    located.next()?;
+    Ok(vec![
+        ResultFile::new(MATCHES_FILE, matches.finish()?),
+        ResultFile::new(OVERLAPS_FILE, overlaps.finish()?),
+    ])
+}

@@ -1,0 +1,575 @@
+//! Passages: the text that documents share, with its places.
+//!
+//! # In and out
+//! In: a collection, and the inputs that it was read from, which are read again. Out, in the
+//! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`]; if
+//! [`PassagesConfig::matches`] says so, also [`MATCHES_FILE`], [`OVERLAPS_FILE`], [`COMMON_FILE`]
+//! and [`COMMON_PLACES_FILE`]; with [`PassagesConfig::boilerplate`], [`BOILERPLATE_FILE`] and
+//! [`BOILERPLATE_PLACES_FILE`].
+//!
+//! # Definitions
+//! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
+//! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
+//! in another document or elsewhere in the same one; overlapping occurrences count. A *span* is a
+//! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
+//! lies in no first occurrence of a repeated k-gram, by input order and then by position: without
+//! the removable positions, every repeated k-gram still occurs once.
+//!
+//! # Algorithm
+//! 1. `grams`: each document is cut into stretches of consecutive k-grams that share a minimizer.
+//! 2. `repeats`: external sorts of the stretches, and of some of their k-grams, find the repeated
+//!    k-grams of each document and where each occurs first.
+//! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
+//!    in its text.
+//! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages follow
+//!    from the repeats, too.
+//!
+//! # Invariants
+//! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
+//! - The files depend on inputs and parameters alone, not on threads, memory or stops.
+//!
+//! # Stops
+//! If the stretches do not fit in memory, all sorts of the repeats are saved in the directory of
+//! the collection (`checkpoint`), and so is which files are complete. The same search then goes on
+//! with them. A unit of the inputs that was being read is read again. What follows the sorts, up to
+//! the next file, is done again.
+//!
+//! # Cost
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28
+//! bytes for each document, and 4 more for its group; 32 bytes for each of
+//! [`MatchesConfig::max_documents`], of which there are at most as many as documents; and the rest
+//! of the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and
+//! an eighth the names of groups; more of them are refused. Of a pair of documents, one is in
+//! memory: 56 bytes for each of its repeats (`join`). A pair that does not fit is refused with the
+//! least memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to
+//! 20 bytes for each stretch, and for each repeat and pair those of `sweep`.
+//!
+//! # Errors
+//! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
+//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
+
+mod cuts;
+mod grams;
+mod groups;
+mod join;
+mod matches;
+mod records;
+mod removable;
+mod remove;
+mod repeats;
+mod spans;
+mod sweep;
+mod tables;
+mod units;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
+use crate::engine::collection::{self, Catalogue, Representatives, Reread};
+use crate::store::checkpoint::{self, Checkpoints, StepEntry};
+use crate::store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
+use crate::store::{digest_of, disk};
+use crate::text::parse::TokenKind;
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+pub use cuts::Align;
+pub use remove::{
+    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal,
+    check_removal_inputs, remove,
+};
+pub use units::{Scope, TextUnit, UnitsConfig};
+
+use grams::MOST_LENGTH;
+pub use groups::By;
+use groups::Groups;
+pub use join::MOST_PIECES;
+pub use matches::TEXT_BYTES;
+use repeats::{REPEATS, Repeats, SORTS, Search};
+
+const STAGE: &str = "passages";
+/// What the checkpoints of a search are of. Another number, if it finds its passages in another
+/// way.
+const SEARCH: &str = "passages 1";
+
+/// The spans of each document.
+pub const SPANS_FILE: &str = "spans.tsv";
+/// The removable parts of the spans.
+pub const REMOVABLE_FILE: &str = "removable.tsv";
+/// What part of each document is repeated.
+pub const COVERAGE_FILE: &str = "coverage.tsv";
+/// The matches of pairs of documents.
+pub const MATCHES_FILE: &str = "matches.tsv";
+/// How much of each other two documents share.
+pub const OVERLAPS_FILE: &str = "overlaps.tsv";
+/// Passages in many documents.
+pub const COMMON_FILE: &str = "common.tsv";
+/// Where they are.
+pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
+/// The passages that most groups of documents share.
+pub const BOILERPLATE_FILE: &str = "boilerplate.tsv";
+/// Where they are.
+pub const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
+/// All files that a search writes.
+pub const FILES: [&str; 9] = [
+    SPANS_FILE,
+    REMOVABLE_FILE,
+    COVERAGE_FILE,
+    MATCHES_FILE,
+    OVERLAPS_FILE,
+    COMMON_FILE,
+    COMMON_PLACES_FILE,
+    BOILERPLATE_FILE,
+    BOILERPLATE_PLACES_FILE,
+];
+
+/// The least memory for the sorts.
+const LEAST_SORT_BYTES: u64 = 16 << 20;
+/// Bytes of memory for each document: where its repeats end, and the places in it that are looked
+/// for; its record number, its tokens, and the overhead of such a column.
+const DOCUMENT_BYTES: u64 = 28;
+
+/// Which documents are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// All.
+    #[default]
+    All,
+    /// Those that are no exact duplicates of earlier ones.
+    Representatives,
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Of::All => "all",
+            Of::Representatives => "representatives",
+        })
+    }
+}
+
+impl FromStr for Of {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "all" => Ok(Of::All),
+            "representatives" => Ok(Of::Representatives),
+            _ => Err(format!("`{text}` is not all or representatives")),
+        }
+    }
+}
+
+/// Parameters of a search for passages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PassagesConfig {
+    /// The least length of a passage, in tokens: 1 to 500.
+    pub length: u32,
+    /// The documents that are compared.
+    pub of: Of,
+    /// How matches are listed; none are if it is absent.
+    pub matches: Option<MatchesConfig>,
+    /// Which groups of documents are searched for passages that they share; none if it is absent.
+    pub boilerplate: Option<BoilerplateConfig>,
+    /// Whether the files are also written as Parquet tables.
+    #[serde(skip)]
+    pub results: ResultFormat,
+}
+
+/// How passages are listed that several groups of documents share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoilerplateConfig {
+    /// The groups.
+    pub by: By,
+    /// The number of passages in the list: those in the most groups, and of these the longest.
+    pub top: u32,
+}
+
+/// How the matches of pairs of documents are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchesConfig {
+    /// Two documents are a pair if they share a k-gram that occurs in at most this number of
+    /// documents.
+    pub max_documents: u32,
+}
+
+impl Default for MatchesConfig {
+    fn default() -> Self {
+        MatchesConfig { max_documents: 100 }
+    }
+}
+
+impl Default for PassagesConfig {
+    fn default() -> Self {
+        PassagesConfig {
+            length: 50,
+            of: Of::All,
+            matches: Some(MatchesConfig::default()),
+            boilerplate: None,
+            results: ResultFormat::default(),
+        }
+    }
+}
+
+impl PassagesConfig {
+    /// Refuses a length out of range.
+    ///
+    /// # Errors
+    /// `BadParameter`.
+    pub fn check(&self) -> Result<()> {
+        if (1..=MOST_LENGTH).contains(&self.length) {
+            return Ok(());
+        }
+        Err(Error::BadParameter {
+            name: "length",
+            given: self.length.to_string(),
+            limit: format!("1 to {MOST_LENGTH} tokens"),
+        })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Documents compared.
+    pub documents: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// Documents with spans.
+    pub repeating: u64,
+    /// Spans.
+    pub spans: u64,
+    /// Repeated tokens.
+    pub repeated_tokens: u64,
+    /// Removable tokens.
+    pub removable_tokens: u64,
+    /// Bytes of the texts as read, and of their spans.
+    pub bytes: u64,
+    /// Bytes of the spans.
+    pub repeated_bytes: u64,
+    /// The longest span, in tokens.
+    pub longest: u64,
+    /// Pairs of documents that share a passage in few documents.
+    pub pairs: u64,
+    /// Those of them with too many matches for a list ([`MOST_PIECES`]).
+    pub unlisted_pairs: u64,
+    /// The matches of the others.
+    pub matches: u64,
+    /// Common passages.
+    pub common: u64,
+    /// Passages that several groups of documents share.
+    pub boilerplate: u64,
+    /// Stretches of k-grams, which were sorted.
+    pub stretches: u64,
+    /// K-grams that were sorted one by one.
+    pub grams: u64,
+    /// Runs of repeated k-grams whose first occurrences are runs, too.
+    pub repeats: u64,
+    /// Lines or paragraphs that were sorted.
+    pub units: u64,
+    /// What the search cost.
+    #[serde(skip)]
+    pub cost: Cost,
+}
+
+/// The inputs of a collection, to be read again.
+fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+    let mut inputs = Vec::new();
+    let mut entries = InputList::open(workspace.directory())?;
+    while let Some(entry) = entries.next()? {
+        if entry.path == "-" {
+            return Err(Error::BadParameter {
+                name: "INPUT",
+                given: "-".into(),
+                limit: "standard input cannot be read again; store it in a file first".into(),
+            });
+        }
+        // The file may have moved with its directory, or the working directory may be another.
+        let is_file = |path: &&Path| disk::metadata(path).is_ok_and(|found| found.is_file());
+        let path = entry.places().find(is_file);
+        let problem = match path.is_some() || entry.identity.is_some() {
+            true => None,
+            false => Some((crate::text::read::Reason::Unreadable, String::new())),
+        };
+        let path = path.unwrap_or(Path::new(&entry.path));
+        inputs.push(InputFile::of_entry(entry, path, problem));
+    }
+    Ok(inputs)
+}
+
+/// Whether the copies of [`remove()`] follow a search. If not, nothing of it is left but its
+/// results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing.
+    End,
+    /// [`remove()`]. If it is stopped, the same search finds its results.
+    Remove,
+}
+
+/// Finds the passages of a collection with its catalogue, and writes the result files into its
+/// directory.
+///
+/// # Errors
+/// As the module says.
+pub fn run(
+    workspace: &mut Workspace,
+    config: &PassagesConfig,
+    then: Then,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    config.check()?;
+    let (length, of) = (config.length, config.of);
+    let how = format!("# length: {length}\n# of: {of}\n");
+    let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
+    let more = (Some(config), config.results);
+    search(workspace, (length, of), (&how, more, then), find, context)
+}
+
+/// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
+/// files into its directory.
+///
+/// # Errors
+/// As the module says.
+pub fn run_units(
+    workspace: &mut Workspace,
+    config: &UnitsConfig,
+    then: Then,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    config.check()?;
+    let UnitsConfig {
+        unit,
+        scope,
+        least,
+        of,
+        results,
+    } = config;
+    let how = format!("# unit: {unit}\n# scope: {scope}\n# least: {least}\n# of: {of}\n");
+    let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, config, stats);
+    search(
+        workspace,
+        (1, *of),
+        (&how, (None, *results), then),
+        find,
+        context,
+    )
+}
+
+/// Ends a search for [`Then::Remove`] whose copies are written.
+///
+/// # Errors
+/// Those of writing the manifest.
+pub fn end(workspace: &mut Workspace) -> Result<()> {
+    checkpoint::end(workspace)
+}
+
+/// The steps that write result files.
+const SPANS: &str = "spans";
+const MATCHES: &str = "matches";
+const BOILERPLATE: &str = "boilerplate";
+
+/// A step of a search.
+struct Step {
+    name: &'static str,
+    /// Digest of its parameters.
+    of: String,
+    /// Its files, and what was found up to its end, if it was finished before a stop.
+    finished: Option<(Vec<String>, Stats)>,
+}
+
+/// The steps of a search.
+struct Steps<'a, 'w> {
+    all: Vec<Step>,
+    checkpoints: &'a Checkpoints<'w>,
+}
+
+impl<'a, 'w> Steps<'a, 'w> {
+    fn new(
+        checkpoints: &'a Checkpoints<'w>,
+        how: &str,
+        config: Option<&PassagesConfig>,
+    ) -> Result<Self> {
+        let place = Path::new(MANIFEST_FILE);
+        let mut all = vec![(SPANS, digest_of(&how, place)?)];
+        if let Some(matches) = config.and_then(|config| config.matches.as_ref()) {
+            all.push((MATCHES, digest_of(&(how, matches), place)?));
+        }
+        if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
+            all.push((BOILERPLATE, digest_of(&(how, boilerplate), place)?));
+        }
+        let all = all.into_iter().map(|(name, of)| {
+            let step = checkpoints.step(name, &of);
+            let found =
+                |step: StepEntry| Some((step.files, serde_json::from_value(step.found).ok()?));
+            let finished = step.and_then(found);
+            Step { name, of, finished }
+        });
+        Ok(Steps {
+            all: all.collect(),
+            checkpoints,
+        })
+    }
+
+    /// Whether all steps were finished before a stop.
+    fn are_finished(&self) -> bool {
+        self.all.iter().all(|step| step.finished.is_some())
+    }
+
+    /// Whether it is a file of a step that was finished before a stop.
+    fn has(&self, file: &str) -> bool {
+        let finished = self.all.iter().filter_map(|step| step.finished.as_ref());
+        finished
+            .flat_map(|(files, _)| files)
+            .any(|name| name == file)
+    }
+
+    /// The files of a step, which `write` writes if they are not there from before.
+    fn run(
+        &self,
+        name: &str,
+        stats: &mut Stats,
+        write: impl FnOnce(&Workspace, &mut Stats) -> Result<Vec<ResultFile>>,
+    ) -> Result<Vec<ResultFile>> {
+        let step = self.all.iter().find(|step| step.name == name);
+        let workspace = self.checkpoints.workspace();
+        if let Some((files, found)) = step.and_then(|step| step.finished.as_ref()) {
+            *stats = found.clone();
+            let others = workspace.manifest.others.iter();
+            let files = others.filter(|file| files.contains(&file.name));
+            return Ok(files.cloned().collect());
+        }
+        let files = write(&workspace, stats)?;
+        let manifest = workspace.path(MANIFEST_FILE);
+        drop(workspace);
+        if let (true, Some(step)) = (self.checkpoints.is_complete(REPEATS), step) {
+            let found = serde_json::to_value(&*stats);
+            let found = found.map_err(|e| Error::io("encode", &manifest)(e.into()))?;
+            self.checkpoints
+                .finish_step(name, (&step.of, found), &files)?;
+        }
+        Ok(files)
+    }
+}
+
+/// Writes the result files for the repeats that `find` finds. `how` is what they say of the
+/// parameters, and `more` says which of the other files there are.
+fn search(
+    workspace: &mut Workspace,
+    (length, of): (u32, Of),
+    (how, (more, results), then): (&str, (Option<&PassagesConfig>, ResultFormat), Then),
+    find: impl FnOnce(&Search<'_, '_>, &mut Stats) -> Result<Repeats>,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    let meter = Meter::start();
+    let refuse = |name, given: String, limit: &str| {
+        Err(Error::BadParameter {
+            name,
+            given,
+            limit: limit.into(),
+        })
+    };
+    let collection = collection::config(&workspace.manifest).clone();
+    collection.shingle.parse.check_rule(workspace.directory())?;
+    if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {
+        let given = collection.shingle.parse.tokens.to_string();
+        return refuse("tokens", given, "passages consist of words; use words");
+    }
+    if workspace.manifest.base.is_some() {
+        let given = workspace.directory().display().to_string();
+        return refuse("DIR", given, "it was made with --against; give its inputs");
+    }
+    let stats = Catalogue::stats(workspace)?;
+    let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
+    let inputs = inputs_of(workspace)?;
+    let only_bytes = match of {
+        Of::All => 0,
+        Of::Representatives => Representatives::most_bytes(documents, duplicates),
+    };
+    let boilerplate = more.and_then(|more| more.boilerplate.as_ref());
+    let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
+    let active = more.and_then(|more| more.matches.as_ref());
+    let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
+    let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
+    let reading = Reread::least_memory(&collection, inputs.len()).0;
+    let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
+    context.budget.require(least, || {
+        format!("finding the passages of {}", counted(documents, "document"))
+    })?;
+    let left = context.budget.memory.0 - PROCESS_BYTES - tables;
+    let reading = reading.max(left / 2);
+    let only = match of {
+        Of::All => None,
+        Of::Representatives => Some(Catalogue::representatives(workspace)?),
+    };
+    let scratch = workspace.scratch(context)?;
+    let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
+    let directory = workspace.directory().to_path_buf();
+    let searched = (SEARCH, how, &workspace.manifest.inputs);
+    let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
+    let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
+    let steps = Steps::new(&checkpoints, how, more)?;
+    // Those of an earlier search, and those that a stopped one did not name.
+    let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
+    let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
+    let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
+    let is_other = |name: &str| other.contains(&name);
+    checkpoints.workspace().forget_others(is_other)?;
+    for name in &other {
+        disk::remove(&directory.join(name))?;
+    }
+    let search = Search {
+        reread: &reread,
+        parse: &collection.shingle.parse,
+        length,
+        only: only.as_ref(),
+        documents: documents as u32,
+        scratch: scratch.path(),
+        memory: left - reading,
+        reading,
+        checkpoints: &checkpoints,
+        context,
+    };
+    let mut stats = Stats::default();
+    let repeats = match steps.are_finished() {
+        true => Repeats::none(&search)?,
+        false => find(&search, &mut stats)?,
+    };
+    let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
+        spans::write(workspace, &search, &repeats, how, stats)
+    })?;
+    if let Some(matches) = more.and_then(|more| more.matches.as_ref()) {
+        let found = steps.run(MATCHES, &mut stats, |workspace, stats| {
+            matches::write(workspace, &search, &repeats, (how, matches), stats)
+        })?;
+        files.extend(found);
+    }
+    if let Some(boilerplate) = boilerplate {
+        let found = steps.run(BOILERPLATE, &mut stats, |workspace, stats| {
+            let config = (how, boilerplate);
+            matches::write_boilerplate(workspace, &search, &repeats, config, stats)
+        })?;
+        files.extend(found);
+    }
+    if results == ResultFormat::Parquet {
+        for n in 0..files.len() {
+            if let Some(file) = files.get(n) {
+                let table = tables::write(&checkpoints.workspace(), file, context)?;
+                files.push(table);
+            }
+        }
+    }
+    drop((repeats, reread, scratch));
+    drop(steps);
+    checkpoints.end(then == Then::Remove, files)?;
+    stats.cost = meter.cost();
+    Ok(stats)
+}

@@ -1,0 +1,265 @@
+//! Reads the removable ranges of a collection, file by file, from [`REMOVABLE_FILE`].
+
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::{REMOVABLE_FILE, STAGE};
+use crate::base::progress::Context;
+use crate::engine::cluster::cell;
+use crate::engine::collection::each_place;
+use crate::store::disk::{self, File};
+use crate::store::workspace::Workspace;
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+/// Bytes that a reader holds.
+const BUFFER: usize = 64 << 10;
+
+/// What becomes of the documents of an input file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FileNeeds {
+    /// Where its ranges begin; `None` if nothing of it is removable.
+    start: Option<u64>,
+    /// The largest record with removable text, in bytes.
+    pub largest: u64,
+    /// Whether it has a document without tokens.
+    pub wordless: bool,
+}
+
+impl FileNeeds {
+    /// Whether it has removable text.
+    pub fn is_removable(&self) -> bool {
+        self.start.is_some()
+    }
+}
+
+/// The removable ranges of a collection.
+pub(super) struct Removable {
+    path: PathBuf,
+    files: Vec<FileNeeds>,
+}
+
+/// Removable text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    /// The number of the document's record in its file, from 1.
+    record: u64,
+    tokens: Range<u64>,
+    bytes: Range<usize>,
+}
+
+/// The columns of a line; `None` if it is not one of ours. The name of the file comes last.
+fn parse(line: &str) -> Option<(Line, &str)> {
+    let mut cells = line.strip_suffix('\n')?.split('\t').skip(1);
+    let mut number = || cells.next()?.parse::<u64>().ok();
+    let tokens = number()?..number()?;
+    let bytes = usize::try_from(number()?).ok()?..usize::try_from(number()?).ok()?;
+    let (_, _) = (number()?, number()?);
+    let file = cells.next()?;
+    let record = cells.next()?.parse().ok()?;
+    let line = Line {
+        record,
+        tokens,
+        bytes,
+    };
+    Some((line, file))
+}
+
+impl Removable {
+    /// Bytes of memory for this number of input files.
+    pub fn bytes(files: u64) -> u64 {
+        files * size_of::<FileNeeds>() as u64 + BUFFER as u64
+    }
+
+    /// Finds where the ranges of each file begin, and that each belongs to a document.
+    pub fn open(
+        workspace: &Workspace,
+        inputs: &[InputFile],
+        context: &Context<'_>,
+    ) -> Result<Self> {
+        let path = workspace.directory().join(REMOVABLE_FILE);
+        let mut files = vec![FileNeeds::default(); inputs.len()];
+        let mut reader = RemovableReader::open(&path)?;
+        let (mut file, mut name) = (u32::MAX, "".into());
+        each_place(workspace, |number, record, document| {
+            if number.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            let at = document.file as usize;
+            let (Some(needs), Some(input)) = (files.get_mut(at), inputs.get(at)) else {
+                return Ok(());
+            };
+            if document.file != file {
+                (file, name) = (document.file, cell(&input.docno));
+            }
+            needs.wordless |= document.words == 0;
+            let start = reader.at;
+            if reader.skip(&name, record)? {
+                needs.start.get_or_insert(start);
+                needs.largest = needs.largest.max(document.length);
+            }
+            Ok(())
+        })?;
+        match reader.next {
+            Some(_) => Err(reader.corrupt()),
+            None => Ok(Removable { path, files }),
+        }
+    }
+
+    /// What becomes of a file.
+    pub fn of(&self, file: u32) -> FileNeeds {
+        self.files.get(file as usize).copied().unwrap_or_default()
+    }
+
+    /// The largest record with removable text, in bytes.
+    pub fn largest(&self) -> u64 {
+        self.files
+            .iter()
+            .map(|file| file.largest)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Reads the ranges of a file.
+    pub fn reader(&self, file: u32, input: &InputFile) -> Result<FileRanges> {
+        let reader = match self.of(file).start {
+            Some(start) => Some(RemovableReader::open_at(&self.path, start)?),
+            None => None,
+        };
+        Ok(FileRanges {
+            reader,
+            name: cell(&input.docno).into_owned(),
+        })
+    }
+}
+
+/// Reads the lines one by one.
+struct RemovableReader {
+    path: PathBuf,
+    lines: BufReader<File>,
+    /// Where the next line begins, and where reading goes on.
+    at: u64,
+    end: u64,
+    text: String,
+    next: Option<(Line, String)>,
+}
+
+impl RemovableReader {
+    /// Reads the file from its first range.
+    fn open(path: &Path) -> Result<Self> {
+        let mut reader = RemovableReader::begin(path, 0)?;
+        // Comments, and the names of the columns.
+        loop {
+            reader.line()?;
+            if !reader.text.starts_with('#') {
+                break;
+            }
+        }
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    fn open_at(path: &Path, start: u64) -> Result<Self> {
+        let mut reader = RemovableReader::begin(path, start)?;
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    fn begin(path: &Path, start: u64) -> Result<Self> {
+        let mut lines = BufReader::with_capacity(BUFFER, disk::open(path)?);
+        let sought = lines.seek(SeekFrom::Start(start));
+        sought.map_err(Error::io("read", path))?;
+        Ok(RemovableReader {
+            path: path.into(),
+            lines,
+            at: start,
+            end: start,
+            text: String::new(),
+            next: None,
+        })
+    }
+
+    fn line(&mut self) -> Result<()> {
+        self.text.clear();
+        let read = self.lines.read_line(&mut self.text);
+        self.at = self.end;
+        self.end += read.map_err(Error::io("read", &self.path))? as u64;
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.line()?;
+        self.next = match parse(&self.text) {
+            Some((line, file)) => Some((line, file.to_string())),
+            None if self.text.is_empty() => None,
+            None => return Err(self.corrupt()),
+        };
+        Ok(())
+    }
+
+    /// The next line, if it is about this record.
+    fn take(&mut self, file: &str, record: u64) -> Result<Option<Line>> {
+        let Some((line, _)) = self
+            .next
+            .take_if(|(line, its)| line.record == record && its == file)
+        else {
+            return Ok(None);
+        };
+        self.advance()?;
+        Ok(Some(line))
+    }
+
+    /// Passes over the lines about a record. Returns whether there are some.
+    fn skip(&mut self, file: &str, record: u64) -> Result<bool> {
+        let mut any = false;
+        while self.take(file, record)?.is_some() {
+            any = true;
+        }
+        Ok(any)
+    }
+
+    fn corrupt(&self) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            offset_bytes: Some(self.at),
+            what: "line".into(),
+            expected: "a removable range of a document, in the order of the input".into(),
+            found: format!("{:?}", self.text.chars().take(80).collect::<String>()),
+        }
+    }
+}
+
+/// Reads the ranges of one file.
+pub(super) struct FileRanges {
+    reader: Option<RemovableReader>,
+    name: String,
+}
+
+/// What is removable of a document: ranges of bytes, and the number of tokens in all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ranges {
+    pub bytes: Vec<Range<usize>>,
+    pub tokens: u64,
+}
+
+impl FileRanges {
+    /// The ranges of the document in a record; records rise.
+    pub fn of(&mut self, record: u64) -> Result<Ranges> {
+        let mut ranges = Ranges::default();
+        let Some(reader) = &mut self.reader else {
+            return Ok(ranges);
+        };
+        let (mut token, mut byte) = (0, 0);
+        while let Some(line) = reader.take(&self.name, record)? {
+            let in_order = line.bytes.start >= byte && line.tokens.start >= token;
+            if !in_order || line.bytes.is_empty() || line.tokens.is_empty() {
+                return Err(reader.corrupt());
+            }
+            (token, byte) = (line.tokens.end, line.bytes.end);
+            ranges.tokens += line.tokens.end - line.tokens.start;
+            ranges.bytes.push(line.bytes);
+        }
+        Ok(ranges)
+    }
+}

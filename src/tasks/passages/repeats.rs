@@ -1,0 +1,790 @@
+//! Finds every repeated k-gram, and where it occurs first.
+//!
+//! # Algorithm
+//! 1. All documents are cut into stretches ([`super::grams`]), which are sorted by anchor and
+//!    content. Stretches with an anchor of their own have no repeated k-gram. Equal stretches
+//!    (*classes*) are repeated as a whole, and the first one is where their k-grams occur first if
+//!    no other class has their anchor.
+//! 2. If an anchor has several classes, they may share some of their k-grams. The k-grams of the
+//!    first stretch of each class are hashed, from the text, and sorted by hash.
+//! 3. For each stretch of a class the first occurrence of each k-gram follows from the two sorts.
+//!    They are sorted by place and written to a file.
+//!
+//! # Exactness
+//! K-grams are compared by XXH3 hashes of 128 bits of their canonical text, equal stretches by 120
+//! bits, of which 60 are of their anchor. The chance that any two of a billion different k-grams
+//! have equal hashes is below 10^-20; that of two stretches with the same anchor is 2^-60.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::grams::{Grams, Place, Stretch, Stretches};
+use super::{STAGE, Stats};
+use crate::base::budget::ByteSize;
+use crate::base::progress::{Context, Unit};
+use crate::base::workers::{Tasks, work_and_commit};
+use crate::engine::collection::{Representatives, Reread};
+use crate::store::checkpoint::{Checkpoints, UnitSort};
+use crate::store::disk::{self, File};
+use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::text::parse::{ParseConfig, Parser};
+use crate::{Error, Result};
+
+/// Bytes of a [`Repeat`] in the file.
+pub(super) const REPEAT_BYTES: u64 = 16;
+/// Bytes of the file that are read and written at once.
+pub(super) const PIECE_BYTES: usize = 256 << 10;
+/// Repeats that are read at once.
+const SOME: u64 = PIECE_BYTES as u64 / REPEAT_BYTES;
+
+/// Consecutive k-grams of a document that occur elsewhere, too, and their first occurrences, which
+/// are consecutive as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Repeat {
+    /// The first k-gram.
+    pub place: Place,
+    /// The number of k-grams.
+    pub count: u32,
+    /// Where the first k-gram occurs first: here, or at an earlier place.
+    pub first: Place,
+}
+
+impl Repeat {
+    /// Appends another one, if it continues this one.
+    fn extend(&mut self, next: &Repeat) -> bool {
+        let continues = self.place.document == next.place.document
+            && self.place.plus(self.count) == next.place
+            && self.first.document == next.first.document
+            && self.first.plus(self.count) == next.first;
+        if continues {
+            self.count += next.count;
+        }
+        continues
+    }
+
+    /// An item of a sort by place.
+    pub fn item(&self) -> Tagged {
+        Tagged {
+            key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
+            document: self.count,
+            extra: 0,
+        }
+    }
+
+    /// The range of its k-grams by first occurrence.
+    pub fn line(&self) -> (u64, u64) {
+        let begin = self.first.number();
+        (begin, begin + u64::from(self.count))
+    }
+
+    fn of(item: &Tagged) -> Repeat {
+        Repeat {
+            place: Place::of((item.key >> 64) as u64),
+            count: item.document,
+            first: Place::of(item.key as u64),
+        }
+    }
+
+    fn encode(&self) -> [u8; REPEAT_BYTES as usize] {
+        let mut bytes = [0; REPEAT_BYTES as usize];
+        let words = [
+            self.place.token,
+            self.count,
+            self.first.document,
+            self.first.token,
+        ];
+        for (bytes, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        bytes
+    }
+}
+
+/// The repeats of all documents, in a file without a name.
+pub(super) struct Repeats {
+    file: File,
+    /// The place of the file, for messages.
+    directory: PathBuf,
+    /// Where the repeats of each document end, in repeats, from document 0 on.
+    ends: Vec<u64>,
+}
+
+impl Repeats {
+    /// No repeats.
+    pub fn none(search: &Search<'_, '_>) -> Result<Repeats> {
+        Ok(Repeats {
+            file: disk::unnamed(search.scratch)?,
+            directory: search.scratch.into(),
+            ends: Vec::new(),
+        })
+    }
+
+    /// The range of a document's repeats.
+    fn range(&self, document: u32) -> Range<u64> {
+        let document = document as usize;
+        let end = self.ends.get(document).copied().unwrap_or(0);
+        let begin = document.checked_sub(1).and_then(|d| self.ends.get(d));
+        begin.copied().unwrap_or(0)..end
+    }
+
+    /// The number of a document's repeats.
+    pub fn count(&self, document: u32) -> u64 {
+        let range = self.range(document);
+        range.end - range.start
+    }
+
+    /// Whether a document has repeats.
+    pub fn has(&self, document: u32) -> bool {
+        self.count(document) > 0
+    }
+
+    /// Reads the repeats of documents, with up to `ahead` bytes beyond those of the document.
+    pub fn reader(&self, ahead: usize) -> RepeatsReader<'_> {
+        RepeatsReader {
+            repeats: self,
+            ahead: ahead as u64 / REPEAT_BYTES,
+            bytes: Vec::new(),
+            held: 0..0,
+            document: 0,
+            left: 0..0,
+        }
+    }
+
+    /// Visits all repeats, by place.
+    pub fn each(
+        &self,
+        context: &Context<'_>,
+        mut visit: impl FnMut(&Repeat) -> Result<()>,
+    ) -> Result<()> {
+        let (mut reader, mut some) = (self.reader(PIECE_BYTES), Vec::new());
+        for document in (0..self.ends.len() as u32).filter(|&document| self.has(document)) {
+            reader.begin(document);
+            while reader.next(&mut some)? {
+                context.stop.check(STAGE)?;
+                some.iter().try_for_each(&mut visit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads repeats.
+pub(super) struct RepeatsReader<'r> {
+    repeats: &'r Repeats,
+    ahead: u64,
+    bytes: Vec<u8>,
+    held: Range<u64>,
+    /// The document, and those of its repeats that are not yet read.
+    document: u32,
+    left: Range<u64>,
+}
+
+impl RepeatsReader<'_> {
+    /// Begins a document.
+    pub fn begin(&mut self, document: u32) {
+        self.document = document;
+        self.left = self.repeats.range(document);
+    }
+
+    /// Some of the next repeats of the document, by place, in place of what `repeats` has; `false`
+    /// if there are none.
+    pub fn next(&mut self, repeats: &mut Vec<Repeat>) -> Result<bool> {
+        repeats.clear();
+        self.append(repeats)
+    }
+
+    /// All repeats of a document, by place.
+    pub fn of(&mut self, document: u32, repeats: &mut Vec<Repeat>) -> Result<()> {
+        repeats.clear();
+        self.begin(document);
+        repeats.reserve_exact((self.left.end - self.left.start) as usize);
+        while self.append(repeats)? {}
+        Ok(())
+    }
+
+    fn append(&mut self, repeats: &mut Vec<Repeat>) -> Result<bool> {
+        let begin = self.left.start;
+        let end = self.left.end.min(begin + SOME);
+        if begin == end {
+            return Ok(false);
+        }
+        if begin < self.held.start || end > self.held.end {
+            let all = self.repeats.ends.last().copied().unwrap_or(0);
+            let ahead = (begin + self.ahead).min(all).max(end);
+            self.bytes
+                .resize(((ahead - begin) * REPEAT_BYTES) as usize, 0);
+            self.held = 0..0;
+            self.repeats
+                .file
+                .read_exact_at(&mut self.bytes, begin * REPEAT_BYTES)
+                .map_err(Error::io(
+                    "read a temporary file in",
+                    &self.repeats.directory,
+                ))?;
+            self.held = begin..ahead;
+        }
+        let skipped = (begin - self.held.start) as usize;
+        let count = (end - begin) as usize;
+        let words = self.bytes.as_chunks::<4>().0.as_chunks::<4>().0;
+        let held = words.get(skipped..skipped + count).unwrap_or_default();
+        let document = self.document;
+        repeats.extend(held.iter().map(|words| {
+            let [token, count, first_document, first_token] = words.map(u32::from_le_bytes);
+            Repeat {
+                place: Place { document, token },
+                count,
+                first: Place {
+                    document: first_document,
+                    token: first_token,
+                },
+            }
+        }));
+        self.left.start = end;
+        Ok(true)
+    }
+}
+
+/// What the search works with.
+pub(super) struct Search<'a, 'w> {
+    pub reread: &'a Reread<'a>,
+    pub parse: &'a ParseConfig,
+    pub length: u32,
+    /// The documents that take part; all if none are given.
+    pub only: Option<&'a Representatives>,
+    pub documents: u32,
+    pub scratch: &'a Path,
+    /// Memory for the sorts.
+    pub memory: u64,
+    /// Memory for reading, or for what does not read.
+    pub reading: u64,
+    pub checkpoints: &'a Checkpoints<'w>,
+    pub context: &'a Context<'a>,
+}
+
+/// The sorts that are saved, if the first one does not fit in memory.
+pub(super) const SORTS: &[&str] = &[STRETCHES, MEMBERS, EXAMINED, GRAMS, REPEATS, UNITS];
+const STRETCHES: &str = "stretches";
+const MEMBERS: &str = "members";
+const EXAMINED: &str = "examined";
+const GRAMS: &str = "grams";
+pub(super) const REPEATS: &str = "repeats";
+pub(super) const UNITS: &str = "units";
+
+/// Pushes items that threads have collected.
+pub(super) struct Shared<'c>(Mutex<UnitSort<'c>>);
+
+impl<'c> Shared<'c> {
+    pub fn new(sort: UnitSort<'c>) -> Shared<'c> {
+        Shared(Mutex::new(sort))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, UnitSort<'c>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
+        let mut sort = self.lock();
+        items.drain(..).try_for_each(|item| sort.push(item))
+    }
+
+    /// Whether all items of a unit are there from before.
+    pub fn has(&self, unit: usize) -> bool {
+        self.lock().has(unit)
+    }
+
+    /// All items of a unit were pushed.
+    pub fn done(&self, unit: usize) {
+        self.lock().done(unit);
+    }
+
+    pub fn into_sorter(self) -> TaggedSorter {
+        let sort = self.0.into_inner();
+        sort.unwrap_or_else(PoisonError::into_inner).into_sorter()
+    }
+}
+
+impl Search<'_, '_> {
+    /// Refuses a table that takes more than an eighth of the memory for the sorts.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` with a budget that is enough for it.
+    pub fn require_in_eighth(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+        let budget = &self.context.budget;
+        let more = bytes.saturating_mul(8).saturating_sub(self.memory);
+        let least = ByteSize(budget.memory.0.saturating_add(more));
+        budget.require(least, what)
+    }
+
+    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter> {
+        TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
+    }
+
+    /// A sort that is saved when it is complete, if it lasts.
+    pub fn sorter_if(&self, lasting: bool, name: &str, share: u64) -> Result<TaggedSorter> {
+        match lasting {
+            true => Ok(self.checkpoints.sorter(name, ByteSize(self.memory / share))),
+            false => self.sorter(name, share),
+        }
+    }
+
+    /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
+    /// saved if it does not fit in memory, or if `lasting` says so.
+    pub fn of_units(
+        &self,
+        name: &'static str,
+        push: impl FnOnce(&Shared<'_>) -> Result<()>,
+        lasting: bool,
+    ) -> Result<TaggedSorter> {
+        let memory = ByteSize(self.memory / 2);
+        if self.checkpoints.is_complete(name) {
+            return Ok(self.checkpoints.sorter(name, memory));
+        }
+        let sort = Shared::new(self.checkpoints.sort(name, memory));
+        push(&sort)?;
+        let mut sorter = sort.into_sorter();
+        if lasting || !sorter.parts().0.is_empty() {
+            let sorts = &mut [(name, &mut sorter, true)];
+            self.checkpoints.save_all(sorts, &[], &[])?;
+        }
+        Ok(sorter)
+    }
+
+    /// Finds the repeats of all documents.
+    pub fn run(&self, stats: &mut Stats) -> Result<Repeats> {
+        let mut counts = [0, 0];
+        let repeats = match self.checkpoints.is_complete(REPEATS) {
+            true => {
+                counts = [STRETCHES, GRAMS].map(|name| self.checkpoints.count(name));
+                self.checkpoints.sorter(REPEATS, ByteSize(0))
+            }
+            false => self.find(&mut counts)?,
+        };
+        [stats.stretches, stats.grams] = counts;
+        let (repeats, count) = self.write(repeats.sorted()?, true)?;
+        stats.repeats = count;
+        Ok(repeats)
+    }
+
+    /// The classes of equal stretches, the number of stretches, and whether the sorts last.
+    fn classes(&self) -> Result<(Classes, u64, bool)> {
+        let checkpoints = self.checkpoints;
+        let sorts = |lasting| {
+            Ok::<_, Error>(Classes {
+                members: self.sorter_if(lasting, MEMBERS, 8)?,
+                examined: self.sorter_if(lasting, EXAMINED, 8)?,
+                repeats: self.sorter_if(lasting, REPEATS, 4)?,
+                held: Vec::new(),
+                passing: false,
+            })
+        };
+        if checkpoints.is_complete(EXAMINED) {
+            return Ok((sorts(true)?, checkpoints.count(STRETCHES), true));
+        }
+        let stretches = self.of_units(STRETCHES, |sort| self.stretches(sort), false)?;
+        let lasting = !stretches.parts().0.is_empty();
+        let mut classes = sorts(lasting)?;
+        let mut stretches = stretches.sorted()?.unique();
+        group(&mut stretches, &mut classes, self.context)?;
+        let count = stretches.passed();
+        if lasting {
+            let complete = &mut [
+                (MEMBERS, &mut classes.members, true),
+                (EXAMINED, &mut classes.examined, true),
+                (REPEATS, &mut classes.repeats, false),
+            ];
+            checkpoints.save_all(complete, &[(STRETCHES, count)], &[STRETCHES])?;
+        }
+        Ok((classes, count, lasting))
+    }
+
+    /// The repeats of all documents, and the numbers of stretches and of k-grams that were sorted.
+    fn find(&self, counts: &mut [u64; 2]) -> Result<TaggedSorter> {
+        let (classes, stretches, lasting) = self.classes()?;
+        let Classes {
+            members,
+            examined,
+            mut repeats,
+            ..
+        } = classes;
+        let (examined, _) = self.write(examined.sorted()?, true)?;
+        let grams = self.of_units(GRAMS, |sort| self.grams(&examined, sort), lasting)?;
+        drop(examined);
+        let mut firsts = self.sorter("firsts", 8)?;
+        let mut grams = grams.sorted()?.unique();
+        shared_grams(&mut grams, &mut firsts, self.context)?;
+        *counts = [stretches, grams.passed()];
+        drop(grams);
+        disk::point("passages: repeats");
+        let (members, firsts) = (members.sorted()?, firsts.sorted()?);
+        resolve(members, firsts, self.context, |repeat| {
+            repeats.push(repeat.item())
+        })?;
+        if lasting {
+            let sorts = &mut [(REPEATS, &mut repeats, true)];
+            let done = &[MEMBERS, EXAMINED, GRAMS];
+            self.checkpoints
+                .save_all(sorts, &[(GRAMS, counts[1])], done)?;
+        }
+        Ok(repeats)
+    }
+
+    /// Calls `work` for each unit, on all threads for which there is memory.
+    pub fn each_unit(
+        &self,
+        work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
+        mut done: impl FnMut(usize),
+    ) -> Result<()> {
+        let reread = self.reread;
+        let threads = reread.threads();
+        work_and_commit(
+            STAGE,
+            threads,
+            0..reread.units(),
+            |tasks: &Tasks<'_, usize, usize>| {
+                let mut parser = Parser::new(self.parse);
+                while let Some(unit) = tasks.next() {
+                    if let Err(error) = work(unit, &mut parser) {
+                        reread.close();
+                        tasks.cancel();
+                        return Err(error);
+                    }
+                    tasks.finished(unit);
+                }
+                Ok(())
+            },
+            |unit| {
+                done(unit);
+                Ok(())
+            },
+        )
+    }
+
+    /// Sorts the stretches of all documents.
+    fn stretches(&self, sort: &Shared<'_>) -> Result<()> {
+        let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
+        let progress = self.context.progress;
+        progress.start("passages", Unit::Bytes, Some(bytes.sum()));
+        let mut position = 0;
+        self.each_unit(
+            |unit, parser| {
+                if sort.has(unit) {
+                    return Ok(());
+                }
+                disk::point("passages: worker");
+                let mut stretches = Stretches::new(self.length, sort);
+                let wanted = |number| self.only.is_none_or(|only| only.has(number));
+                self.reread.each(unit, wanted, |number, _, document| {
+                    stretches.begin(number);
+                    parser.parse(document, &mut stretches);
+                    stretches.check()
+                })?;
+                stretches.finish()?;
+                sort.done(unit);
+                Ok(())
+            },
+            |unit| {
+                position += self.reread.bytes(unit);
+                progress.at(position);
+            },
+        )
+    }
+
+    /// Sorts the k-grams of the examined stretches.
+    fn grams(&self, examined: &Repeats, sort: &Shared<'_>) -> Result<()> {
+        self.each_unit(
+            |unit, parser| {
+                if sort.has(unit) {
+                    return Ok(());
+                }
+                let reader = examined.reader(PIECE_BYTES);
+                let mut grams = Grams::new(self.length, reader, sort);
+                self.reread.each(
+                    unit,
+                    |number| examined.has(number),
+                    |number, _, document| {
+                        grams.begin(number);
+                        parser.parse(document, &mut grams);
+                        grams.check()
+                    },
+                )?;
+                grams.finish()?;
+                sort.done(unit);
+                Ok(())
+            },
+            |_| {},
+        )
+    }
+
+    /// Writes the repeats, which come in order. With `join`, those that continue each other are
+    /// one.
+    pub fn write(&self, mut sorted: Sorted, join: bool) -> Result<(Repeats, u64)> {
+        use std::io::Write;
+        let file = disk::unnamed(self.scratch)?;
+        let failed = || Error::io("write a temporary file in", self.scratch);
+        let mut out = std::io::BufWriter::with_capacity(PIECE_BYTES, file);
+        let mut ends = Vec::with_capacity(self.documents as usize);
+        let mut written = 0u64;
+        let mut open: Option<Repeat> = None;
+        loop {
+            let next = sorted.next()?.map(|item| Repeat::of(&item));
+            if let (true, Some(open), Some(next)) = (join, &mut open, &next)
+                && open.extend(next)
+            {
+                continue;
+            }
+            if let Some(repeat) = std::mem::replace(&mut open, next) {
+                ends.resize(repeat.place.document as usize, written);
+                out.write_all(&repeat.encode()).map_err(failed())?;
+                written += 1;
+            }
+            if open.is_none() {
+                break;
+            }
+            if written.is_multiple_of(4096) {
+                self.context.stop.check(STAGE)?;
+            }
+        }
+        ends.resize(self.documents as usize, written);
+        let file = out.into_inner().map_err(|e| e.into_error());
+        let repeats = Repeats {
+            file: file.map_err(failed())?,
+            directory: self.scratch.into(),
+            ends,
+        };
+        Ok((repeats, written))
+    }
+}
+
+/// A class of equal stretches, while its members come.
+struct Class {
+    content: u128,
+    first: Place,
+    count: u32,
+    members: u64,
+}
+
+/// The sorts into which the classes of equal stretches go.
+struct Classes {
+    /// The members of classes that may share k-grams with others, with the class's first one.
+    members: TaggedSorter,
+    /// The first members of these classes, whose k-grams are to be compared.
+    examined: TaggedSorter,
+    /// The repeats of the members of other classes.
+    repeats: TaggedSorter,
+    /// The members of the only class of the current anchor so far.
+    held: Vec<Place>,
+    /// Whether members of the current anchor are not held any more.
+    passing: bool,
+}
+
+/// The most members of a class that are held: 512 KiB.
+const MOST_HELD: usize = 64 << 10;
+
+impl Classes {
+    /// Adds a member of a class. `alone` says that the class has no other one.
+    fn member(&mut self, class: &Class, place: Place, alone: bool) -> Result<()> {
+        if !self.passing {
+            self.held.push(place);
+            return match self.held.len() {
+                MOST_HELD => self.pass(class),
+                _ => Ok(()),
+            };
+        }
+        self.members.push(Tagged {
+            key: u128::from(class.first.number()) << 64 | u128::from(place.number()),
+            document: class.count,
+            extra: alone.into(),
+        })
+    }
+
+    /// Passes on the members that are held, and all that follow.
+    fn pass(&mut self, class: &Class) -> Result<()> {
+        self.passing = true;
+        let mut held = std::mem::take(&mut self.held);
+        for place in held.drain(..) {
+            self.member(class, place, false)?;
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// The k-grams of a class are to be compared with those of others.
+    fn examine(&mut self, class: &Class) -> Result<()> {
+        if !self.passing {
+            self.pass(class)?;
+        }
+        let stretch = Repeat {
+            place: class.first,
+            count: class.count,
+            first: class.first,
+        };
+        self.examined.push(stretch.item())?;
+        match class.members {
+            1 => self.member(class, class.first, true),
+            _ => Ok(()),
+        }
+    }
+
+    /// The last class of an anchor has ended. If it is the only one, its stretches are repeats.
+    fn end(&mut self, class: &Class) -> Result<()> {
+        for place in self.held.drain(..) {
+            let repeat = Repeat {
+                place,
+                count: class.count,
+                first: class.first,
+            };
+            self.repeats.push(repeat.item())?;
+        }
+        self.passing = false;
+        Ok(())
+    }
+}
+
+/// Goes through the stretches of each anchor.
+fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> Result<()> {
+    let (mut anchor, mut classes, mut taken) = (None, 0u64, 0u64);
+    let mut open: Option<Class> = None;
+    loop {
+        let next = stretches.next()?.map(|item| Stretch::of(&item));
+        if let (Some(class), Some(next)) = (&mut open, &next)
+            && class.content == next.content
+        {
+            if class.members == 1 {
+                sorts.member(class, class.first, false)?;
+            }
+            class.members += 1;
+            sorts.member(class, next.place, false)?;
+            continue;
+        }
+        let same = next.is_some_and(|next| anchor == Some(next.anchor));
+        if let Some(class) = open.take() {
+            classes += 1;
+            if classes > 1 || same {
+                sorts.examine(&class)?;
+            }
+            if !same {
+                sorts.end(&class)?;
+            }
+        }
+        let Some(next) = next else { return Ok(()) };
+        if !same {
+            (anchor, classes) = (Some(next.anchor), 0);
+        }
+        open = Some(Class {
+            content: next.content,
+            first: next.place,
+            count: next.count,
+            members: 1,
+        });
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+    }
+}
+
+/// Passes on each k-gram of several classes, by place, with its first occurrence.
+fn shared_grams(
+    grams: &mut Sorted,
+    firsts: &mut TaggedSorter,
+    context: &Context<'_>,
+) -> Result<()> {
+    let mut push = |place: Place, first: Place| {
+        firsts.push(Tagged {
+            key: place.number().into(),
+            document: first.document,
+            extra: first.token,
+        })
+    };
+    // The hash, the first occurrence, and whether there are more.
+    let mut open: Option<(u128, Place, bool)> = None;
+    let mut taken = 0u64;
+    while let Some(item) = grams.next()? {
+        let place = Place {
+            document: item.document,
+            token: item.extra,
+        };
+        match &mut open {
+            Some((hash, first, more)) if *hash == item.key => {
+                if !std::mem::replace(more, true) {
+                    push(*first, *first)?;
+                }
+                push(place, *first)?;
+            }
+            _ => open = Some((item.key, place, false)),
+        }
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+    }
+    Ok(())
+}
+
+/// Passes on the repeats of each member of a class.
+fn resolve(
+    mut members: Sorted,
+    mut firsts: Sorted,
+    context: &Context<'_>,
+    mut pass: impl FnMut(Repeat) -> Result<()>,
+) -> Result<()> {
+    // The first occurrences of the k-grams of a class, where they are known to be in several
+    // classes.
+    let mut known: Vec<Option<Place>> = Vec::new();
+    let mut class = None;
+    let mut next = firsts.next()?;
+    let mut taken = 0u64;
+    while let Some(item) = members.next()? {
+        let (first, place) = ((item.key >> 64) as u64, Place::of(item.key as u64));
+        let (count, alone) = (item.document, item.extra != 0);
+        if class != Some(first) {
+            class = Some(first);
+            known.clear();
+            known.resize(count as usize, None);
+            while let Some(item) = next
+                && (item.key as u64) < first + u64::from(count)
+            {
+                let at = (item.key as u64).checked_sub(first);
+                if let Some(known) = at.and_then(|at| known.get_mut(at as usize)) {
+                    *known = Some(Place {
+                        document: item.document,
+                        token: item.extra,
+                    });
+                }
+                next = firsts.next()?;
+            }
+        }
+        let mut open: Option<Repeat> = None;
+        for (offset, known) in (0..).zip(&known) {
+            let own = Place::of(first).plus(offset);
+            let first = match known {
+                Some(first) => *first,
+                None if alone => continue,
+                None => own,
+            };
+            let repeat = Repeat {
+                place: place.plus(offset),
+                count: 1,
+                first,
+            };
+            if !open.as_mut().is_some_and(|open| open.extend(&repeat))
+                && let Some(done) = open.replace(repeat)
+            {
+                pass(done)?;
+            }
+        }
+        if let Some(done) = open {
+            pass(done)?;
+        }
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+    }
+    // All that is left belongs to no class.
+    while next.is_some() {
+        next = firsts.next()?;
+    }
+    Ok(())
+}

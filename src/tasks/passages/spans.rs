@@ -1,0 +1,419 @@
+//! The result files: spans, their removable parts, and what part of each document they cover.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::repeats::{PIECE_BYTES, Repeat, Repeats, RepeatsReader, Search};
+use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
+use crate::base::progress::Unit;
+use crate::base::workers::in_order;
+use crate::engine::cluster::cell;
+use crate::engine::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
+use crate::store::disk::{self, AtomicFile};
+use crate::store::workspace::{InputList, ResultFile, Workspace};
+use crate::text::parse::{ParseConfig, Parser, each_token};
+use crate::text::read::RawDocument;
+use crate::{Error, Result};
+
+/// Spans and removable parts of a document of which lines are made at once.
+const RANGES: usize = 64 << 10;
+/// A worker hands over the lines that it has made when they take this number of bytes.
+const LINES_BYTES: usize = 4 << 20;
+
+/// Lines of the files, and what they say.
+#[derive(Default)]
+struct Lines {
+    spans: String,
+    removable: String,
+    coverage: String,
+    stats: Stats,
+}
+
+/// Where a token is in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Position {
+    pub begin: usize,
+    pub end: usize,
+    /// The number of its line, from 1.
+    pub line: u64,
+}
+
+/// Finds tokens in a text, some at a time.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    wanted: Vec<u32>,
+    found: Vec<Position>,
+    /// A token and where it is, at which the next search begins.
+    from: (u32, Position),
+    /// A token that was kept, and where it is.
+    kept: Option<(u32, Position)>,
+}
+
+impl Positions {
+    /// Begins a text.
+    pub fn begin(&mut self) {
+        self.from = (0, Position::default());
+        self.kept = None;
+    }
+
+    /// Finds tokens of the text, which all come at or after the one of [`Positions::go_on`];
+    /// `false` if the text has too few.
+    pub fn find(
+        &mut self,
+        text: &str,
+        parse: &ParseConfig,
+        tokens: impl Iterator<Item = u32>,
+    ) -> bool {
+        self.wanted.clear();
+        self.found.clear();
+        self.wanted.extend(tokens);
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
+        let (mut token, from) = self.from;
+        let (offset, mut line, mut counted) = (from.begin, from.line.max(1), from.begin);
+        let mut wanted = self.wanted.iter().peekable();
+        // A text that begins with a token has the same tokens as the rest of a longer one.
+        let rest = text.get(offset..).unwrap_or_default();
+        each_token(rest, parse, |span| {
+            if wanted.next_if(|wanted| **wanted == token).is_some() {
+                let (begin, end) = (offset + span.start, offset + span.end);
+                let between = text.as_bytes().get(counted..begin).unwrap_or_default();
+                line += memchr::memchr_iter(b'\n', between).count() as u64;
+                counted = begin;
+                self.found.push(Position { begin, end, line });
+            }
+            token += 1;
+            wanted.peek().is_some()
+        });
+        self.found.len() == self.wanted.len()
+    }
+
+    /// A token that was looked for, or kept.
+    pub fn of(&self, token: u32) -> Option<Position> {
+        match self.wanted.binary_search(&token) {
+            Ok(at) => self.found.get(at).copied(),
+            Err(_) => {
+                let kept = self.kept.filter(|(kept, _)| *kept == token);
+                kept.map(|(_, position)| position)
+            }
+        }
+    }
+
+    /// The next search begins at this token, which was looked for.
+    pub fn go_on(&mut self, token: u32) {
+        if let Some(position) = self.of(token) {
+            self.from = (token, position);
+        }
+    }
+
+    /// Keeps a token that was looked for, or kept.
+    pub fn keep(&mut self, token: u32) {
+        self.kept = self.of(token).map(|position| (token, position));
+    }
+}
+
+/// Finds the spans of a document, and what of them is removable, from its repeats.
+#[derive(Debug, Default)]
+struct Cover {
+    /// Complete ones that were not yet taken.
+    spans: Vec<Range<u32>>,
+    removable: Vec<Range<u32>>,
+    /// The open span, which may still grow.
+    open: Option<Range<u32>>,
+    /// The first token of the open span behind its first occurrences so far.
+    behind: u32,
+}
+
+impl Cover {
+    /// Adds the next repeat.
+    fn push(&mut self, repeat: &Repeat, length: u32) {
+        let begin = repeat.place.token;
+        let end = begin + (repeat.count - 1 + length);
+        match &mut self.open {
+            Some(open) if open.end >= begin => open.end = open.end.max(end),
+            _ => {
+                self.close();
+                self.open = Some(begin..end);
+                self.behind = begin;
+            }
+        }
+        if repeat.first == repeat.place {
+            self.remove_until(begin);
+            self.behind = self.behind.max(end);
+        }
+    }
+
+    fn remove_until(&mut self, end: u32) {
+        if self.behind < end {
+            self.removable.push(self.behind..end);
+        }
+    }
+
+    /// Ends the open span.
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.remove_until(open.end);
+            self.spans.push(open);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len() + self.removable.len()
+    }
+}
+
+fn tokens_of(ranges: &[Range<u32>]) -> u64 {
+    ranges
+        .iter()
+        .map(|range| u64::from(range.end - range.start))
+        .sum()
+}
+
+/// The number of each document's record in its file.
+fn records(workspace: &Workspace) -> Result<Column> {
+    let mut records = ColumnBuilder::default();
+    each_place(workspace, |_, record, _| {
+        records.push(u32::try_from(record).unwrap_or(u32::MAX));
+        Ok(())
+    })?;
+    Ok(records.finish())
+}
+
+/// What makes the lines of a unit's documents.
+struct Maker<'a, 'w> {
+    search: &'a Search<'a, 'w>,
+    parse: &'a ParseConfig,
+    records: &'a Column,
+    parser: Parser,
+    inputs: InputList,
+    text: String,
+    positions: Positions,
+    repeats: RepeatsReader<'a>,
+    some: Vec<Repeat>,
+    cover: Cover,
+    lines: Lines,
+}
+
+/// What is known of a document while its lines are made.
+#[derive(Default)]
+struct Counts {
+    spans: u64,
+    repeated_tokens: u64,
+    repeated_bytes: u64,
+    removable_tokens: u64,
+    longest: u64,
+}
+
+impl Maker<'_, '_> {
+    /// Makes the lines of a document, and passes them on if they are many.
+    fn document(
+        &mut self,
+        number: u32,
+        document: &DocumentRecord,
+        raw: &RawDocument<'_>,
+        pass: &mut dyn FnMut(Lines) -> Result<()>,
+    ) -> Result<()> {
+        self.text.clear();
+        self.parser.text_as_read(raw, &mut self.text);
+        self.positions.begin();
+        let docno = cell(&document.docno);
+        let file = self.inputs.entry_of(document.file)?;
+        let file = cell(file.map_or("", |input| &input.name));
+        let record = self.records.get(number).unwrap_or_default();
+        let place = (&*docno, &*format!("{file}\t{record}"));
+        let mut counts = Counts::default();
+        self.repeats.begin(number);
+        while self.repeats.next(&mut self.some)? {
+            for repeat in &self.some {
+                self.cover.push(repeat, self.search.length);
+            }
+            if self.cover.len() >= RANGES {
+                self.put(document, place, &mut counts)?;
+                self.pass(pass)?;
+            }
+        }
+        self.cover.close();
+        self.put(document, place, &mut counts)?;
+        let (docno, place) = place;
+        let (words, bytes) = (document.words, self.text.len());
+        let Counts {
+            spans,
+            repeated_tokens,
+            repeated_bytes,
+            removable_tokens,
+            longest,
+        } = counts;
+        let _ = writeln!(
+            self.lines.coverage,
+            "{docno}\t{words}\t{repeated_tokens}\t{removable_tokens}\t{spans}\t{longest}\t{bytes}\
+             \t{repeated_bytes}\t{place}\t{number}"
+        );
+        let stats = &mut self.lines.stats;
+        stats.documents += 1;
+        stats.repeating += u64::from(spans > 0);
+        stats.tokens += words;
+        stats.spans += spans;
+        stats.repeated_tokens += repeated_tokens;
+        stats.removable_tokens += removable_tokens;
+        stats.bytes += bytes as u64;
+        stats.repeated_bytes += repeated_bytes;
+        stats.longest = stats.longest.max(longest);
+        self.pass(pass)
+    }
+
+    /// Passes the lines on, if they are many.
+    fn pass(&mut self, pass: &mut dyn FnMut(Lines) -> Result<()>) -> Result<()> {
+        let Lines {
+            spans,
+            removable,
+            coverage,
+            ..
+        } = &self.lines;
+        match spans.len() + removable.len() + coverage.len() >= LINES_BYTES {
+            true => pass(std::mem::take(&mut self.lines)),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the lines of the complete spans of a document, and of their removable parts.
+    fn put(
+        &mut self,
+        document: &DocumentRecord,
+        (docno, place): (&str, &str),
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let (cover, positions) = (&mut self.cover, &mut self.positions);
+        if cover.len() == 0 {
+            return Ok(());
+        }
+        let open = cover.open.as_ref().map(|open| open.start);
+        let ranges = || cover.spans.iter().chain(&cover.removable);
+        let ends = ranges().flat_map(|range| [range.start, range.end - 1]);
+        let kept = positions.kept.map(|(token, _)| token);
+        let tokens = ends.chain(open).filter(|token| Some(*token) != kept);
+        if !positions.find(&self.text, self.parse, tokens) {
+            return Err(self.search.reread.changed(document));
+        }
+        let put = |ranges: &[Range<u32>], out: &mut String| {
+            let mut bytes = 0;
+            for range in ranges {
+                let first = positions.of(range.start);
+                let last = positions.of(range.end - 1);
+                let Some((first, last)) = first.zip(last) else {
+                    continue;
+                };
+                bytes += (last.end - first.begin) as u64;
+                let _ = writeln!(
+                    out,
+                    "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{place}",
+                    range.start, range.end, first.begin, last.end, first.line, last.line
+                );
+            }
+            bytes
+        };
+        counts.repeated_bytes += put(&cover.spans, &mut self.lines.spans);
+        put(&cover.removable, &mut self.lines.removable);
+        counts.spans += cover.spans.len() as u64;
+        counts.repeated_tokens += tokens_of(&cover.spans);
+        counts.removable_tokens += tokens_of(&cover.removable);
+        let lengths = cover.spans.iter().map(|span| span.end - span.start);
+        counts.longest = counts.longest.max(lengths.max().unwrap_or(0).into());
+        // The tokens of later ranges come behind the last beginning, but for that of the open span.
+        if let Some(last) = ranges().map(|range| range.start).chain(open).max() {
+            positions.go_on(last);
+        }
+        if let Some(open) = open {
+            positions.keep(open);
+        }
+        cover.spans.clear();
+        cover.removable.clear();
+        Ok(())
+    }
+}
+
+/// The comment lines and the header of a file.
+pub(super) fn header(how: &str, parse: &ParseConfig, columns: &str) -> String {
+    let mut out = String::from("# format: lookalike 1\n");
+    for (name, value) in parse.parameters() {
+        let _ = writeln!(out, "# {name}: {value}");
+    }
+    let _ = writeln!(out, "{how}{columns}");
+    out
+}
+
+/// Writes the files into the directory of the collection. `how` has comment lines with parameters.
+pub(super) fn write(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+    how: &str,
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let directory = workspace.directory();
+    let records = records(workspace)?;
+    let places = "begin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord";
+    let begin = |name: &str, columns: &str| {
+        let mut file = AtomicFile::create(&directory.join(name))?;
+        file.put(header(how, search.parse, columns).as_bytes())?;
+        Ok::<_, Error>(file)
+    };
+    let mut spans = begin(SPANS_FILE, &format!("docno\t{places}"))?;
+    let mut removable = begin(REMOVABLE_FILE, &format!("docno\t{places}"))?;
+    let mut coverage = begin(
+        COVERAGE_FILE,
+        "docno\ttokens\trepeated_tokens\tremovable_tokens\tspans\tlongest\tbytes\trepeated_bytes\
+         \tfile\trecord\tdocument",
+    )?;
+    let (reread, context) = (search.reread, search.context);
+    let documents = u64::from(search.documents);
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let hand_out =
+        |hand: &mut dyn FnMut(usize) -> Result<()>| (0..reread.units()).try_for_each(hand);
+    let work = |unit: usize, pass: &mut dyn FnMut(Lines) -> Result<()>| {
+        disk::point("passages: spans");
+        let mut maker = Maker {
+            search,
+            parse: search.parse,
+            records: &records,
+            parser: Parser::new(search.parse),
+            inputs: InputList::open(directory)?,
+            text: String::new(),
+            positions: Positions::default(),
+            repeats: repeats.reader(PIECE_BYTES),
+            some: Vec::new(),
+            cover: Cover::default(),
+            lines: Lines::default(),
+        };
+        let wanted = |number| search.only.is_none_or(|only| only.has(number));
+        let done = reread.each(unit, wanted, |number, document, raw| {
+            maker.document(number, document, raw, pass)
+        });
+        done.and_then(|()| pass(maker.lines))
+            .inspect_err(|_| reread.close())
+    };
+    let take = |lines: Lines| {
+        spans.put(lines.spans.as_bytes())?;
+        removable.put(lines.removable.as_bytes())?;
+        coverage.put(lines.coverage.as_bytes())?;
+        let part = &lines.stats;
+        stats.documents += part.documents;
+        stats.tokens += part.tokens;
+        stats.repeating += part.repeating;
+        stats.spans += part.spans;
+        stats.repeated_tokens += part.repeated_tokens;
+        stats.removable_tokens += part.removable_tokens;
+        stats.bytes += part.bytes;
+        stats.repeated_bytes += part.repeated_bytes;
+        stats.longest = stats.longest.max(part.longest);
+        context.progress.at(stats.documents);
+        Ok(())
+    };
+    in_order(STAGE, reread.threads(), hand_out, work, take)?;
+    Ok(vec![
+        ResultFile::new(SPANS_FILE, spans.finish()?),
+        ResultFile::new(REMOVABLE_FILE, removable.finish()?),
+        ResultFile::new(COVERAGE_FILE, coverage.finish()?),
+    ])
+}

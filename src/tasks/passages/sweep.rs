@@ -1,0 +1,337 @@
+//! Goes through all repeated k-grams by first occurrence, and finds which documents share them.
+//!
+//! # In and out
+//! In: the repeats, and the group of each document ([`Grouping`]). Out: the pairs of groups that
+//! share a k-gram in few groups, and the runs of k-grams that each occur in many ([`Runs`]).
+//!
+//! # Algorithm
+//! 1. A repeat is an interval of k-grams by first occurrence. The intervals are sorted by group,
+//!    and those of a group that overlap or touch are united. The unions are sorted by where they
+//!    begin.
+//! 2. The unions that cover a k-gram are the groups in which it occurs. A heap has the active ones,
+//!    by their ends. Where a new one makes them more than `most`, a run begins.
+//! 3. In a run the heap keeps the `most` + 1 unions that end last. The run ends where the first of
+//!    them does: then at most `most` are left. A union that the heap gave up ends no later, because
+//!    each that stayed ends no earlier. So where no run is open, the heap has all active unions.
+//! 4. The unions in a run are counted in a sort of their beginnings and ends, which gives the
+//!    number of groups of the k-gram that occurs in the most.
+//!
+//! # Cost
+//! Memory: three sorts, and [`ACTIVE_BYTES`] for each of `most` + 1 groups. Temporary files: at
+//! most 26 bytes for each repeat, 52 for each union, and 68 for each union in a run.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::STAGE;
+use super::groups::Groups;
+use super::records::{Records, RecordsReader};
+use super::repeats::{Repeats, Search};
+use crate::Result;
+use crate::base::progress::Context;
+use crate::store::{Sorted, Tagged, TaggedSorter};
+
+/// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
+/// heap, and among the new ones.
+pub(super) const ACTIVE_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
+
+/// What documents are counted by: themselves, or their groups. Those without one do not count.
+#[derive(Clone, Copy)]
+pub(super) struct Grouping<'g>(pub Option<&'g Groups>);
+
+impl Grouping<'_> {
+    pub fn of(self, document: u32) -> Option<u32> {
+        match self.0 {
+            Some(groups) => groups.of(document),
+            None => Some(document),
+        }
+    }
+}
+
+/// A maximal run of k-grams that each occur in many groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The first k-gram, where it occurs first, and the end of the run.
+    pub begin: u64,
+    pub end: u64,
+    /// The groups of the k-gram that occurs in the most.
+    pub groups: u32,
+}
+
+impl Run {
+    /// The number of its tokens, if k-grams have `length`.
+    pub fn tokens(&self, length: u32) -> u32 {
+        (self.end - self.begin) as u32 - 1 + length
+    }
+}
+
+/// The runs that a sweep found, in order.
+pub(super) struct Runs {
+    records: RecordsReader,
+    /// The number of runs, and of those taken.
+    pub count: u64,
+    taken: u64,
+    /// The beginnings and ends of the unions in each run.
+    events: Sorted,
+    event: Option<Tagged>,
+}
+
+impl Runs {
+    /// The next run.
+    pub fn next(&mut self) -> Result<Option<Run>> {
+        let number = self.taken;
+        if number == self.count {
+            return Ok(None);
+        }
+        self.taken += 1;
+        let [begin, begin_low, end, end_low] = self.records.next()?;
+        let (mut active, mut most) = (0u32, 0);
+        while let Some(event) = self.event
+            && (event.key >> 64) as u64 == number
+        {
+            match event.document {
+                END => active -= 1,
+                _ => active += 1,
+            }
+            most = most.max(active);
+            self.event = self.events.next()?;
+        }
+        Ok(Some(Run {
+            begin: u64::from(begin) << 32 | u64::from(begin_low),
+            end: u64::from(end) << 32 | u64::from(end_low),
+            groups: most,
+        }))
+    }
+}
+
+/// Kinds of events. At the same k-gram, what ends comes before what begins.
+const END: u32 = 0;
+const BEGIN: u32 = 1;
+
+/// A union: its end, and its group.
+type Union = (u64, u32);
+
+/// What a sweep writes into: the beginnings and ends of unions in runs, and the runs.
+struct Output {
+    events: TaggedSorter,
+    records: Records,
+    runs: u64,
+}
+
+impl Output {
+    /// A union is in the open run from `begin` on.
+    fn count(&mut self, begin: u64, (end, _): Union) -> Result<()> {
+        for (at, kind) in [(begin, BEGIN), (end, END)] {
+            self.events.push(Tagged {
+                key: u128::from(self.runs) << 64 | u128::from(at),
+                document: kind,
+                extra: 0,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+struct Sweep<'s, P> {
+    /// Gets the pairs.
+    pair: P,
+    most: usize,
+    /// The active unions, of which the first ends first; in a run, `most` + 1 of them.
+    active: BinaryHeap<Reverse<Union>>,
+    /// The unions that began at the current k-gram, unless it lies in a run.
+    new: Vec<Union>,
+    at: u64,
+    /// Where the open run began.
+    run: Option<u64>,
+    output: Output,
+    context: &'s Context<'s>,
+}
+
+impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
+    /// A union begins at the current k-gram.
+    fn begin(&mut self, union: Union) -> Result<()> {
+        let is_many = self.active.len() > self.most;
+        self.active.push(Reverse(union));
+        if is_many {
+            self.active.pop();
+            return self.output.count(self.at, union);
+        }
+        self.new.push(union);
+        if self.active.len() > self.most {
+            // A run that went on to this point goes on; only the new ones were not yet counted.
+            if self.run.is_none() {
+                self.run = Some(self.at);
+                self.new.clear();
+                self.new.extend(self.active.iter().map(|Reverse(u)| *u));
+            }
+            for &union in &self.new {
+                self.output.count(self.at, union)?;
+            }
+            self.new.clear();
+        }
+        Ok(())
+    }
+
+    /// The open run ends at `end`, and what is active there is all that is.
+    fn close(&mut self, begin: u64, end: u64) -> Result<()> {
+        let words = [begin, end].map(|at| [(at >> 32) as u32, at as u32]);
+        self.output.records.push(words.as_flattened())?;
+        self.output.runs += 1;
+        self.run = None;
+        // Which of them were there together is not known.
+        self.new.clear();
+        self.new.extend(self.active.iter().map(|Reverse(u)| *u));
+        self.pairs()
+    }
+
+    /// Passes on the pairs of the new unions with all active ones.
+    fn pairs(&mut self) -> Result<()> {
+        for (n, &(_, one)) in self.new.iter().enumerate() {
+            if n % 256 == 255 {
+                self.context.stop.check(STAGE)?;
+            }
+            for &(_, other) in self.new.iter().skip(n + 1) {
+                (self.pair)(one.min(other), one.max(other))?;
+            }
+        }
+        if self.active.len() > self.new.len() {
+            self.new.sort_unstable();
+            let old = self.active.iter().map(|Reverse(union)| union);
+            for &(_, one) in old.filter(|union| self.new.binary_search(union).is_err()) {
+                for &(_, other) in &self.new {
+                    (self.pair)(one.min(other), one.max(other))?;
+                }
+            }
+        }
+        self.new.clear();
+        Ok(())
+    }
+
+    /// Goes on to a later k-gram, at which unions begin.
+    fn advance(&mut self, to: u64) -> Result<()> {
+        if self.active.len() <= self.most {
+            match self.run {
+                Some(begin) => self.close(begin, self.at)?,
+                None => self.pairs()?,
+            }
+        }
+        while let Some(&Reverse((end, _))) = self.active.peek()
+            && end <= to
+        {
+            self.active.pop();
+            let is_last = |Reverse((next, _)): &Reverse<Union>| *next > end;
+            // What begins at the new point is counted before a run ends there.
+            if let Some(begin) = self.run
+                && end < to
+                && self.active.len() <= self.most
+                && self.active.peek().is_none_or(is_last)
+            {
+                self.close(begin, end)?;
+            }
+        }
+        self.at = to;
+        Ok(())
+    }
+}
+
+/// The unions of the repeats of each group, sorted by where they begin.
+fn unions(search: &Search<'_, '_>, repeats: &Repeats, grouping: Grouping<'_>) -> Result<Sorted> {
+    let mut by_group = search.sorter("by-group", 4)?;
+    repeats.each(search.context, |repeat| {
+        let Some(group) = grouping.of(repeat.place.document) else {
+            return Ok(());
+        };
+        let (begin, _) = repeat.line();
+        by_group.push(Tagged {
+            key: u128::from(group) << 96 | u128::from(begin) << 32 | u128::from(repeat.count),
+            document: 0,
+            extra: 0,
+        })
+    })?;
+    let mut by_group = by_group.sorted()?;
+    let mut unions = search.sorter("unions", 4)?;
+    let mut open: Option<(u32, u64, u64)> = None;
+    let mut taken = 0u64;
+    loop {
+        let next = by_group.next()?.map(|item| {
+            let begin = (item.key >> 32) as u64;
+            let count = u64::from(item.key as u32);
+            ((item.key >> 96) as u32, begin, begin + count)
+        });
+        if let (Some(open), Some(next)) = (&mut open, &next)
+            && open.0 == next.0
+            && next.1 <= open.2
+        {
+            open.2 = open.2.max(next.2);
+            continue;
+        }
+        if let Some((group, begin, end)) = std::mem::replace(&mut open, next) {
+            unions.push(Tagged {
+                key: u128::from(begin) << 64 | u128::from(end),
+                document: group,
+                extra: 0,
+            })?;
+        }
+        if open.is_none() {
+            return unions.sorted();
+        }
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            search.context.stop.check(STAGE)?;
+        }
+    }
+}
+
+/// Passes each pair of groups that share a k-gram in at most `most` groups to `pair`, once or
+/// several times, the lower number first. Returns the runs of the other k-grams.
+pub(super) fn sweep(
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+    grouping: Grouping<'_>,
+    most: u32,
+    pair: impl FnMut(u32, u32) -> Result<()>,
+) -> Result<Runs> {
+    let mut unions = unions(search, repeats, grouping)?;
+    let context = search.context;
+    let room = (most as usize).min(search.documents as usize) + 2;
+    let mut sweep = Sweep {
+        pair,
+        most: most as usize,
+        active: BinaryHeap::with_capacity(room),
+        new: Vec::with_capacity(room),
+        at: 0,
+        run: None,
+        output: Output {
+            events: search.sorter("events", 4)?,
+            records: Records::create(search.scratch)?,
+            runs: 0,
+        },
+        context,
+    };
+    let mut taken = 0u64;
+    while let Some(item) = unions.next()? {
+        let begin = (item.key >> 64) as u64;
+        if begin != sweep.at {
+            sweep.advance(begin)?;
+        }
+        sweep.begin((item.key as u64, item.document))?;
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            context.stop.check(STAGE)?;
+        }
+    }
+    sweep.advance(u64::MAX)?;
+    let Output {
+        events,
+        records,
+        runs,
+    } = sweep.output;
+    let mut events = events.sorted()?;
+    Ok(Runs {
+        records: records.read()?,
+        count: runs,
+        taken: 0,
+        event: events.next()?,
+        events,
+    })
+}

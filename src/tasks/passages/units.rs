@@ -1,0 +1,288 @@
+//! Lines or paragraphs that occur twice or more.
+//!
+//! # Source
+//! Wenzek et al. 2020 ("CCNet"), section 3.1, which removes repeated paragraphs of web pages by
+//! hashes of their normalised text.
+//!
+//! # Definition
+//! A *unit* is a line or a paragraph ([`super::Align`]). Two units are equal if their tokens are. A
+//! unit with fewer tokens than [`UnitsConfig::least`], or with none, is equal to no other. All
+//! occurrences of a unit but the first one, by input order and then by position, are removable;
+//! with [`Scope::Document`], all but the first one in each document.
+//!
+//! # Algorithm
+//! The units of all documents are hashed and sorted by hash and place. Equal ones then stand side
+//! by side, the first one first.
+//!
+//! # Exactness
+//! Units are compared by a key of 128 bits: 96 bits of XXH3 of their canonical text, and the number
+//! of their tokens. The chance that any two of a billion different units with the same number of
+//! tokens have equal keys is below 10^-11.
+//!
+//! # Cost
+//! The inputs are read twice. Temporary files: about 20 bytes for each unit.
+//!
+//! # Where we depart from the source
+//! Its hashes have 64 bits, and it replaces digits by 0 and removes accents. Our units are compared
+//! by the tokens of the collection.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use super::cuts::Blocks;
+use super::grams::Place;
+use super::repeats::{REPEATS, Repeat, Repeats, Search, Shared, UNITS};
+use super::{Of, STAGE, Stats};
+use crate::base::budget::ByteSize;
+use crate::engine::cluster::ResultFormat;
+use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::text::parse::{TokenConsumer, Tokens};
+use crate::{Error, Result};
+
+/// Bits of a key for the number of tokens.
+const COUNT_BITS: u32 = 32;
+/// Units that a thread collects before it takes the sorter.
+const ITEMS: usize = 16 << 10;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextUnit {
+    /// Lines.
+    Line,
+    /// Paragraphs: lines between empty ones.
+    Paragraph,
+}
+
+impl fmt::Display for TextUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TextUnit::Line => "line",
+            TextUnit::Paragraph => "paragraph",
+        })
+    }
+}
+
+impl FromStr for TextUnit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "line" => Ok(TextUnit::Line),
+            "paragraph" => Ok(TextUnit::Paragraph),
+            _ => Err(format!("`{text}` is not line or paragraph")),
+        }
+    }
+}
+
+/// Where the other occurrences of a unit are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// In all documents.
+    #[default]
+    Collection,
+    /// In the same document.
+    Document,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scope::Collection => "collection",
+            Scope::Document => "document",
+        })
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "collection" => Ok(Scope::Collection),
+            "document" => Ok(Scope::Document),
+            _ => Err(format!("`{text}` is not collection or document")),
+        }
+    }
+}
+
+/// Parameters of a search for repeated lines or paragraphs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnitsConfig {
+    /// What is compared.
+    pub unit: TextUnit,
+    /// With what.
+    pub scope: Scope,
+    /// The least number of tokens of a unit that counts, at least 1.
+    pub least: u32,
+    /// The documents that are compared.
+    pub of: Of,
+    /// Whether the files are also written as Parquet tables.
+    #[serde(skip)]
+    pub results: ResultFormat,
+}
+
+impl UnitsConfig {
+    /// Refuses a least number of tokens of 0.
+    ///
+    /// # Errors
+    /// `BadParameter`.
+    pub fn check(&self) -> Result<()> {
+        if self.least > 0 {
+            return Ok(());
+        }
+        Err(Error::BadParameter {
+            name: "least",
+            given: "0".into(),
+            limit: "at least 1 token: lines without tokens are never removed".into(),
+        })
+    }
+}
+
+/// Hashes the tokens of one unit.
+#[derive(Default)]
+struct UnitHash {
+    /// The hash of a unit that comes in several portions.
+    begun: Option<Box<Xxh3>>,
+    hash: u128,
+    tokens: u32,
+}
+
+impl TokenConsumer for UnitHash {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        self.tokens = self.tokens.saturating_add(tokens.len() as u32);
+        if last && self.begun.is_none() {
+            self.hash = xxh3_128(tokens.bytes);
+            return tokens.bytes.len();
+        }
+        // The last token, and the space before it, may be incomplete.
+        let complete = tokens.starts.last().copied().unwrap_or_default();
+        let bytes = match last {
+            true => tokens.bytes,
+            false => tokens.bytes.get(..complete).unwrap_or_default(),
+        };
+        let hash = self.begun.get_or_insert_default();
+        hash.update(bytes);
+        self.hash = hash.digest128();
+        bytes.len()
+    }
+}
+
+/// Puts the units of all documents into a sort.
+fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_>) -> Result<()> {
+    search.each_unit(
+        |unit, parser| {
+            if sort.has(unit) {
+                return Ok(());
+            }
+            let (mut text, mut found) = (String::new(), Vec::new());
+            let wanted = |number| search.only.is_none_or(|only| only.has(number));
+            search.reread.each(unit, wanted, |document, _, raw| {
+                text.clear();
+                parser.text_as_read(raw, &mut text);
+                let mut token = 0;
+                for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
+                    let mut hash = UnitHash::default();
+                    let block = text.get(block).unwrap_or_default();
+                    parser.plain(block.as_bytes(), &mut hash);
+                    if hash.tokens >= config.least {
+                        found.push(Tagged {
+                            key: hash.hash << COUNT_BITS | u128::from(hash.tokens),
+                            document,
+                            extra: token,
+                        });
+                    }
+                    token += hash.tokens;
+                    if found.len() >= ITEMS {
+                        sort.push(&mut found)?;
+                    }
+                }
+                Ok(())
+            })?;
+            sort.push(&mut found)?;
+            sort.done(unit);
+            Ok(())
+        },
+        |_| {},
+    )
+}
+
+/// Finds the repeated units of all documents, as repeats of k-grams of one token.
+pub(super) fn find(
+    search: &Search<'_, '_>,
+    config: &UnitsConfig,
+    stats: &mut Stats,
+) -> Result<Repeats> {
+    let checkpoints = search.checkpoints;
+    let repeats = match checkpoints.is_complete(REPEATS) {
+        true => {
+            stats.units = checkpoints.count(UNITS);
+            checkpoints.sorter(REPEATS, ByteSize(0))
+        }
+        false => {
+            let units = search.of_units(UNITS, |all| sort(search, config, all), false)?;
+            let lasting = !units.parts().0.is_empty();
+            let mut units = units.sorted()?.unique();
+            let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
+            compare(search, config, &mut units, &mut repeats)?;
+            stats.units = units.passed();
+            if lasting {
+                let sorts = &mut [(REPEATS, &mut repeats, true)];
+                checkpoints.save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
+            }
+            repeats
+        }
+    };
+    let (repeats, count) = search.write(repeats.sorted()?, true)?;
+    stats.repeats = count;
+    Ok(repeats)
+}
+
+/// Passes on the units that equal others, with the first one.
+fn compare(
+    search: &Search<'_, '_>,
+    config: &UnitsConfig,
+    units: &mut Sorted,
+    repeats: &mut TaggedSorter,
+) -> Result<()> {
+    let mut push = |key: u128, place: Place, first: Place| {
+        let count = key as u32;
+        repeats.push(
+            Repeat {
+                place,
+                count,
+                first,
+            }
+            .item(),
+        )
+    };
+    // The key, the first occurrence, and whether there are more.
+    let mut open: Option<(u128, Place, bool)> = None;
+    let mut taken = 0u64;
+    while let Some(item) = units.next()? {
+        let place = Place {
+            document: item.document,
+            token: item.extra,
+        };
+        let in_scope =
+            |first: &Place| config.scope == Scope::Collection || first.document == place.document;
+        match &mut open {
+            Some((key, first, more)) if *key == item.key && in_scope(first) => {
+                if !std::mem::replace(more, true) {
+                    push(*key, *first, *first)?;
+                }
+                push(*key, place, *first)?;
+            }
+            _ => open = Some((item.key, place, false)),
+        }
+        taken += 1;
+        if taken.is_multiple_of(65536) {
+            search.context.stop.check(STAGE)?;
+        }
+    }
+    Ok(())
+}

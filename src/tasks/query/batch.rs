@@ -1,0 +1,819 @@
+//! A batch of queries that are looked up together.
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::Key;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::progress::{Context, caught, joined_all};
+use crate::base::threads;
+use crate::engine::collection::{
+    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
+};
+use crate::engine::index::{IndexSearcher as LookUps, Lists};
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::{Error, Result};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::indexed::{Indexed, Looker, prefix};
+use super::{Answer, Match, QueryConfig, STAGE, Search, Why};
+
+/// Allocator overhead of a score and a docno.
+const MATCH_BYTES: usize = 64;
+
+/// Memory that is always available for matches.
+const LEAST_MATCHES: u64 = 1 << 20;
+
+/// What a look-up in the index costs, and what documents and segments cost in addition to their
+/// sets when the sets are read: in keys that are read in order in the same time (measured:
+/// docs/measurements.md).
+const LOOK_UP_READS: u64 = 80;
+const DOCUMENT_READS: u64 = 100;
+const SEGMENT_READS: u64 = 10_000;
+
+/// How long the first pass over the sets is expected to take.
+const FIRST_PASS: Duration = Duration::from_millis(100);
+
+/// A query without its keys.
+pub(super) struct Asked {
+    pub docno: String,
+    pub words: u64,
+    pub md5: [u8; 16],
+    pub keys: u64,
+}
+
+/// Queries with their keys.
+pub(super) struct QueryBatch<'a, K> {
+    workspace: &'a Workspace,
+    config: &'a QueryConfig,
+    indexed: Option<Indexed<'a>>,
+    /// Read when the sets are searched for the first time.
+    columns: OnceLock<(Representatives, Column)>,
+    queries: Vec<Asked>,
+    /// The keys of each query, little-endian, and the end of each query's keys.
+    sets: Vec<u8>,
+    ends: Vec<usize>,
+    /// The keys of the queries in the current lookup, each with its query, sorted.
+    keys: Vec<(K, u32)>,
+    /// Queries by MD5.
+    md5s: HashMap<[u8; 16], Vec<u32>>,
+    /// Look-ups in the index that the queries need.
+    look_ups: u64,
+    /// What reading all sets costs, in keys.
+    all: u64,
+    sets_allowed: bool,
+    /// How long the last pass over the sets took.
+    pass: Duration,
+}
+
+/// A match before it is handed on. The best match is the greatest.
+#[derive(PartialEq)]
+struct Found {
+    score: f64,
+    /// The score as it is printed.
+    printed: String,
+    contains: f64,
+    document: Reverse<u32>,
+    why: Why,
+    shared: u64,
+    keys: u64,
+    docno: String,
+}
+
+impl Eq for Found {}
+
+impl PartialOrd for Found {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Found {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let exact = |found: &Found| found.why == Why::Exact;
+        exact(self)
+            .cmp(&exact(other))
+            .then(self.score.total_cmp(&other.score))
+            .then(self.contains.total_cmp(&other.contains))
+            .then(self.document.cmp(&other.document))
+    }
+}
+
+impl Found {
+    /// Memory of a match, including its score and docno.
+    fn bytes(&self) -> u64 {
+        (size_of::<Found>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
+    }
+}
+
+/// The memory for matches that all threads use, and its limit.
+#[derive(Default)]
+struct Account {
+    most: u64,
+    /// Memory for the lists of keys that are looked up together.
+    together: u64,
+    held: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Account {
+    fn take(&self, bytes: u64) {
+        if self.held.fetch_add(bytes, Ordering::Relaxed) + bytes > self.most {
+            self.over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn give(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
+    /// on.
+    fn allows(&self, best: &[Best]) -> bool {
+        let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
+        let largest = best.iter().map(kept).max().unwrap_or(0);
+        !self.is_over() && self.held.load(Ordering::Relaxed) + largest <= self.most
+    }
+}
+
+/// The best matches of a query, and the number of all its matches.
+#[derive(Default)]
+struct Best {
+    found: u64,
+    heap: BinaryHeap<Reverse<Found>>,
+    /// Memory of all matches that were found, and of the largest one.
+    bytes: u64,
+    largest: u64,
+}
+
+impl Best {
+    /// Counts a match. With an account, also keeps it and charges its memory to the account.
+    fn push(&mut self, found: Found, top: Option<usize>, account: Option<&Account>) {
+        let bytes = found.bytes();
+        self.found += 1;
+        self.bytes += bytes;
+        self.largest = self.largest.max(bytes);
+        if let Some(account) = account {
+            account.take(bytes);
+            if let Some(worst) = self.keep(found, top) {
+                account.give(worst.bytes());
+            }
+        }
+    }
+
+    /// Keeps a match and returns the one that it displaces.
+    fn keep(&mut self, found: Found, top: Option<usize>) -> Option<Found> {
+        self.heap.push(Reverse(found));
+        let full = top.is_some_and(|top| self.heap.len() > top);
+        full.then(|| self.heap.pop()).flatten().map(|worst| worst.0)
+    }
+
+    fn merge(&mut self, other: Best, top: Option<usize>) {
+        self.found += other.found;
+        self.bytes += other.bytes;
+        self.largest = self.largest.max(other.largest);
+        for Reverse(found) in other.heap {
+            self.keep(found, top);
+        }
+    }
+}
+
+impl<'a, K: Key> QueryBatch<'a, K> {
+    pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
+        let indexed = match config.search {
+            Search::Sets => None,
+            Search::Index | Search::Cheapest => Indexed::open::<K>(workspace)?,
+        };
+        if indexed.is_none() && config.search == Search::Index {
+            return Err(Error::StageMissing {
+                path: workspace.directory().into(),
+                stage: "index",
+            });
+        }
+        Ok(QueryBatch {
+            workspace,
+            config,
+            indexed,
+            columns: OnceLock::new(),
+            queries: Vec::new(),
+            sets: Vec::new(),
+            ends: Vec::new(),
+            keys: Vec::new(),
+            md5s: HashMap::new(),
+            look_ups: 0,
+            all: cost_of_sets(workspace),
+            sets_allowed: false,
+            pass: FIRST_PASS,
+        })
+    }
+
+    /// Memory of a query with this number of keys.
+    pub(super) fn bytes_of(keys: usize) -> u64 {
+        // The set, the entries in the sorted keys, and one number of the index for every two keys.
+        (keys * (K::BYTES + size_of::<(K, u32)>() + 8)) as u64 + 1024
+    }
+
+    /// Memory of a query looked up by itself, including its set during construction.
+    pub(super) fn bytes_of_one(keys: usize) -> u64 {
+        Self::bytes_of(keys) + (keys * K::BYTES) as u64
+    }
+
+    pub(super) fn has_index(&self) -> bool {
+        self.indexed.is_some()
+    }
+
+    /// Keeps up to this number of bytes of the index in memory.
+    pub(super) fn keep_tables(&mut self, bytes: u64) {
+        if let Some(indexed) = self.indexed.take() {
+            self.indexed = Some(indexed.keeping(bytes));
+        }
+    }
+
+    /// Allows batches that cost less in the sets than in the index to be looked up there.
+    pub(super) fn may_read_sets(&mut self) {
+        self.sets_allowed = true;
+    }
+
+    /// How long the input may pause until the batch is looked up: the time that the look-up takes,
+    /// so that waiting at most doubles it. More queries may come, and share a pass over the sets.
+    pub(super) fn patience(&self) -> Duration {
+        match self.indexed.is_some() && self.costs_less_by_index(self.look_ups) {
+            true => Duration::ZERO,
+            false => self.pass,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        Self::bytes_of(self.sets.len() / K::BYTES) + self.queries.len() as u64 * 1024
+    }
+
+    pub(super) fn push(&mut self, asked: Asked, set: &[K]) {
+        let query = self.queries.len() as u32;
+        for key in set {
+            key.put_le(&mut self.sets);
+        }
+        self.ends.push(self.sets.len());
+        self.look_ups += self.look_ups(&asked);
+        // A document without words equals no other.
+        if asked.words > 0 {
+            self.md5s.entry(asked.md5).or_default().push(query);
+        }
+        self.queries.push(asked);
+    }
+
+    /// Looks up all queries, empties the batch and returns how many times it read the collection.
+    /// `room` is the memory for the batch and its matches; `fixed` bytes are in use elsewhere.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` if the matches of one query do not fit.
+    pub(super) fn ask(
+        &mut self,
+        (fixed, room): (u64, u64),
+        context: &Context<'_>,
+        mut each: impl FnMut(Answer) -> Result<()>,
+    ) -> Result<u64> {
+        let most = room.saturating_sub(self.bytes()).max(LEAST_MATCHES);
+        let mut readings = 0;
+        let mut waiting: Vec<Range<usize>> = Vec::new();
+        waiting.push(0..self.queries.len());
+        while let Some(queries) = waiting.pop() {
+            if queries.is_empty() {
+                continue;
+            }
+            let by_index = self.prefers_index(&queries);
+            if !by_index {
+                self.load(queries.clone())?;
+                readings += 1;
+            }
+            // A query alone needs no memory for lists that it shares with others.
+            let together = if by_index && queries.len() > 1 {
+                most / 4
+            } else {
+                0
+            };
+            let account = Account {
+                most: most - together,
+                together,
+                ..Account::default()
+            };
+            let begun = Instant::now();
+            let best = self.look_up(queries.clone(), by_index, Some(&account), context)?;
+            if !by_index {
+                self.pass = begun.elapsed();
+            }
+            if account.allows(&best) {
+                for (asked, best) in self.queries[queries].iter_mut().zip(best) {
+                    each(answer(asked, best))?;
+                }
+                continue;
+            }
+            drop(best);
+            // Retry in halves, the first half first. For a single query, report the memory that it
+            // needs.
+            let middle = queries.start + queries.len() / 2;
+            if queries.len() > 1 {
+                waiting.extend([middle..queries.end, queries.start..middle]);
+                continue;
+            }
+            let counted = self.look_up(queries.clone(), by_index, None, context)?;
+            let (bytes, largest) = counted
+                .first()
+                .map_or((0, 0), |best| (best.bytes, best.largest));
+            let kept = self.config.top.map_or(u64::MAX, |top| {
+                (top as u64 + 1).saturating_mul(context.budget.threads as u64)
+            });
+            // Doubled, because handing the matches on copies them.
+            let matches = 2 * bytes.min(largest.saturating_mul(kept));
+            let alone = Self::bytes_of_one(self.set(queries.start as u32).len() / K::BYTES);
+            // A batch leaves half of the room to matches.
+            let needed = (2 * matches).max(alone + matches);
+            let docno = &self.queries[queries.start].docno;
+            context.budget.require(ByteSize(fixed + needed), || {
+                format!("listing the matches of {docno} (a smaller --top needs less)")
+            })?;
+        }
+        self.queries.clear();
+        self.sets.clear();
+        self.ends.clear();
+        self.keys.clear();
+        self.md5s.clear();
+        self.look_ups = 0;
+        Ok(readings)
+    }
+
+    /// Whether to answer queries from the index instead of reading all sets.
+    fn prefers_index(&self, queries: &Range<usize>) -> bool {
+        if self.indexed.is_none() {
+            return false;
+        }
+        if self.config.search == Search::Index {
+            return true;
+        }
+        let asked = &self.queries[queries.clone()];
+        self.costs_less_by_index(asked.iter().map(|asked| self.look_ups(asked)).sum())
+    }
+
+    /// Look-ups in the index that a query needs: one for each key, and one for its candidates.
+    fn look_ups(&self, asked: &Asked) -> u64 {
+        prefix(self.config, asked.keys, asked.words) + 1
+    }
+
+    fn costs_less_by_index(&self, look_ups: u64) -> bool {
+        !self.sets_allowed || look_ups.saturating_mul(LOOK_UP_READS) <= self.all
+    }
+
+    /// Sorts the keys of some of the queries.
+    fn load(&mut self, queries: Range<usize>) -> Result<()> {
+        if self.columns.get().is_none() {
+            let representatives = Catalogue::representatives(self.workspace)?;
+            let stored = Catalogue::stored(self.workspace)?;
+            self.columns.get_or_init(|| (representatives, stored));
+        }
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        for query in queries {
+            let query = query as u32;
+            let set = self.set(query).chunks_exact(K::BYTES);
+            keys.extend(set.map(|key| (K::get_le(key), query)));
+        }
+        keys.sort_unstable();
+        self.keys = keys;
+        Ok(())
+    }
+
+    /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is
+    /// over its limit, the result is incomplete. Without an account, matches are counted but not
+    /// kept.
+    fn look_up(
+        &self,
+        queries: Range<usize>,
+        by_index: bool,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Best>> {
+        if let Some(indexed) = self.indexed.as_ref().filter(|_| by_index) {
+            return self.look_up_by_index(indexed, queries, account, context);
+        }
+        let index = Index::new(&self.keys);
+        let next = AtomicUsize::new(0);
+        let is_over = || account.is_some_and(Account::is_over);
+        let work = || -> Result<Vec<Best>> {
+            let mut best: Vec<Best> = Vec::new();
+            best.resize_with(queries.len(), Best::default);
+            let mut look = Look {
+                batch: self,
+                index: &index,
+                queries: &queries,
+                account,
+                counts: vec![0; self.queries.len()],
+                met: Vec::new(),
+            };
+            let segments = collection::segments(&self.workspace.manifest);
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(segment) = segments.get(at) else {
+                    return Ok(best);
+                };
+                disk::point("query: worker");
+                context.stop.check(STAGE)?;
+                look.segment(segment, &mut best, context)?;
+                if is_over() {
+                    return Ok(best);
+                }
+            }
+        };
+        let mut results = on_threads(context.budget.threads, work)?.into_iter();
+        let mut best = results.next().unwrap_or_default();
+        for result in results {
+            for (best, other) in best.iter_mut().zip(result) {
+                best.merge(other, self.config.top);
+            }
+        }
+        Ok(best)
+    }
+
+    /// The number of keys of a query that are looked up in any case.
+    fn first_keys(&self, asked: &Asked) -> u64 {
+        match asked.keys {
+            0 => 0,
+            keys => LookUps::wanted(prefix(self.config, keys, asked.words)).min(keys),
+        }
+    }
+
+    /// Cuts the queries into groups whose keys are looked up together. Each thread gets at least
+    /// two groups if there are enough queries, and a group has at most `most` keys.
+    fn groups(&self, queries: Range<usize>, (threads, most): (u64, u64)) -> Vec<Range<usize>> {
+        let keys = |query: usize| self.first_keys(&self.queries[query]);
+        let all: u64 = queries.clone().map(keys).sum();
+        let most = most.min(all / threads / 2);
+        let (mut groups, mut begin, mut held) = (Vec::new(), queries.start, 0);
+        for query in queries.clone() {
+            let own = keys(query);
+            if query > begin && held + own > most {
+                groups.push(begin..query);
+                (begin, held) = (query, 0);
+            }
+            held += own;
+        }
+        if begin < queries.end {
+            groups.push(begin..queries.end);
+        }
+        groups
+    }
+
+    /// Answers queries from the index; the threads share the queries.
+    fn look_up_by_index(
+        &self,
+        indexed: &Indexed<'_>,
+        queries: Range<usize>,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Best>> {
+        let threads = context.budget.threads.min(queries.len());
+        let together = account.map_or(0, |account| account.together) / threads as u64;
+        let together = together / indexed.bytes_together();
+        let groups = self.groups(queries.clone(), (threads as u64, together));
+        let next = AtomicUsize::new(0);
+        let is_over = || account.is_some_and(Account::is_over);
+        let work = || -> Result<Vec<(usize, Best)>> {
+            let mut answered = Vec::new();
+            let mut looker = Looker::new(indexed);
+            let mut keys: Vec<K> = Vec::new();
+            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                disk::point("query: worker");
+                keys.clear();
+                let mut ends = Vec::with_capacity(group.len());
+                if group.len() > 1 {
+                    for query in group.clone() {
+                        let set = self.set(query as u32).chunks_exact(K::BYTES);
+                        let first = self.first_keys(&self.queries[query]) as usize;
+                        keys.extend(set.take(first).map(K::get_le));
+                        ends.push(keys.len());
+                    }
+                }
+                let lists = looker.read(&keys)?;
+                let mut begin = 0;
+                for (n, query) in group.clone().enumerate() {
+                    if is_over() {
+                        return Ok(answered);
+                    }
+                    context.stop.check(STAGE)?;
+                    let end = ends.get(n).copied().unwrap_or(0);
+                    let read = (&lists, begin..end);
+                    begin = end;
+                    let mut best = Best::default();
+                    let of = (indexed, &mut looker, read);
+                    self.ask_index(query, of, &mut best, account, context)?;
+                    answered.push((query - queries.start, best));
+                }
+            }
+            Ok(answered)
+        };
+        let mut best: Vec<Best> = Vec::new();
+        best.resize_with(queries.len(), Best::default);
+        for (at, answered) in on_threads(threads, work)?.into_iter().flatten() {
+            best[at] = answered;
+        }
+        Ok(best)
+    }
+
+    fn ask_index(
+        &self,
+        query: usize,
+        (indexed, looker, read): (&Indexed<'_>, &mut Looker<'_>, (&Lists, Range<usize>)),
+        best: &mut Best,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let asked = &self.queries[query];
+        let set = self.set(query as u32);
+        let mut looked_at = 0u32;
+        looker.query::<K>(self.config, asked, (set, Some(read)), |candidate| {
+            looked_at += 1;
+            if looked_at.is_multiple_of(1024) {
+                context.stop.check(STAGE)?;
+            }
+            let (facts, shared) = (candidate.facts, candidate.shared);
+            let exact = asked.words > 0 && asked.md5 == facts.md5;
+            let sides = Sides {
+                query: (set, asked.keys, asked.words),
+                document: (candidate.set, facts.keys.into(), facts.words),
+                shared,
+            };
+            if let Some((score, counted, printed, why)) = sides.reach::<K>(self.config, exact) {
+                best.push(
+                    Found {
+                        score,
+                        printed,
+                        contains: shared as f64 / asked.keys.max(1) as f64,
+                        document: Reverse(candidate.document),
+                        why,
+                        shared: counted,
+                        keys: facts.keys.into(),
+                        docno: indexed.docno(candidate.document, &facts)?,
+                    },
+                    self.config.top,
+                    account,
+                );
+            }
+            Ok(if account.is_some_and(Account::is_over) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })
+    }
+
+    /// The keys of a query.
+    fn set(&self, query: u32) -> &[u8] {
+        let query = query as usize;
+        let from = query.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sets[from..self.ends[query]]
+    }
+}
+
+/// What reading all sets costs, in keys that are read in order.
+fn cost_of_sets(workspace: &Workspace) -> u64 {
+    let segments = collection::segments(&workspace.manifest).iter();
+    let all = segments.map(|segment| {
+        let documents = segment.stats.documents * DOCUMENT_READS;
+        segment.fingerprints.records + documents + SEGMENT_READS
+    });
+    all.sum()
+}
+
+/// Runs the same work on some threads.
+pub(super) fn on_threads<T: Send>(
+    threads: usize,
+    work: impl Fn() -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let work = &work;
+    if threads <= 1 {
+        return Ok(vec![caught(STAGE, work)?]);
+    }
+    threads::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(STAGE, workers)
+    })
+}
+
+fn answer(asked: &mut Asked, best: Best) -> Answer {
+    let mut matches: Vec<Found> = best.heap.into_iter().map(|Reverse(found)| found).collect();
+    matches.sort_unstable_by(|a, b| b.cmp(a));
+    let share = |part: u64, whole: u64| match whole {
+        0 => 0.0,
+        _ => part as f64 / whole as f64,
+    };
+    Answer {
+        query: std::mem::take(&mut asked.docno),
+        words: asked.words,
+        keys_query: asked.keys,
+        found: best.found,
+        matches: matches
+            .into_iter()
+            .map(|found| Match {
+                document: found.document.0,
+                docno: found.docno,
+                why: found.why,
+                score: found.printed.parse().unwrap_or(found.score),
+                contains_query: found.contains,
+                in_query: share(found.shared, found.keys),
+                shared: found.shared,
+                keys: found.keys,
+            })
+            .collect(),
+    }
+}
+
+/// Where the keys with the same leading bits are among the sorted keys of a batch.
+struct Index {
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+impl Index {
+    fn new<K: Key>(keys: &[(K, u32)]) -> Index {
+        let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, 30);
+        let shift = K::BITS - bits;
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        for (key, _) in keys {
+            starts[(key.to_u128() >> shift) as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        Index { starts, shift }
+    }
+
+    #[inline]
+    fn of<K: Key>(&self, key: K) -> std::ops::Range<usize> {
+        let at = (key.to_u128() >> self.shift) as usize;
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+}
+
+/// The state of one thread that reads the collection.
+struct Look<'a, 'b, K> {
+    batch: &'a QueryBatch<'b, K>,
+    index: &'a Index,
+    /// The queries of the current lookup.
+    queries: &'a Range<usize>,
+    account: Option<&'a Account>,
+    counts: Vec<u64>,
+    met: Vec<u32>,
+}
+
+impl<K: Key> Look<'_, '_, K> {
+    fn segment(
+        &mut self,
+        segment: &SegmentEntry,
+        best: &mut [Best],
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let batch = self.batch;
+        let Some((representatives, stored)) = batch.columns.get() else {
+            return Ok(());
+        };
+        let workspace = batch.workspace;
+        let path = workspace.part("collection", &segment.documents.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        let mut sets = SetReader::<K>::of(workspace, segment)?;
+        let mut number = segment.first_document;
+        let mut set: Vec<u8> = Vec::new();
+        // The other measures need only the number of shared keys.
+        let whole = matches!(batch.config.criterion.measure, Measure::Smallest(_));
+        while let Some(document) = documents.next()? {
+            if number.is_multiple_of(1024) {
+                context.stop.check(STAGE)?;
+            }
+            let takes_part = representatives.has(number);
+            let size = stored.get(number);
+            let size = size.ok_or_else(|| documents.not_catalogued(number))?;
+            set.clear();
+            sets.next(size, |keys| {
+                if takes_part {
+                    for &key in keys {
+                        self.met(key);
+                    }
+                    if whole {
+                        keys.iter().for_each(|key| key.put_le(&mut set));
+                    }
+                }
+                Ok(())
+            })?;
+            let same = match takes_part {
+                true => batch.md5s.get(&document.md5),
+                false => None,
+            };
+            for &query in same.into_iter().flatten() {
+                if self.queries.contains(&(query as usize)) && self.counts[query as usize] == 0 {
+                    self.met.push(query);
+                }
+            }
+            for query in self.met.drain(..) {
+                let shared = std::mem::take(&mut self.counts[query as usize]);
+                let asked = &batch.queries[query as usize];
+                let exact = asked.words > 0 && asked.md5 == document.md5;
+                let sides = Sides {
+                    query: (batch.set(query), asked.keys, asked.words),
+                    document: (&set, size.into(), document.words),
+                    shared,
+                };
+                if let Some((score, counted, printed, why)) = sides.reach::<K>(batch.config, exact)
+                {
+                    let found = Found {
+                        score,
+                        printed,
+                        contains: shared as f64 / asked.keys.max(1) as f64,
+                        document: Reverse(number),
+                        why,
+                        shared: counted,
+                        keys: size.into(),
+                        docno: document.docno.clone(),
+                    };
+                    let best = &mut best[query as usize - self.queries.start];
+                    best.push(found, batch.config.top, self.account);
+                }
+            }
+            if self.account.is_some_and(Account::is_over) {
+                return Ok(());
+            }
+            number += 1;
+        }
+        documents.finish()?;
+        sets.finish()
+    }
+
+    #[inline]
+    fn met(&mut self, key: K) {
+        let range = self.index.of(key);
+        for (other, query) in &self.batch.keys[range] {
+            if *other == key {
+                let count = &mut self.counts[*query as usize];
+                if *count == 0 {
+                    self.met.push(*query);
+                }
+                *count += 1;
+            }
+        }
+    }
+}
+
+/// A query and a document: for each, its keys, their number and its words. The keys of the document
+/// are filled in only if the measure needs them.
+struct Sides<'a> {
+    query: (&'a [u8], u64, u64),
+    document: (&'a [u8], u64, u64),
+    shared: u64,
+}
+
+impl Sides<'_> {
+    /// The measure's value, the count behind it, the printed value and the reason, if the pair is
+    /// to be listed.
+    fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String, Why)> {
+        let Criterion { measure, .. } = config.criterion;
+        let ((own, a, own_words), (set, b, words)) = (self.query, self.document);
+        let (x, y) = if measure.of_words() {
+            (own_words, words)
+        } else {
+            (a, b)
+        };
+        let counted = match measure {
+            Measure::Smallest(n) => K::shared_smallest_le(own, set, n.into()),
+            _ => self.shared,
+        };
+        let alike = counted > 0 && config.criterion.reached(counted, x, y);
+        // The size of the query is used twice: containment is then the share of the query's keys.
+        let inside = config.containing.is_some_and(|threshold| {
+            let whole = Criterion {
+                measure: Measure::Containment,
+                threshold,
+            };
+            self.shared > 0 && whole.reached(self.shared, a, a)
+        });
+        // Two documents without keys that are identical have resemblance 1.
+        let score = match a + b {
+            0 => 1.0,
+            _ => measure.value(counted, x, y),
+        };
+        let printed = || match a + b {
+            0 => "1".into(),
+            _ => measure.text(counted, x, y),
+        };
+        let why = match (exact, alike) {
+            (true, _) => Why::Exact,
+            (false, true) => Why::Near,
+            (false, false) => Why::Contains,
+        };
+        (alike || inside || exact).then(|| (score, counted, printed(), why))
+    }
+}

@@ -1,0 +1,233 @@
+//! Answers queries from the index of a collection.
+
+use crate::Result;
+use crate::base::error::Error;
+use crate::base::ids::Key;
+use crate::base::limits;
+use crate::base::measure::{Criterion, Measure};
+use crate::engine::collection::{self, SegmentEntry, SetFile};
+use crate::engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
+use crate::store::workspace::Workspace;
+use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
+
+use super::QueryConfig;
+use super::batch::Asked;
+
+/// Descriptors that are left to others when the files of sets stay open.
+const OTHER_FILES: u64 = 64;
+
+/// The index of a collection, and its sets.
+pub(super) struct Indexed<'a> {
+    workspace: &'a Workspace,
+    index: Index,
+    documents: IndexedDocuments,
+    count: u64,
+    segments: &'a [SegmentEntry],
+    /// The files of sets that were needed so far, if all of them may be open.
+    files: Vec<OnceLock<SetFile>>,
+}
+
+impl<'a> Indexed<'a> {
+    /// Opens the index of a collection; `None` if it has none.
+    pub(super) fn open<K: Key>(workspace: &'a Workspace) -> Result<Option<Indexed<'a>>> {
+        let (Some(index), Some(documents)) = (
+            Index::open::<K>(workspace)?,
+            IndexedDocuments::open(workspace)?,
+        ) else {
+            return Ok(None);
+        };
+        let segments = collection::segments(&workspace.manifest);
+        let room = (segments.len() as u64) < limits::files_left(OTHER_FILES);
+        let mut files = Vec::new();
+        files.resize_with(if room { segments.len() } else { 0 }, OnceLock::new);
+        Ok(Some(Indexed {
+            workspace,
+            index,
+            count: documents.len(),
+            documents,
+            segments,
+            files,
+        }))
+    }
+
+    /// Keeps up to this number of bytes of the index in memory.
+    pub(super) fn keeping(self, bytes: u64) -> Indexed<'a> {
+        Indexed {
+            index: self.index.keeping(bytes),
+            ..self
+        }
+    }
+
+    /// The most bytes for each key that is looked up together with others.
+    pub(super) fn bytes_together(&self) -> u64 {
+        self.index.bytes_read()
+    }
+
+    /// The docno of a document.
+    pub(super) fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
+        self.documents.docno(document, facts)
+    }
+
+    /// Reads a document's set.
+    fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut State) -> Result<()> {
+        let missing = || Error::Corrupt {
+            path: self.workspace.directory().into(),
+            offset_bytes: None,
+            what: format!("the set of document {document}"),
+            expected: "a segment with it".into(),
+            found: "none".into(),
+        };
+        let after = self
+            .segments
+            .partition_point(|segment| segment.first_document <= document);
+        let at = after.checked_sub(1).ok_or_else(missing)?;
+        let open = || SetFile::open::<K>(self.workspace, &self.segments[at]);
+        let end = facts.set + u64::from(facts.keys) * K::BYTES as u64;
+        let range = facts.set..end;
+        state.set.clear();
+        match self.files.get(at) {
+            Some(file) => {
+                let file = match file.get() {
+                    Some(file) => file,
+                    None => {
+                        let opened = open()?;
+                        file.get_or_init(|| opened)
+                    }
+                };
+                file.read(range, &mut state.block, &mut state.set)
+            }
+            None => open()?.read(range, &mut state.block, &mut state.set),
+        }
+    }
+}
+
+/// The least number n of a query's keys such that every document to be listed has one of any n
+/// keys.
+pub(super) fn prefix(config: &QueryConfig, keys: u64, words: u64) -> u64 {
+    let Criterion { measure, .. } = config.criterion;
+    let most = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let size = if measure.of_words() { words } else { keys };
+    let alike = config.criterion.prefix(most(keys), most(size));
+    let inside = config.containing.map_or(0, |threshold| {
+        let whole = Criterion {
+            measure: Measure::Containment,
+            threshold,
+        };
+        keys + 1 - whole.least_shared(keys, keys).min(keys)
+    });
+    // A document that is identical has all keys.
+    u64::from(alike).max(inside).max(1).min(keys)
+}
+
+/// The least number of shared keys with which a document of `size` keys may be listed; `None` if it
+/// cannot be.
+fn least(config: &QueryConfig, keys: u64, size: u64) -> Option<u64> {
+    let criterion = config.criterion;
+    let common = keys.min(size);
+    if criterion.measure.of_words() || matches!(criterion.measure, Measure::Smallest(_)) {
+        return Some(1);
+    }
+    let alike = criterion
+        .reached(common, keys, size)
+        .then(|| criterion.least_shared(keys, size));
+    let inside = config.containing.map(|threshold| {
+        let whole = Criterion {
+            measure: Measure::Containment,
+            threshold,
+        };
+        whole.least_shared(keys, keys)
+    });
+    // Identical documents have the same keys.
+    let exact = (keys == size).then_some(keys);
+    let least = [alike, inside.filter(|&least| least <= common), exact];
+    least.into_iter().flatten().min().map(|least| least.max(1))
+}
+
+/// A document that has keys of a query.
+pub(super) struct Candidate<'a> {
+    pub document: u32,
+    pub facts: Facts,
+    pub set: &'a [u8],
+    pub shared: u64,
+}
+
+/// Buffers of a set.
+#[derive(Default)]
+struct State {
+    block: Vec<u8>,
+    set: Vec<u8>,
+}
+
+/// A thread that answers queries from the index.
+pub(super) struct Looker<'a> {
+    indexed: &'a Indexed<'a>,
+    search: IndexSearcher,
+    state: State,
+}
+
+impl<'a> Looker<'a> {
+    /// Bytes of memory of a thread: blocks of the index and of sets, and a bit for each document.
+    pub(super) fn bytes(documents: u64) -> u64 {
+        IndexSearcher::bytes(documents) + (1 << 20)
+    }
+
+    pub(super) fn new(indexed: &'a Indexed<'a>) -> Looker<'a> {
+        Looker {
+            indexed,
+            search: IndexSearcher::default(),
+            state: State::default(),
+        }
+    }
+
+    /// The lists of keys of several queries.
+    pub(super) fn read<K: Key>(&mut self, keys: &[K]) -> Result<Lists> {
+        self.search.read_lists(&self.indexed.index, keys)
+    }
+
+    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys;
+    /// `lists` those that are already read of the first of them.
+    pub(super) fn query<K: Key>(
+        &mut self,
+        config: &QueryConfig,
+        asked: &Asked,
+        (set, lists): (&[u8], Option<(&Lists, Range<usize>)>),
+        mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let indexed = self.indexed;
+        let search = &mut self.search;
+        match (asked.keys, asked.words) {
+            (0, 0) => return Ok(()),
+            (0, _) => {
+                let key = key_of::<K>(asked.md5);
+                search.all_of(&indexed.index, indexed.count, key)?;
+            }
+            (keys, words) => {
+                let prefix = prefix(config, keys, words);
+                search.find_in::<K>((&indexed.index, lists), indexed.count, set, prefix)?;
+            }
+        }
+        let state = &mut self.state;
+        search.each(|document| {
+            let facts = indexed.documents.get(document)?;
+            let size = facts.keys.into();
+            let shared = match (asked.keys, least(config, asked.keys, size)) {
+                (0, _) if size == 0 => 0,
+                (0, _) | (_, None) => return Ok(ControlFlow::Continue(())),
+                (_, Some(least)) => {
+                    indexed.set::<K>(document, &facts, state)?;
+                    match K::shared_le(set, &state.set, least) {
+                        Some(shared) => shared,
+                        None => return Ok(ControlFlow::Continue(())),
+                    }
+                }
+            };
+            each(Candidate {
+                document,
+                facts,
+                set: &state.set,
+                shared,
+            })
+        })
+    }
+}

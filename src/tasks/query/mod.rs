@@ -1,0 +1,671 @@
+//! Lookup: find documents of a collection that resemble or contain new ones.
+//!
+//! # Source
+//! The search problem (1 x n) of Bernstein & Zobel 2006, sections 1 and 4.2.1: look up the keys of
+//! a query document, and count for each document the keys that it shares with the query. A key is
+//! the fingerprint of a shingle, or a feature of a method. Kolcz & Chowdhury 2008, section 5.2,
+//! treat spam filtering as such a lookup.
+//!
+//! # In and out
+//! In: documents in any format that `ingest` reads, and a collection, represented by its shingles
+//! or by the features of a method. Out: for each query document, in input order, the
+//! representatives that reach the threshold with it, most similar first.
+//!
+//! # Algorithm
+//! 1. Documents are read and turned into keys in the same way as those of the collection, until the
+//!    memory for a batch is full or standard input pauses.
+//! 2. If the collection has an index ([`crate::engine::index`]) and that costs less, the threads share the
+//!    queries of the batch. A query looks up the rarest of its keys that every match must share one
+//!    of, and its keys are compared with the sets of the documents that it finds (`indexed`).
+//! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
+//!    sets of the collection are read once for each batch; the threads share the segments. Each key
+//!    of a document is looked up in the batch, and the keys that the document shares with each
+//!    query are counted.
+//!
+//! # Invariants
+//! - The answers are exact: they are the pairs with representatives that the collection would have
+//!   given had it contained the query. They do not depend on threads, memory or batches.
+//! - Nothing is written, except the features of a method if they do not exist yet.
+//! - Every record gives one reply, in the order of the records, unless it is skipped. If standard
+//!   input has one JSON document on each line, a line is a record, and the replies to all lines so
+//!   far are given when it pauses: whoever writes a line can wait for the reply.
+//!
+//! # Cost
+//! With the index, some blocks of it for each query and a block of sets for each candidate. Without
+//! it, every batch reads all sets; with enough memory and no pauses there is one batch. A pause
+//! then has to be as long as the last pass, so that passes take at most half of the time that is
+//! lost. Memory: 28 bytes for each key of a batch and about 200 bytes for each match. If the
+//! matches of a batch do not fit, the batch is looked up again in halves. A large document takes
+//! memory while it is turned into keys, and only then.
+//!
+//! # Where we depart from the source
+//! The shared postings omit keys that occur in only one document, and a query may contain such a
+//! key, so the index is one of its own. Batches make up for it where it is missing.
+//!
+//! # Errors
+//! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
+
+mod batch;
+mod indexed;
+mod stored;
+
+use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::ids::{FingerprintKind, Key, Threshold};
+use crate::base::measure::{Criterion, Measure};
+use crate::base::numbers::counted;
+use crate::base::progress::{Context, Unit};
+use crate::engine::collection::{self, Catalogue, CatalogueEntry};
+use crate::engine::methods::{self, Keyer, Spec};
+use crate::engine::shingle::Shingler;
+use crate::store::workspace::Workspace;
+use crate::text::parse::{Parser, TokenKind};
+use crate::text::read::{
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
+};
+use crate::{Error, Result};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use batch::{Asked, QueryBatch, on_threads};
+use indexed::Looker;
+
+pub(crate) use stored::{Stored, stored, stored_bytes};
+
+const STAGE: &str = "query";
+/// Buffers of the readers of inputs and of sets.
+const FIXED_BYTES: u64 = 12 << 20;
+/// A text buffer is reused for the next document up to this number of bytes.
+const TEXT_KEPT: usize = 1 << 20;
+/// The least memory for queries and their matches.
+const LEAST_ROOM: u64 = 4 << 20;
+/// Buffers of a thread that reads sets.
+const THREAD_BYTES: u64 = 4 << 20;
+/// Bytes for each document of the collection, if its sets are read.
+const COLUMN_BYTES: u64 = 4;
+/// The largest batch: its index still makes good use of the CPU cache.
+const BATCH_BYTES: u64 = 256 << 20;
+
+/// Query parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryConfig {
+    /// The criterion that a match must reach; a method brings its own.
+    pub criterion: Criterion,
+    /// Also list documents that contain at least this share of the query's keys.
+    pub containing: Option<Threshold>,
+    /// The largest number of documents to list for each query; `None` for all.
+    pub top: Option<usize>,
+    /// Where to search. The answers are the same.
+    pub search: Search,
+}
+
+/// Where a look-up searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// In the index if there is one and it costs less than reading all sets.
+    #[default]
+    Cheapest,
+    /// In the index.
+    Index,
+    /// In the sets, all of which are read.
+    Sets,
+}
+
+impl Default for QueryConfig {
+    fn default() -> Self {
+        QueryConfig {
+            criterion: Criterion::default(),
+            // 0.8.
+            containing: Threshold::new(4, 5),
+            top: Some(10),
+            search: Search::Cheapest,
+        }
+    }
+}
+
+/// A document that matches a query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Match {
+    /// Its number in the collection.
+    #[serde(skip)]
+    pub document: u32,
+    /// Its docno.
+    pub docno: String,
+    /// Why it is listed.
+    #[serde(rename = "match")]
+    pub why: Why,
+    /// The measure's value, to six decimals.
+    pub score: f64,
+    /// Share of the query's keys that the document has.
+    pub contains_query: f64,
+    /// Share of the document's keys that the query has.
+    pub in_query: f64,
+    /// Number of keys that both have.
+    pub shared: u64,
+    /// Number of the document's keys.
+    pub keys: u64,
+}
+
+/// Why a document is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// Its canonical document is identical to the query's.
+    Exact,
+    /// It reaches the criterion.
+    Near,
+    /// It only contains enough of the query ([`QueryConfig::containing`]).
+    Contains,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Exact => "exact",
+            Why::Near => "near",
+            Why::Contains => "contains",
+        })
+    }
+}
+
+/// The result of a query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The query's docno.
+    pub query: String,
+    /// Number of its words.
+    pub words: u64,
+    /// Number of its keys. A query without keys matches only identical documents.
+    pub keys_query: u64,
+    /// Number of documents that match.
+    pub found: u64,
+    /// The best matches.
+    pub matches: Vec<Match>,
+}
+
+/// A record that should be a document but is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Its docno, if it can be known.
+    pub query: Option<String>,
+    /// The reason, as in `rejects.jsonl`.
+    pub rejected: &'static str,
+    /// The reason in detail.
+    pub detail: String,
+}
+
+/// What a record of the inputs gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The record is a query.
+    Answer(Answer),
+    /// The record is rejected.
+    Rejected(Rejected),
+}
+
+/// Totals of a lookup. `records` = `queries` + `rejected` + `skipped`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueryStats {
+    /// Records read.
+    pub records: u64,
+    /// Records that are queries.
+    pub queries: u64,
+    /// Records that should be documents but are not.
+    pub rejected: u64,
+    /// Records that are not meant to be documents.
+    pub skipped: u64,
+    /// Queries with at least one match.
+    pub matched: u64,
+    /// Number of times that the collection was read.
+    pub batches: u64,
+}
+
+/// Looks up documents in a collection and calls `reply` with the answer to each, and with the
+/// records that are rejected, in input order.
+pub fn run(
+    base: &Workspace,
+    spec: Option<&Spec>,
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    config: &QueryConfig,
+    context: &Context<'_>,
+    mut reply: impl FnMut(Reply) -> Result<()>,
+) -> Result<QueryStats> {
+    if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
+        return Err(Error::StageMissing {
+            path: base.directory().into(),
+            stage: "ingest",
+        });
+    }
+    let mut asking = Asking {
+        inputs,
+        read,
+        context,
+        reply: &mut reply,
+    };
+    let shingle = &collection::config(&base.manifest).shingle;
+    shingle.parse.check_rule(base.directory())?;
+    match spec {
+        Some(spec) => {
+            let workspace = methods::keys_to_read(base, spec, context)?;
+            let prepared = spec.method().prepare(base, context)?;
+            let join = spec.method().join();
+            let config = QueryConfig {
+                criterion: join.criterion(),
+                ..config.clone()
+            };
+            let held = prepared.held_bytes();
+            let features = &collection::config(&workspace.manifest).shingle;
+            asking.run(&workspace, &config, held, &|| {
+                let mut keyer = Keyer::new(&*prepared, &shingle.parse);
+                let mut parser = Parser::new(&shingle.parse);
+                let mut text = Vec::new();
+                let mut shingler = Shingler::<u64>::new(features);
+                Box::new(move |document, set, room| {
+                    // Only words and MD5 are needed, computed as for the collection. Nothing is
+                    // hashed.
+                    let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
+                    shingler.shrink();
+                    parser.text(document, &mut text);
+                    parser.shrink();
+                    let needed = text.len() as u64 * methods::COST;
+                    if needed > room {
+                        return Err(needed);
+                    }
+                    keyer.keys(&String::from_utf8_lossy(&text), set);
+                    text.clear();
+                    text.shrink_to(TEXT_KEPT);
+                    Ok((facts.words, facts.md5))
+                })
+            })
+        }
+        None => match shingle.fingerprint {
+            FingerprintKind::Xxh3 => asking.shingles::<u64>(base, config),
+            FingerprintKind::Md5 => asking.shingles::<u128>(base, config),
+        },
+    }
+}
+
+struct Asking<'a> {
+    inputs: &'a [InputFile],
+    read: &'a ReadConfig,
+    context: &'a Context<'a>,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
+}
+
+/// Writes the keys of a document and returns its words and MD5. If the keys would need more memory
+/// than the last argument, returns what they need.
+type Keying<'a, K> =
+    Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64> + 'a>;
+
+impl Asking<'_> {
+    fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
+        let shingle = &collection::config(&base.manifest).shingle;
+        self.run(base, config, 0, &|| {
+            let mut shingler = Shingler::<K>::new(shingle);
+            Box::new(move |document, set, room| {
+                let mut most = shingler.most_fingerprints(document.body.len());
+                if QueryBatch::<K>::bytes_of_one(most) > room {
+                    if !matches!(&shingle.parse.tokens, TokenKind::Bytes(_)) {
+                        // There are at most as many shingles as words, and counting words needs no
+                        // hashing.
+                        let words = shingler
+                            .shingle(document, (K::MAX, K::default()), set)
+                            .words;
+                        most = words as usize;
+                        shingler.shrink();
+                    }
+                    let needed = QueryBatch::<K>::bytes_of_one(most);
+                    if needed > room {
+                        return Err(needed);
+                    }
+                }
+                let facts = shingler.shingle(document, (K::default(), K::MAX), set);
+                // Frees the buffer of a token as long as the document before the next document is
+                // read.
+                shingler.shrink();
+                Ok((facts.words, facts.md5))
+            })
+        })
+    }
+
+    /// `held` bytes are in use by the caller. Every thread makes its own keying.
+    fn run<'a, K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        config: &QueryConfig,
+        held: u64,
+        keying: &(dyn Fn() -> Keying<'a, K> + Sync),
+    ) -> Result<QueryStats> {
+        let context = self.context;
+        if config.criterion.measure == Measure::S4 {
+            return Err(Error::BadParameter {
+                name: "score",
+                given: Measure::S4.to_string(),
+                limit: "it weights each shared key by the documents of the collection that have \
+                        it, and a query is not one of them; use s3"
+                    .into(),
+            });
+        }
+        let documents = Catalogue::stats(workspace)?.documents;
+        let mut batch = QueryBatch::<K>::new(workspace, config)?;
+        let of_thread = THREAD_BYTES + Looker::bytes(documents);
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + of_thread;
+        let columns = documents * COLUMN_BYTES;
+        let needs_columns = !batch.has_index();
+        let least = fixed + LEAST_ROOM + if needs_columns { columns } else { 0 };
+        let what = || format!("looking up in {}", counted(documents, "document"));
+        context.budget.require(ByteSize(least), what)?;
+        let memory = context.budget.memory.0;
+        // More threads, and reading all sets instead of the index, as far as there is memory.
+        let mut fixed = fixed;
+        let piped = self.inputs.iter().any(|input| input.path == Path::new("-"));
+        if piped && !needs_columns {
+            // All that may change is open, so a program that asks for long keeps nobody from adding
+            // documents.
+            workspace.release();
+        } else if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
+            fixed += columns;
+            batch.may_read_sets();
+        }
+        if !needs_columns {
+            // All or nothing, so that a refusal says what is enough.
+            let there = memory >= fixed + LEAST_ROOM + 4 * MOST_TABLES;
+            let tables = if there { MOST_TABLES } else { 0 };
+            batch.keep_tables(tables);
+            fixed += tables;
+        }
+        let spare = memory.saturating_sub(fixed + LEAST_ROOM) / 2;
+        let more = (spare / of_thread).min(context.budget.threads as u64 - 1);
+        fixed += more * of_thread;
+        let context = &Context {
+            budget: Budget {
+                threads: 1 + more as usize,
+                ..context.budget
+            },
+            ..*context
+        };
+        let room = memory - fixed;
+        let sizes = self
+            .inputs
+            .iter()
+            .map(|i| i.identity.as_ref().map(|f| f.size));
+        context.progress.start(STAGE, Unit::Bytes, sizes.sum());
+        let mut asking = Batches {
+            batch,
+            context,
+            fixed,
+            room,
+            document: 0,
+            keying,
+            own: keying(),
+            set: Vec::new(),
+            unkeyed: Vec::new(),
+            unkeyed_bytes: 0,
+            answered: 0,
+            rejects: Rejects::default(),
+            reply: &mut *self.reply,
+            stats: QueryStats::default(),
+        };
+        each_as_it_comes(self.inputs, self.read, STAGE, context, |coming| {
+            match coming {
+                Coming::Framed(bytes) => asking.begin(bytes)?,
+                Coming::Pause(bytes) => {
+                    asking.document = bytes.min(room / 2);
+                    asking.ask()?;
+                }
+                Coming::Record(Interpreted::Document(document)) => {
+                    asking.push(document)?;
+                }
+                Coming::Record(Interpreted::Skipped(_)) => {
+                    asking.stats.records += 1;
+                    asking.stats.skipped += 1;
+                }
+                Coming::Record(Interpreted::Rejected(reject)) => asking.reject(reject)?,
+            }
+            Ok(asking.patience())
+        })?;
+        asking.document = 0;
+        asking.ask()?;
+        Ok(asking.stats)
+    }
+}
+
+/// Bytes of the tables of the index that are kept in memory. A query looks up its first
+/// fingerprints, so this is enough for a billion.
+const MOST_TABLES: u64 = 16 << 20;
+
+/// Rejected records that wait for the answers to the queries before them.
+#[derive(Default)]
+struct Rejects {
+    /// Each with the number of queries before it.
+    waiting: VecDeque<(u64, Rejected)>,
+    bytes: u64,
+}
+
+/// The most bytes of rejected records that wait.
+const REJECTED_BYTES: u64 = 1 << 20;
+
+/// The most bytes of documents that the threads turn into keys together, for each thread: enough
+/// that starting the threads costs little.
+const UNKEYED_BYTES: u64 = 512 << 10;
+/// The share of the memory that these documents may take. Their keys take up to 25 times as much.
+const UNKEYED_SHARE: u64 = 256;
+
+/// Queries in batches, and the replies to them.
+struct Batches<'a, 'k, K: Key> {
+    batch: QueryBatch<'a, K>,
+    context: &'a Context<'a>,
+    fixed: u64,
+    room: u64,
+    /// Memory of the current record.
+    document: u64,
+    keying: &'a (dyn Fn() -> Keying<'k, K> + Sync),
+    /// The keying of this thread.
+    own: Keying<'k, K>,
+    set: Vec<K>,
+    /// Documents that are still to be turned into keys.
+    unkeyed: Vec<RawDocument<'static>>,
+    unkeyed_bytes: u64,
+    /// Number of queries that are answered.
+    answered: u64,
+    rejects: Rejects,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
+    stats: QueryStats,
+}
+
+impl<K: Key> Batches<'_, '_, K> {
+    /// Makes room for a record of this number of bytes.
+    fn begin(&mut self, bytes: u64) -> Result<()> {
+        // The record, its text, and the same text in canonical form.
+        let document = bytes * 5 / 2;
+        let left = self.room.saturating_sub(document);
+        if self.batch.bytes() > left / 2 {
+            self.document = bytes.min(self.room / 2);
+            self.ask()?;
+        }
+        let least = ByteSize(self.fixed.saturating_add(document + LEAST_ROOM));
+        let what = || format!("a document of {}", ByteSize(bytes));
+        self.context.budget.require(least, what)?;
+        self.document = document;
+        Ok(())
+    }
+
+    /// The most bytes of documents without keys.
+    fn unkeyed_most(&self) -> u64 {
+        match self.context.budget.threads {
+            1 => 0,
+            threads => (UNKEYED_BYTES * threads as u64).min(self.room / UNKEYED_SHARE),
+        }
+    }
+
+    /// Takes a query, which is turned into keys at once or later by all threads.
+    fn push(&mut self, document: RawDocument<'_>) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.queries += 1;
+        let (bytes, most) = (document.body.len() as u64, self.unkeyed_most());
+        if bytes > most / 4 {
+            self.key()?;
+            return self.key_alone(&document);
+        }
+        self.unkeyed_bytes += bytes;
+        self.unkeyed.push(RawDocument {
+            docno: Cow::Owned(document.docno.into_owned()),
+            unnamed: document.unnamed,
+            content: document.content,
+            url: None,
+            title: None,
+            charset: document.charset.map(|charset| charset.into_owned().into()),
+            body: Cow::Owned(document.body.into_owned()),
+            notices: Vec::new(),
+        });
+        match self.unkeyed_bytes > most {
+            true => self.key(),
+            false => Ok(()),
+        }
+    }
+
+    /// Turns the documents that are still without keys into keys.
+    fn key(&mut self) -> Result<()> {
+        let unkeyed = std::mem::take(&mut self.unkeyed);
+        self.unkeyed_bytes = 0;
+        let threads = self.context.budget.threads.min(unkeyed.len());
+        if threads <= 1 {
+            return unkeyed.iter().try_for_each(|found| self.key_alone(found));
+        }
+        let (keying, room, stop) = (self.keying, self.room, self.context.stop);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut keys = keying();
+            let mut keyed = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(document) = unkeyed.get(at) else {
+                    return Ok(keyed);
+                };
+                stop.check(STAGE)?;
+                let mut set = Vec::new();
+                let made = keys(document, &mut set, room);
+                keyed.push((at, made.map(|facts| (facts, set))));
+            }
+        };
+        let mut keyed: Vec<_> = on_threads(threads, work)?.into_iter().flatten().collect();
+        keyed.sort_unstable_by_key(|(at, _)| *at);
+        for (document, (_, made)) in unkeyed.iter().zip(keyed) {
+            let docno = &document.docno;
+            match made {
+                Ok((facts, set)) => self.put(docno, facts, &set)?,
+                Err(needed) => self.refuse(docno, needed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a document into keys on this thread.
+    fn key_alone(&mut self, document: &RawDocument<'_>) -> Result<()> {
+        let room = self.room - self.document;
+        let mut set = std::mem::take(&mut self.set);
+        match (self.own)(document, &mut set, room) {
+            Ok(facts) => self.put(&document.docno, facts, &set)?,
+            Err(needed) => self.refuse(&document.docno, needed)?,
+        }
+        self.set = set;
+        Ok(())
+    }
+
+    /// Refuses a document that needs more memory than is left.
+    fn refuse(&self, docno: &str, needed: u64) -> Result<()> {
+        let least = self.fixed + self.document;
+        let least = ByteSize(least.saturating_add(needed));
+        let what = || format!("looking {docno} up");
+        self.context.budget.require(least, what)
+    }
+
+    /// Adds a query to the batch, which is looked up first if it is full.
+    fn put(&mut self, docno: &str, (words, md5): (u64, [u8; 16]), set: &[K]) -> Result<()> {
+        let room = self.room - self.document;
+        let needed = QueryBatch::<K>::bytes_of_one(set.len());
+        if needed > room {
+            return self.refuse(docno, needed);
+        }
+        let most = (room / 2).min(BATCH_BYTES);
+        if self.batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
+            self.look_up()?;
+        }
+        let asked = Asked {
+            docno: docno.into(),
+            words,
+            md5,
+            keys: set.len() as u64,
+        };
+        self.batch.push(asked, set);
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.rejected += 1;
+        let rejected = Rejected {
+            query: reject.docno,
+            rejected: reject.reason.text(),
+            detail: reject.detail,
+        };
+        if self.answered == self.stats.queries {
+            return (self.reply)(Reply::Rejected(rejected));
+        }
+        let docno = rejected.query.as_ref().map_or(0, String::len);
+        let bytes = size_of::<(u64, Rejected)>() + docno + rejected.detail.len();
+        self.rejects.bytes += bytes as u64;
+        let place = (self.stats.queries, rejected);
+        self.rejects.waiting.push_back(place);
+        if self.rejects.bytes > REJECTED_BYTES {
+            self.ask()?;
+        }
+        Ok(())
+    }
+
+    /// How long standard input may pause until the queries are looked up; `None` if there are none.
+    fn patience(&self) -> Option<Duration> {
+        (self.answered < self.stats.queries).then(|| self.batch.patience())
+    }
+
+    /// Answers all queries so far.
+    fn ask(&mut self) -> Result<()> {
+        self.key()?;
+        self.look_up()
+    }
+
+    /// Looks the batch up.
+    fn look_up(&mut self) -> Result<()> {
+        let (fixed, room) = (self.fixed + self.document, self.room - self.document);
+        let (stats, reply, waiting) = (&mut self.stats, &mut self.reply, &mut self.rejects.waiting);
+        let answered = &mut self.answered;
+        let mut rejected = |answered: u64, reply: &mut dyn FnMut(Reply) -> Result<()>| {
+            while waiting
+                .front()
+                .is_some_and(|(before, _)| *before <= answered)
+                && let Some((_, rejected)) = waiting.pop_front()
+            {
+                reply(Reply::Rejected(rejected))?;
+            }
+            Ok(())
+        };
+        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+            rejected(*answered, reply)?;
+            *answered += 1;
+            stats.matched += u64::from(answer.found > 0);
+            reply(Reply::Answer(answer))
+        })?;
+        rejected(*answered, reply)?;
+        if waiting.is_empty() {
+            self.rejects.bytes = 0;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Pairs of a labelled document and a near-duplicate, and what they decide.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+use super::labels::Labels;
+use super::{DUPLICATE_BYTES, Documents, NONE, STAGE};
+use crate::Result;
+use crate::base::budget::ByteSize;
+use crate::base::measure::Measure;
+use crate::base::progress::Context;
+use crate::engine::collection::Catalogue;
+use crate::store::workspace::Workspace;
+
+/// A representative of the old collection that is labelled, and a representative of the new one
+/// that it finds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// The position of the old one among those that are looked up.
+    pub old: u32,
+    /// The number of the new one.
+    pub new: u32,
+    pub shared: u32,
+    /// The shingles of the new one.
+    pub shingles: u32,
+}
+
+/// All links, sorted by new document.
+#[derive(Default)]
+pub(super) struct Links {
+    pub all: Vec<Link>,
+    /// The shingles of each old document that is looked up.
+    pub sizes: Vec<u32>,
+}
+
+/// A label that a document may get.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// Topic and subtopic.
+    pub topic: (u32, u32),
+    pub link: Link,
+    /// The number of the label.
+    pub label: u32,
+    /// The document that has it.
+    document: u32,
+}
+
+/// A label that a representative gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decision {
+    pub label: u32,
+    pub new: u32,
+    pub shared: u32,
+    pub shingles: u32,
+}
+
+impl Links {
+    /// For each label, whether its document finds any other.
+    pub fn found(&self, documents: &Documents) -> Vec<bool> {
+        let mut found = vec![false; documents.places.len()];
+        for link in &self.all {
+            for &label in documents.labels(link.old) {
+                found[label as usize] = true;
+            }
+        }
+        found
+    }
+
+    /// The candidates of a new document, whose links are given: by topic, the one that decides
+    /// first.
+    pub fn candidates(
+        &self,
+        links: &[Link],
+        labels: &Labels,
+        documents: &Documents,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        candidates.clear();
+        for link in links {
+            candidates.extend(documents.labels(link.old).iter().map(|&number| {
+                let label = &labels.judgements.all[number as usize];
+                Candidate {
+                    topic: (label.topic, labels.judgements.subtopic(label)),
+                    link: *link,
+                    label: number,
+                    document: documents.documents[number as usize],
+                }
+            }));
+        }
+        candidates.sort_unstable_by(|a, b| {
+            (a.topic.cmp(&b.topic))
+                .then_with(|| self.compare(&b.link, &a.link))
+                .then_with(|| (a.document, a.label).cmp(&(b.document, b.label)))
+        });
+    }
+
+    /// Compares two resemblances.
+    fn compare(&self, a: &Link, b: &Link) -> Ordering {
+        let [(s, whole), (t, other)] = [a, b].map(|link| {
+            let size = self.sizes[link.old as usize];
+            fraction(link.shared, size, link.shingles)
+        });
+        (s * other).cmp(&(t * whole))
+    }
+}
+
+/// The resemblance of two documents of these sizes, one of which resembles the other. Documents
+/// without shingles are exact duplicates.
+fn fraction(shared: u32, a: u32, b: u32) -> (u128, u128) {
+    match (u128::from(a) + u128::from(b)).saturating_sub(shared.into()) {
+        0 => (1, 1),
+        union => (shared.into(), union),
+    }
+}
+
+/// The resemblance as it is printed.
+pub(super) fn resemblance(shared: u32, a: u32, b: u32) -> String {
+    match a.max(b) {
+        0 => "1.000000".into(),
+        _ => Measure::Resemblance.text(shared.into(), a.into(), b.into()),
+    }
+}
+
+/// The exact duplicates of the representatives that get labels.
+pub(super) struct Duplicates {
+    /// Representative and duplicate, in order.
+    pairs: Vec<(u32, u32)>,
+    /// The number of representatives and duplicates.
+    pub documents: u64,
+}
+
+impl Duplicates {
+    /// A representative and its exact duplicates, in order.
+    pub fn of(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let start = self.pairs.partition_point(|pair| pair.0 < first);
+        let pairs = self.pairs[start..].iter();
+        let duplicates = pairs.take_while(move |pair| pair.0 == first);
+        std::iter::once(first).chain(duplicates.map(|pair| pair.1))
+    }
+}
+
+/// Finds the exact duplicates of the documents that get labels, in the collection `to`.
+pub(super) fn duplicates(
+    decisions: &[Decision],
+    to: &Workspace,
+    held: &Cell<u64>,
+    context: &Context<'_>,
+) -> Result<Duplicates> {
+    let mut found: Vec<u32> = decisions.iter().map(|decision| decision.new).collect();
+    found.sort_unstable();
+    found.dedup();
+    let room = context.budget.memory.0.saturating_sub(held.get());
+    let (mut pairs, mut count) = (Vec::new(), 0u64);
+    Catalogue::each_representative(to, |document, first| {
+        if document.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if document != first && found.binary_search(&first).is_ok() {
+            count += 1;
+            if count * DUPLICATE_BYTES <= room {
+                pairs.push((first, document));
+            }
+        }
+        Ok(())
+    })?;
+    held.set(held.get() + count * DUPLICATE_BYTES);
+    let what = || format!("{count} exact duplicates of documents that were found");
+    context.budget.require(ByteSize(held.get()), what)?;
+    pairs.sort_unstable();
+    Ok(Duplicates {
+        pairs,
+        documents: found.len() as u64 + count,
+    })
+}
+
+impl Documents {
+    /// The shingles of the document of a label.
+    pub fn size(&self, label: u32, sizes: &[u32]) -> u32 {
+        match self.places[label as usize] {
+            NONE => 0,
+            place => sizes[place as usize],
+        }
+    }
+}

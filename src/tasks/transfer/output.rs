@@ -1,0 +1,183 @@
+//! The files of a transfer.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::labels::Labels;
+use super::links::{Candidate, Decision, Links, resemblance};
+use super::{CONFLICTS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
+use crate::Result;
+use crate::engine::cluster::cell;
+use crate::engine::outputs;
+use crate::store::disk::{self, AtomicFile};
+use crate::store::workspace::Workspace;
+use crate::tasks::evaluate::qrels::key_of;
+
+/// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
+/// what a table takes while it grows.
+pub(super) const SEEN_BYTES: u64 = 112;
+
+/// Refuses an output directory in which an input or a file of a collection would be replaced.
+pub(super) fn check_output(
+    output: &Path,
+    path: &Path,
+    labels: &Labels,
+    collections: [&Workspace; 2],
+) -> Result<()> {
+    let files = [labels.file_name(), TRANSFERRED_FILE, CONFLICTS_FILE];
+    outputs::check_files(output, files, &collections, &[path])
+}
+
+/// The files that are open; none without an output directory.
+#[derive(Default)]
+pub(super) struct Outputs {
+    labels: Option<AtomicFile>,
+    transferred: Option<AtomicFile>,
+    conflicts: Option<AtomicFile>,
+    /// The topics, subtopics and docnos of the written labels, if docnos repeat.
+    seen: Option<HashSet<(u32, u32, u128)>>,
+}
+
+impl Outputs {
+    pub fn create(config: &TransferConfig, labels: &Labels) -> Result<Outputs> {
+        let Some(output) = &config.output else {
+            return Ok(Outputs::default());
+        };
+        disk::create_lasting_directory(output)?;
+        disk::claim(output);
+        let create = |name| AtomicFile::create(&output.join(name)).map(Some);
+        Ok(Outputs {
+            labels: create(labels.file_name())?,
+            transferred: create(TRANSFERRED_FILE)?,
+            conflicts: create(CONFLICTS_FILE)?,
+            seen: None,
+        })
+    }
+
+    /// Writes the candidates of a document that have different labels.
+    pub fn conflict(
+        &mut self,
+        docno: &str,
+        candidates: &[Candidate],
+        links: &Links,
+        labels: &Labels,
+    ) -> Result<()> {
+        let Some(out) = &mut self.conflicts else {
+            return Ok(());
+        };
+        let json = |text: &str| Value::from(text).to_string();
+        let judgements = &labels.judgements;
+        let of = |candidate: &Candidate| &judgements.all[candidate.label as usize];
+        let first = of(&candidates[0]);
+        let topic = json(&judgements.topics[first.topic as usize]);
+        let shingles = candidates[0].link.shingles;
+        let topic = match labels.format {
+            LabelsFormat::Trec | LabelsFormat::Prels => format!("\"topic\":{topic},"),
+            LabelsFormat::Ndeval => {
+                let subtopic = json(judgements.repeated(first));
+                format!("\"topic\":{topic},\"subtopic\":{subtopic},")
+            }
+            _ => String::new(),
+        };
+        let docno = json(docno);
+        let start = format!("{{{topic}\"docno\":{docno},\"shingles\":{shingles},\"candidates\":[");
+        out.put(start.as_bytes())?;
+        let mut line = String::new();
+        for (n, candidate) in candidates.iter().enumerate() {
+            let (label, link) = (of(candidate), candidate.link);
+            let size = links.sizes[link.old as usize];
+            let text = match labels.format {
+                LabelsFormat::Jsonl => judgements.repeated(label).to_string(),
+                LabelsFormat::Tsv | LabelsFormat::Text | LabelsFormat::Csv => {
+                    json(&labels.text(label))
+                }
+                _ => label.grade.to_string(),
+            };
+            line.clear();
+            let _ = write!(
+                line,
+                "{}{{\"docno\":{},\"label\":{text},\"resemblance\":{},\"shared\":{},\"shingles\":{size}}}",
+                if n > 0 { "," } else { "" },
+                json(judgements.docno(label)),
+                resemblance(link.shared, size, link.shingles),
+                link.shared,
+            );
+            out.put(line.as_bytes())?;
+        }
+        out.put(b"]}\n")
+    }
+
+    /// Writes what stands before the labels. `repeats` says whether docnos may repeat.
+    pub fn begin(&mut self, labels: &Labels, repeats: bool) -> Result<()> {
+        self.seen = repeats.then(HashSet::new);
+        if let (Some(out), Some(line)) = (&mut self.labels, labels.first_line()) {
+            out.put(line.as_bytes())?;
+        }
+        if let Some(out) = &mut self.transferred {
+            let columns = labels.columns();
+            let line = format!(
+                "# format: lookalike 1\n{columns}\tdocno_from\tdocno_to\tresemblance\tshared\t\
+                 shingles_from\tshingles_to\n"
+            );
+            out.put(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a label that a document gets. `size` is the number of shingles of the document that
+    /// it comes from.
+    pub fn transferred(
+        &mut self,
+        (labels, number): (&Labels, u32),
+        decision: &Decision,
+        size: u32,
+        docno: &str,
+        report: &mut TransferReport,
+    ) -> Result<()> {
+        let label = &labels.judgements.all[number as usize];
+        report.written += 1;
+        if let Some(out) = &mut self.transferred {
+            let line = format!(
+                "{}\t{}\t{}\t{}\t{}\t{size}\t{}\n",
+                labels.cells(label),
+                cell(labels.judgements.docno(label)),
+                cell(docno),
+                resemblance(decision.shared, size, decision.shingles),
+                decision.shared,
+                decision.shingles,
+            );
+            out.put(line.as_bytes())?;
+        }
+        let Some(line) = labels.line(label, docno) else {
+            report.unwritable += 1;
+            return Ok(());
+        };
+        if let Some(seen) = &mut self.seen {
+            let subtopic = labels.judgements.subtopic(label);
+            if !seen.insert((label.topic, subtopic, key_of(docno))) {
+                report.repeated += 1;
+                return Ok(());
+            }
+        }
+        match &mut self.labels {
+            Some(out) => out.put(line.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    pub fn finish(self, config: &TransferConfig) -> Result<()> {
+        for file in [self.conflicts, self.transferred, self.labels]
+            .into_iter()
+            .flatten()
+        {
+            file.finish()?;
+        }
+        match &config.output {
+            Some(output) => disk::sync_directory(output),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! A comparison of two texts, cut into parts for display.
+
+use super::differences::{Out, Stretch, differences};
+use super::words::{Pieces, Words, numbers};
+use crate::text::parse::ParseConfig;
+
+/// How stretches without a difference are folded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fold {
+    /// Words shown before and after a difference.
+    pub context: usize,
+    /// A stretch that would hide fewer words is not folded.
+    pub least: usize,
+}
+
+/// A part of a comparison, in order. The ranges are of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// Equal words that are not shown.
+    Folded(Stretch),
+    /// Stretches that are shown.
+    Shown(Vec<Stretch>),
+}
+
+/// A row side by side is cut at the end of a sentence if it has this number of words on a side.
+const SENTENCES: usize = 40;
+/// A row is cut between equal words if it has this number of words on a side.
+const ROW: usize = 100;
+
+/// The most equal words that are shown as part of the difference around them.
+const ISLAND: usize = 5;
+/// For each of these words, the least words of the differences before and after them.
+const SEA: usize = 4;
+
+/// Two texts and where their words differ.
+#[derive(Debug)]
+pub(crate) struct TextComparison<'t> {
+    pub a: Pieces<'t>,
+    pub b: Pieces<'t>,
+    /// All stretches, in tokens. A stretch that differs may contain a few equal words.
+    pub stretches: Vec<Stretch>,
+}
+
+impl<'t> TextComparison<'t> {
+    pub(crate) fn new(a: &'t Words, b: &'t Words, parse: &ParseConfig) -> Self {
+        let (of_a, of_b) = numbers(a, b, parse);
+        TextComparison {
+            stretches: without_islands(differences(&of_a, &of_b), &of_a, &of_b),
+            a: Pieces::new(a),
+            b: Pieces::new(b),
+        }
+    }
+
+    /// The bytes of a stretch, with the punctuation and white space around its words.
+    pub(crate) fn bytes(&self, stretch: &Stretch) -> Stretch {
+        Stretch {
+            equal: stretch.equal,
+            a: self.a.bytes(&stretch.a),
+            b: self.b.bytes(&stretch.b),
+        }
+    }
+
+    /// The whole comparison, without long equal stretches if they are to be folded.
+    pub(crate) fn blocks(&self, fold: Option<Fold>) -> Vec<Block> {
+        let Some(Fold { context, least }) = fold else {
+            return match self.stretches.is_empty() {
+                true => Vec::new(),
+                false => vec![Block::Shown(self.stretches.clone())],
+            };
+        };
+        let mut blocks = Vec::new();
+        let mut shown: Vec<Stretch> = Vec::new();
+        let last = self.stretches.len().saturating_sub(1);
+        for (n, stretch) in self.stretches.iter().enumerate() {
+            // At each end of the texts there is a difference on one side only.
+            let before = if n == 0 { 0 } else { context };
+            let after = if n == last { 0 } else { context };
+            let folded = stretch.a.len().saturating_sub(before.saturating_add(after));
+            if !stretch.equal || folded < least.max(1) {
+                shown.push(stretch.clone());
+                continue;
+            }
+            let [front, middle, back] = cut(stretch, before, stretch.a.len() - after);
+            shown.extend(front);
+            if !shown.is_empty() {
+                blocks.push(Block::Shown(std::mem::take(&mut shown)));
+            }
+            blocks.extend(middle.map(Block::Folded));
+            shown.extend(back);
+        }
+        if !shown.is_empty() {
+            blocks.push(Block::Shown(shown));
+        }
+        blocks
+    }
+
+    /// Cuts stretches into rows, which are shown side by side: where both texts begin a line, and
+    /// within long lines between equal words. In each row the two texts stay near each other,
+    /// whatever lengths they have.
+    pub(crate) fn rows(&self, shown: &[Stretch]) -> Vec<Vec<Stretch>> {
+        let mut rows = vec![Vec::new()];
+        let (mut words_a, mut words_b) = (0usize, 0usize);
+        let mut push = |stretch: Stretch, ends: bool| {
+            words_a += stretch.a.len();
+            words_b += stretch.b.len();
+            let (at_a, at_b) = (stretch.a.end, stretch.b.end);
+            let equal = stretch.equal;
+            if let Some(row) = rows.last_mut() {
+                let row: &mut Vec<Stretch> = row;
+                match row.last_mut() {
+                    Some(last) if last.equal == equal => {
+                        last.a.end = at_a;
+                        last.b.end = at_b;
+                    }
+                    _ => row.push(stretch),
+                }
+            }
+            let (gap_a, gap_b) = (self.a.gap(at_a), self.b.gap(at_b));
+            let both = |is: fn(&str) -> bool| is(gap_a) && is(gap_b);
+            let words = words_a.max(words_b);
+            let cut = both(|gap| gap.contains('\n'))
+                || ends && words >= SENTENCES && both(|gap| gap.contains(['.', '!', '?', '。']))
+                || ends && words >= ROW && both(|gap| gap.contains(char::is_whitespace));
+            if cut {
+                rows.push(Vec::new());
+                (words_a, words_b) = (0, 0);
+            }
+        };
+        for stretch in shown {
+            if !stretch.equal {
+                push(stretch.clone(), false);
+                continue;
+            }
+            for (a, b) in stretch.a.clone().zip(stretch.b.clone()) {
+                let word = Stretch {
+                    equal: true,
+                    a: a..a + 1,
+                    b: b..b + 1,
+                };
+                push(word, true);
+            }
+        }
+        rows.retain(|row| !row.is_empty());
+        rows
+    }
+}
+
+/// Joins differences that only a few equal words separate. Two passages that have nothing to do
+/// with each other share some words in the same order, and a reader does not care which.
+fn without_islands(stretches: Vec<Stretch>, of_a: &[u32], of_b: &[u32]) -> Vec<Stretch> {
+    let size = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
+    let mut joined: Vec<Stretch> = Vec::with_capacity(stretches.len());
+    let mut rest = stretches.into_iter().peekable();
+    while let Some(stretch) = rest.next() {
+        let words = stretch.a.len();
+        let is_island = stretch.equal && words <= ISLAND;
+        match (joined.last_mut(), rest.peek()) {
+            (Some(before), Some(after))
+                if is_island && words * SEA <= size(before).min(size(after)) =>
+            {
+                before.a.end = after.a.end;
+                before.b.end = after.b.end;
+                rest.next();
+            }
+            _ => joined.push(stretch),
+        }
+    }
+    // A joined difference may begin or end with words that are equal after all.
+    let mut out = Out::default();
+    for Stretch { equal, a, b } in joined {
+        let (Some(left), Some(right)) = (of_a.get(a.clone()), of_b.get(b.clone())) else {
+            continue;
+        };
+        let front = left.iter().zip(right).take_while(|(x, y)| x == y).count();
+        let most = left.len().min(right.len()) - front;
+        let back = left.iter().rev().zip(right.iter().rev()).take(most);
+        let back = back.take_while(|(x, y)| x == y).count();
+        if equal || front + back == 0 {
+            out.push(equal, a, b);
+            continue;
+        }
+        let (from_a, from_b) = (a.start + front, b.start + front);
+        let (to_a, to_b) = (a.end - back, b.end - back);
+        out.push(true, a.start..from_a, b.start..from_b);
+        out.push(false, from_a..to_a, from_b..to_b);
+        out.push(true, to_a..a.end, to_b..b.end);
+    }
+    out.0
+}
+
+/// Cuts an equal stretch in three; parts without words are `None`.
+fn cut(stretch: &Stretch, first: usize, second: usize) -> [Option<Stretch>; 3] {
+    let part = |from: usize, to: usize| {
+        (from < to).then(|| Stretch {
+            equal: true,
+            a: stretch.a.start + from..stretch.a.start + to,
+            b: stretch.b.start + from..stretch.b.start + to,
+        })
+    };
+    [
+        part(0, first),
+        part(first, second),
+        part(second, stretch.a.len()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse::{TokenKind, token_spans};
+
+    const FOLD: Fold = Fold {
+        context: 15,
+        least: 10,
+    };
+
+    fn words(text: &str) -> Words {
+        Words {
+            text: text.into(),
+            spans: token_spans(text, &ParseConfig::default()),
+            cut: false,
+        }
+    }
+
+    /// Both sides as text: `[-only in a-]`, `{+only in b+}`, `<n>` for a fold.
+    fn marked(a: &str, b: &str, fold: Option<Fold>) -> (String, String) {
+        let (mut left, mut right) = (String::new(), String::new());
+        let (of_a, of_b) = (words(a), words(b));
+        let comparison = TextComparison::new(&of_a, &of_b, &ParseConfig::default());
+        for block in comparison.blocks(fold) {
+            match block {
+                Block::Folded(stretch) => {
+                    left.push_str(&format!("<{}>", stretch.a.len()));
+                    right.push_str(&format!("<{}>", stretch.b.len()));
+                }
+                Block::Shown(stretches) => {
+                    let rows = comparison.rows(&stretches);
+                    let tokens = |all: &[Stretch]| all.iter().map(|s| s.a.len() + s.b.len()).sum();
+                    let in_rows: usize = rows.iter().map(|row| tokens(row)).sum::<usize>();
+                    let all: usize = tokens(&stretches);
+                    assert_eq!(in_rows, all);
+                    for stretch in stretches {
+                        let Stretch { equal, a: x, b: y } = comparison.bytes(&stretch);
+                        let (a, b) = (&a[x], &b[y]);
+                        if equal {
+                            left.push_str(a);
+                            right.push_str(b);
+                        } else {
+                            left.push_str(&format!("[-{a}-]"));
+                            right.push_str(&format!("{{+{b}+}}"));
+                        }
+                    }
+                }
+            }
+        }
+        (left.replace("[--]", ""), right.replace("{++}", ""))
+    }
+
+    #[test]
+    fn words_are_compared_as_they_are_shingled() {
+        let (a, b) = marked(
+            "The Cat (black) sat; on the mat.",
+            "the cat [black], stood on THE mat",
+            Some(FOLD),
+        );
+        assert_eq!(a, "The Cat (black) [-sat; -]on the mat.");
+        assert_eq!(b, "the cat [black], {+stood +}on THE mat");
+    }
+
+    #[test]
+    fn corners() {
+        for (a, b) in [
+            ("a", ""),
+            ("", "b"),
+            ("(a", "a)"),
+            ("«a» b", "- a -"),
+            ("a\u{2019}b \u{130}", "A'B i\u{307}"),
+        ] {
+            let (left, right) = marked(a, b, Some(FOLD));
+            assert_eq!(left.replace("[-", "").replace("-]", ""), a);
+            assert_eq!(right.replace("{+", "").replace("+}", ""), b);
+        }
+        assert_eq!(marked("", "", None), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn long_stretches_are_folded_between_differences() {
+        let same: String = (0..100).map(|n| format!("w{n} ")).collect();
+        let of = |a: &str, b: &str, fold| marked(a, b, fold).0;
+        let (x, y) = (format!("{same}x {same}"), format!("{same}y {same}"));
+        let a = of(&x, &y, Some(FOLD));
+        let context: String = (85..100).map(|n| format!("w{n} ")).collect();
+        let behind: String = (0..15).map(|n| format!("w{n} ")).collect();
+        assert_eq!(a, format!("<85>{context}[-x -]{behind}<85>"));
+        assert_eq!(of(&x, &y, None), format!("{same}[-x -]{same}"));
+        let a = of(&format!("x {same}y"), &format!("y {same}x"), Some(FOLD));
+        assert_eq!(a, format!("[-x -]{behind}<70>{context}[-y-]"));
+        assert_eq!(of(&same, &same, Some(FOLD)), "<100>");
+        assert_eq!(of("a b c", "A, b c.", Some(FOLD)), "a b c");
+        let none = Fold {
+            context: 0,
+            least: 0,
+        };
+        assert_eq!(of("a b c", "a x c", Some(none)), "<1>[-b -]<1>");
+    }
+
+    #[test]
+    fn a_few_equal_words_do_not_break_a_difference() {
+        let (a, b) = marked("1 2 3 4 x 5 6 7 8 y", "9 10 11 12 x 13 14 15 16 y", None);
+        assert_eq!(a, "[-1 2 3 4 x 5 6 7 8 -]y");
+        assert_eq!(b, "{+9 10 11 12 x 13 14 15 16 +}y");
+        // The differences are too small for it.
+        let (a, _) = marked("1 2 3 x 5 6 7 8 y", "9 10 11 x 13 14 15 16 y", None);
+        assert_eq!(a, "[-1 2 3 -]x [-5 6 7 8 -]y");
+        // The words at its ends are no part of a joined difference.
+        let (a, b) = marked("0 a b c d x e f g h 1 x 2", "0 x i j k l m n 1 x 2", None);
+        assert_eq!(a, "0 [-a b c d x e f g h -]1 x 2");
+        assert_eq!(b, "0 {+x i j k l m n +}1 x 2");
+    }
+
+    #[test]
+    fn rows_begin_where_both_texts_begin_a_line() {
+        let rows = |a: &str, b: &str| -> Vec<(String, String)> {
+            let (of_a, of_b) = (words(a), words(b));
+            let comparison = TextComparison::new(&of_a, &of_b, &ParseConfig::default());
+            let rows = comparison.rows(&comparison.stretches);
+            let text = |row: &[Stretch]| {
+                let bytes: Vec<Stretch> = row.iter().map(|s| comparison.bytes(s)).collect();
+                let left: String = bytes.iter().map(|s| &a[s.a.clone()]).collect();
+                let right: String = bytes.iter().map(|s| &b[s.b.clone()]).collect();
+                (left, right)
+            };
+            rows.iter().map(|row| text(row)).collect()
+        };
+        let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(
+            rows("a b\nc d\ne f", "a x\nc d e\ny\nf"),
+            [pair("a b\n", "a x\n"), pair("c d\ne f", "c d e\ny\nf")]
+        );
+        // Lines that only one text has are a row of their own.
+        assert_eq!(
+            rows("a\nb\n", "a\nx y\nb\n"),
+            [pair("a\n", "a\n"), pair("", "x y\n"), pair("b\n", "b\n")]
+        );
+        let long: String = (0..250).map(|n| format!("w{n} ")).collect();
+        let lengths: Vec<usize> = rows(&long, &long)
+            .iter()
+            .map(|(left, _)| left.split_whitespace().count())
+            .collect();
+        assert_eq!(lengths, [100, 100, 50]);
+    }
+
+    #[test]
+    fn numbers_are_those_of_canonical_texts() {
+        let text = "The the THE don\u{2019}t DON'T x \u{130} i\u{307} x";
+        let (a, b) = numbers(&words(text), &words("x the y"), &ParseConfig::default());
+        assert_eq!(a, [0, 0, 0, 1, 1, 2, 3, 3, 2]);
+        assert_eq!(b, [2, 0, 4]);
+        let (a, _) = numbers(
+            &Words {
+                spans: token_spans(text, &TokenKind::Whitespace.into()),
+                ..words(text)
+            },
+            &Words::default(),
+            &TokenKind::Whitespace.into(),
+        );
+        assert_eq!(a, [0, 1, 2, 3, 4, 5, 6, 7, 5]);
+    }
+}

@@ -1,0 +1,152 @@
+//! A text and where its tokens lie.
+
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+
+use crate::text::parse::{ParseConfig, push_canonical};
+
+/// Upper limit on the memory of [`numbers`] for each token of both texts.
+pub(crate) const NUMBER_BYTES: u64 = 48;
+
+/// A readable text and where its tokens lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub text: String,
+    pub spans: Vec<Range<usize>>,
+    /// Whether this is only the beginning of the text.
+    pub cut: bool,
+}
+
+impl Words {
+    /// The memory that a text with its spans takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.capacity() + self.spans.capacity() * size_of::<Range<usize>>()
+    }
+
+    /// The text of a token.
+    fn token(&self, span: &Range<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The bytes from the first of some tokens to the last.
+    pub(crate) fn bytes_of(&self, tokens: &Range<usize>) -> Range<usize> {
+        let at = |token: usize| self.spans.get(token);
+        let start = at(tokens.start).map_or(self.text.len(), |span| span.start);
+        let last = tokens.end.checked_sub(1).and_then(at);
+        let end = last.map_or(start, |span| span.end);
+        start..end.max(start)
+    }
+}
+
+/// A number for each token of two texts. Tokens with the same canonical text have the same number.
+pub(crate) fn numbers(a: &Words, b: &Words, parse: &ParseConfig) -> (Vec<u32>, Vec<u32>) {
+    let tokens = a.spans.len() + b.spans.len();
+    let mut numbering = Numbering {
+        parse,
+        firsts: Vec::new(),
+        slots: vec![EMPTY; (tokens + tokens / 3 + 1).next_power_of_two()],
+        hash: RandomState::new(),
+        canonical: String::new(),
+        other: String::new(),
+    };
+    let [a, b] = [a, b].map(|words| {
+        let tokens = words.spans.iter().map(|span| words.token(span));
+        tokens.map(|token| numbering.number(token)).collect()
+    });
+    (a, b)
+}
+
+const EMPTY: u32 = u32::MAX;
+
+/// A table of the tokens so far, which keeps no text of its own.
+struct Numbering<'t> {
+    parse: &'t ParseConfig,
+    /// By number, its first token as it is written.
+    firsts: Vec<&'t str>,
+    /// Numbers by hash, with linear probing.
+    slots: Vec<u32>,
+    /// With keys of this process, so that nobody can choose tokens that collide.
+    hash: RandomState,
+    canonical: String,
+    other: String,
+}
+
+impl<'t> Numbering<'t> {
+    fn number(&mut self, token: &'t str) -> u32 {
+        self.canonical.clear();
+        push_canonical(token, self.parse, &mut self.canonical);
+        let mask = self.slots.len() - 1;
+        let mut at = self.hash.hash_one(&self.canonical) as usize & mask;
+        loop {
+            let Some(slot) = self.slots.get_mut(at) else {
+                return EMPTY;
+            };
+            let Some(&first) = self.firsts.get(*slot as usize) else {
+                *slot = self.firsts.len() as u32;
+                self.firsts.push(token);
+                return *slot;
+            };
+            if first != token {
+                self.other.clear();
+                push_canonical(first, self.parse, &mut self.other);
+            }
+            if first == token || self.other == self.canonical {
+                return *slot;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// A text cut into pieces: each token with the punctuation around it, up to the next white space.
+#[derive(Debug)]
+pub(crate) struct Pieces<'t> {
+    pub words: &'t Words,
+    /// Where each piece begins, and finally where the text ends.
+    starts: Vec<usize>,
+}
+
+impl<'t> Pieces<'t> {
+    pub(crate) fn new(words: &'t Words) -> Self {
+        let mut starts = Vec::with_capacity(words.spans.len() + 1);
+        let mut end = 0;
+        for span in &words.spans {
+            let between = words.text.get(end..span.start).unwrap_or_default();
+            // An opening bracket belongs to the word after it. Characters before white space belong
+            // to the word before.
+            let at = match between.char_indices().rfind(|(_, c)| c.is_whitespace()) {
+                _ if starts.is_empty() => 0,
+                Some((at, c)) => end + at + c.len_utf8(),
+                None => span.start,
+            };
+            starts.push(at);
+            end = span.end;
+        }
+        if starts.is_empty() {
+            starts.push(0);
+        }
+        starts.push(words.text.len());
+        Pieces { words, starts }
+    }
+
+    /// Bytes of some pieces.
+    pub(crate) fn bytes(&self, pieces: &Range<usize>) -> Range<usize> {
+        let at = |piece: usize| self.starts.get(piece).copied();
+        let all = self.words.text.len();
+        at(pieces.start).unwrap_or(all)..at(pieces.end).unwrap_or(all)
+    }
+
+    /// The text between a token and the token before it. A line begins before the first token and
+    /// after the last.
+    pub(crate) fn gap(&self, token: usize) -> &'t str {
+        let spans = &self.words.spans;
+        let before = token.checked_sub(1).and_then(|before| spans.get(before));
+        match (before, spans.get(token)) {
+            (Some(before), Some(span)) => {
+                let gap = self.words.text.get(before.end..span.start);
+                gap.unwrap_or_default()
+            }
+            _ => "\n",
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! From the bytes of inputs to text and tokens.
+//!
+//! - [`read`], stage 1: inputs -> raw documents, in batches
+//! - [`parse`], stage 2: raw documents -> canonical text and tokens
+//! - [`align`]: where the tokens of two texts agree and where they differ
+
+pub(crate) mod align;
+pub mod parse;
+pub mod read;

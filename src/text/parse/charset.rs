@@ -1,0 +1,883 @@
+//! Decides the charset of a document and decodes its bytes to UTF-8.
+//!
+//! The first rule that applies wins, after the WHATWG Encoding and HTML standards:
+//!
+//! 1. A byte order mark, including those of UTF-32.
+//! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
+//!    the first [`PRESCAN_BYTES`].
+//! 3. UTF-16 or UTF-32, if the bytes evidently are ([`crate::base::wide`]).
+//! 4. ISO-2022-JP, if all bytes are ASCII and have its escape sequences.
+//! 5. UTF-8, if the bytes are valid.
+//! 6. UTF-8 that is damaged only in some places.
+//! 7. The charset declared by a later `<meta>` tag.
+//! 8. The detector, or windows-1252.
+//!
+//! Labels have the meaning that the Encoding standard gives them (`latin1` is windows-1252).
+//!
+//! # Where we depart from the standards
+//! - Bytes declared as UTF-8 that are not valid UTF-8 are treated as undeclared, with a notice: on
+//!   the web such a label is a server's default far more often than the bytes are damaged. The
+//!   bytes count as damaged UTF-8, declared or not, if characters of several bytes outnumber the
+//!   invalid places by more than two to one: in other charsets such sequences are rare. Of the 217
+//!   pages in EUC-KR of linuxdocs-medium, none has a ratio above one to four. Of its three other
+//!   pages that are not valid UTF-8, none of which declares a charset, two have a ratio of eleven
+//!   to one. UTF-8 that is only cut off inside its last character stays UTF-8.
+//! - Bytes declared as UTF-16 that are valid UTF-8 without a NUL, and ASCII with escape sequences
+//!   that is declared as another Japanese charset, are treated as undeclared, with a notice.
+//! - A late `<meta>` tag does not count where the bytes are UTF-8, which is better evidence.
+//! - The charsets that browsers refuse to decode (`hz-gb-2312`, `iso-2022-kr` ...) count as unknown
+//!   labels. So their ASCII part can be read, where browsers show nothing.
+//! - UTF-32 can be declared.
+
+use std::io;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{
+    Decoder, DecoderResult, EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
+    WINDOWS_1252,
+};
+
+use super::doubt;
+use crate::base::wide::{Wide, WideDecoder};
+use crate::text::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
+
+/// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
+/// unless nothing else does.
+const PRESCAN_BYTES: usize = 1024;
+
+/// Bytes passed to the detector. That is enough text for a confident guess, and the detector reads
+/// only about ten megabytes a second.
+const DETECT_BYTES: usize = 4096;
+
+/// Bytes of a longer stretch of ASCII that are passed to the detector, on either side. The others
+/// say nothing of the charset.
+const DETECT_ASCII: usize = 16;
+
+/// Escape sequences among which one of ISO-2022-JP is looked for.
+const MOST_ESCAPES: usize = 64;
+
+/// Bytes after an escape sequence that must be ISO-2022-JP.
+const ESCAPED_BYTES: usize = 1024;
+
+/// Fewer bytes may be UTF-16 and valid UTF-8.
+const LEAST_BYTES: usize = 8;
+
+/// Maximum characters of a label in a notice: a label may be any bytes of any length.
+const LABEL_CHARS: usize = 40;
+
+/// What bytes are decoded from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    Standard(&'static Encoding),
+    Wide(Wide),
+}
+
+impl Coding {
+    /// Its name in the Encoding standard, if it is there.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Coding::Standard(encoding) => encoding.name(),
+            Coding::Wide(wide) => wide.name(),
+        }
+    }
+
+    fn is_ascii_compatible(self) -> bool {
+        matches!(self, Coding::Standard(encoding) if encoding.is_ascii_compatible())
+    }
+}
+
+const PLAIN: Coding = Coding::Standard(UTF_8);
+
+/// The decision about a document's charset.
+#[derive(Debug)]
+pub(super) struct Charset {
+    /// The charset to decode from.
+    pub(super) coding: Coding,
+    /// Length of the byte order mark, which is not part of the text.
+    pub(super) start: usize,
+    /// Whether the bytes from `start` on are UTF-8 already.
+    pub(super) as_is: bool,
+    /// Whether this is markup that begins with an XML declaration.
+    pub(super) xml: bool,
+    /// The origin of the label, for the notice about bytes that are not in the charset.
+    pub(super) source: &'static str,
+}
+
+/// Decides the charset and adds problems with a declaration, or with the text that results, to
+/// `notices`.
+pub(super) fn decide(
+    document: &RawDocument<'_>,
+    detector: bool,
+    notices: &mut Vec<Reject>,
+) -> Charset {
+    let (mark, start) = match &document.body[..] {
+        [0xef, 0xbb, 0xbf, ..] => (Some(PLAIN), 3),
+        body => match Wide::of_mark(body) {
+            Some(wide) => (Some(Coding::Wide(wide)), wide.width()),
+            None => (None, 0),
+        },
+    };
+    let text = &document.body[start..];
+    let ascii = Encoding::ascii_valid_up_to(text);
+    let charset = choose(document, (text, ascii), mark, detector, notices);
+    let charset = Charset { start, ..charset };
+    let doubt = match charset.coding {
+        _ if charset.as_is => {
+            let told = |notice: &Reject| notice.reason == Reason::InvalidBytes;
+            doubt::of(text, ascii, document.notices.iter().any(told))
+        }
+        coding if coding == PLAIN => None,
+        coding => {
+            let from = match coding.is_ascii_compatible() {
+                true => ascii,
+                false => 0,
+            };
+            let end = text.len().min(from + doubt::LOOK);
+            let mut sample = vec![0; 2 * doubt::LOOK];
+            let length = Decoding::of(coding, &text[from..end], 0).next_piece(&mut sample);
+            doubt::of(&sample[..length], 0, true)
+        }
+    };
+    let told = |notice: &Reject| notice.reason == Reason::DoubtfulText;
+    if let Some(detail) = doubt
+        && !notices.iter().any(told)
+    {
+        notices.push(notice(Reason::DoubtfulText, detail));
+    }
+    charset
+}
+
+/// Decides by the text behind the mark, of which the first `ascii` bytes are ASCII.
+fn choose(
+    document: &RawDocument<'_>,
+    (text, ascii): (&[u8], usize),
+    mark: Option<Coding>,
+    detector: bool,
+    notices: &mut Vec<Reject>,
+) -> Charset {
+    let markup = document.content == ContentKind::Markup;
+    let utf8 = std::str::from_utf8(&text[ascii..]);
+    let mut charset = Charset {
+        coding: PLAIN,
+        start: 0,
+        as_is: false,
+        xml: markup && is_xml(text),
+        source: "byte order mark",
+    };
+    let mut declared = match mark {
+        Some(coding) => Some(coding),
+        None => declared(document, text, markup, notices).map(|(coding, source)| {
+            charset.source = source;
+            coding
+        }),
+    };
+    if let (Some(coding), None, Ok(_)) = (declared, mark, utf8)
+        && contradicts(coding, text, ascii)
+    {
+        let (name, source) = (coding.name(), charset.source);
+        notices.push(notice(
+            Reason::WrongCharset,
+            format!("{name} by {source}, but the bytes are not"),
+        ));
+        declared = None;
+    }
+    if declared.is_none() {
+        if let Some(wide) = Wide::of_evidence(text) {
+            (charset.coding, charset.source) = (Coding::Wide(wide), "its first bytes");
+            return charset;
+        }
+        let is_ascii = ascii == text.len();
+        match is_ascii.then(|| escapes_in(text)).flatten() {
+            Some(Escapes::Japanese) => {
+                charset.coding = Coding::Standard(ISO_2022_JP);
+                charset.source = "its escape sequences";
+                return charset;
+            }
+            Some(Escapes::Other) => {
+                let detail = "escape sequences of ISO-2022-KR or ISO-2022-CN are not decoded";
+                notices.push(notice(Reason::DoubtfulText, detail.into()));
+            }
+            None => {}
+        }
+    }
+    let error = match (declared, utf8) {
+        (declared, Ok(_)) if declared.is_none_or(|coding| coding == PLAIN) => {
+            charset.as_is = true;
+            return charset;
+        }
+        (Some(coding), utf8) if coding != PLAIN || mark.is_some() => {
+            charset.coding = coding;
+            charset.as_is = coding.is_ascii_compatible() && ascii == text.len();
+            if utf8.is_ok() && coding.is_ascii_compatible() && doubt::is_utf8(&text[ascii..]) {
+                let (name, source) = (coding.name(), charset.source);
+                let detail = format!("{name} by {source}, but all its bytes are UTF-8");
+                notices.push(notice(Reason::DoubtfulText, detail));
+            }
+            return charset;
+        }
+        (_, Ok(_)) => return charset,
+        (_, Err(error)) => error,
+    };
+    // The text is undeclared, or declared as UTF-8, and it is not valid UTF-8.
+    let valid = ascii + error.valid_up_to();
+    if error.error_len().is_none() && valid > ascii {
+        return charset;
+    }
+    if is_damaged_utf8(text) {
+        if declared.is_none() {
+            charset.source = "most of its bytes";
+        }
+        return charset;
+    }
+    if declared.is_none() && markup {
+        let mut scan = MetaScan {
+            rest: text,
+            late: true,
+        };
+        declared = first_label(&mut scan, notices);
+        charset.source = "meta tag";
+        if let Some(coding) = declared.filter(|coding| *coding != PLAIN) {
+            charset.coding = coding;
+            return charset;
+        }
+    }
+    if declared.is_some() {
+        let start = document.body.len() - text.len();
+        notices.push(notice(
+            Reason::WrongCharset,
+            format!(
+                "UTF-8 by {}, but byte {} is not",
+                charset.source,
+                start + valid
+            ),
+        ));
+    }
+    charset.source = if detector { "detector" } else { "default" };
+    charset.coding = Coding::Standard(if detector { detect(text) } else { WINDOWS_1252 });
+    charset
+}
+
+/// Whether text that is valid UTF-8 is certainly not in the charset that it declares.
+fn contradicts(coding: Coding, text: &[u8], ascii: usize) -> bool {
+    match coding {
+        Coding::Standard(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => {
+            let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+            text.len() >= LEAST_BYTES && !text.iter().any(is_control)
+        }
+        Coding::Standard(encoding) if encoding == SHIFT_JIS || encoding == EUC_JP => {
+            ascii == text.len() && escapes_in(text) == Some(Escapes::Japanese)
+        }
+        _ => false,
+    }
+}
+
+/// What escape sequences of ISO-2022 in ASCII begin.
+#[derive(PartialEq)]
+enum Escapes {
+    Japanese,
+    /// Characters of ISO-2022-KR or ISO-2022-CN, which are not decoded.
+    Other,
+}
+
+/// Whether ASCII has an escape sequence that begins Japanese characters, and is ISO-2022-JP from
+/// there on; or another one of ISO-2022.
+fn escapes_in(text: &[u8]) -> Option<Escapes> {
+    for at in memchr::memchr_iter(b'\x1b', text).take(MOST_ESCAPES) {
+        match text[at + 1..] {
+            [b'$', b'B' | b'@', ..] | [b'(', b'I', ..] => {
+                let sample = &text[at..text.len().min(at + ESCAPED_BYTES)];
+                let mut decoder = ISO_2022_JP.new_decoder_without_bom_handling();
+                let mut out = [0; 3 * ESCAPED_BYTES];
+                let (result, ..) =
+                    decoder.decode_to_utf8_without_replacement(sample, &mut out, false);
+                return (result == DecoderResult::InputEmpty).then_some(Escapes::Japanese);
+            }
+            [b'$', b')', b'A' | b'C' | b'G', ..] => return Some(Escapes::Other),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether most of the non-ASCII bytes are in UTF-8.
+fn is_damaged_utf8(text: &[u8]) -> bool {
+    let (mut characters, mut damages) = (0u64, 0u64);
+    for chunk in text.utf8_chunks() {
+        let leads = chunk.valid().bytes().filter(|&byte| byte >= 0xc0);
+        characters += leads.count() as u64;
+        damages += u64::from(!chunk.invalid().is_empty());
+    }
+    characters > 2 * damages
+}
+
+/// The charset of a label, or a notice that there is none.
+fn of_label(label: &[u8], source: &str, notices: &mut Vec<Reject>) -> Option<Coding> {
+    let label = label.trim_ascii();
+    let known = Encoding::for_label_no_replacement(label);
+    if known.is_none() && !label.is_empty() {
+        let shown: String = String::from_utf8_lossy(label)
+            .chars()
+            .take(LABEL_CHARS)
+            .collect();
+        notices.push(notice(
+            Reason::WrongCharset,
+            format!("label {shown:?} of the {source} is not known"),
+        ));
+    }
+    known.map(Coding::Standard)
+}
+
+/// The encoding that a label of UTF-32 names, if the first character is in it.
+fn utf32_of_label(label: &[u8], text: &[u8]) -> Option<Coding> {
+    let label = label.trim_ascii().to_ascii_lowercase();
+    let order = label
+        .strip_prefix(b"utf-32")
+        .or(label.strip_prefix(b"utf32"))?;
+    let wide = match text {
+        [_, _, 0..=0x10, 0, ..] => Wide::Utf32Le,
+        [0, 0..=0x10, _, _, ..] => Wide::Utf32Be,
+        _ => return None,
+    };
+    let stated = match order {
+        b"" => true,
+        b"le" => wide == Wide::Utf32Le,
+        b"be" => wide == Wide::Utf32Be,
+        _ => false,
+    };
+    stated.then_some(Coding::Wide(wide))
+}
+
+/// A declaration that can be read as ASCII is not in UTF-16, even if it names UTF-16.
+fn readable(coding: Coding) -> Coding {
+    match coding {
+        Coding::Standard(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => PLAIN,
+        coding => coding,
+    }
+}
+
+/// The result of the declarations: the first known label.
+fn declared(
+    document: &RawDocument<'_>,
+    text: &[u8],
+    markup: bool,
+    notices: &mut Vec<Reject>,
+) -> Option<(Coding, &'static str)> {
+    if let Some(label) = &document.charset {
+        let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
+        let label = label.as_bytes();
+        let coding = utf32_of_label(label, text).or_else(|| of_label(label, "header", notices));
+        if let Some(coding) = coding {
+            return Some((coding, "header"));
+        }
+    }
+    if !markup {
+        return None;
+    }
+    let head = &text[..text.len().min(PRESCAN_BYTES)];
+    match xml_family(head) {
+        Some(XmlFamily::Wide(encoding)) => {
+            return Some((Coding::Standard(encoding), "XML declaration"));
+        }
+        Some(XmlFamily::Ascii) => {
+            let label = xml_label(head);
+            let coding = label.and_then(|label| of_label(label, "XML declaration", notices));
+            if let Some(coding) = coding {
+                return Some((readable(coding), "XML declaration"));
+            }
+        }
+        None => {}
+    }
+    let mut scan = MetaScan {
+        rest: head,
+        late: false,
+    };
+    first_label(&mut scan, notices).map(|coding| (coding, "meta tag"))
+}
+
+/// The first known label of a `<meta>` tag. Only the first unknown one gives a notice.
+fn first_label(scan: &mut MetaScan<'_>, notices: &mut Vec<Reject>) -> Option<Coding> {
+    let mut unknown = Vec::new();
+    while let Some(label) = scan.next_label() {
+        if let Some(coding) = of_label(label, "meta tag", &mut unknown) {
+            notices.append(&mut unknown);
+            let user_defined = coding == Coding::Standard(encoding_rs::X_USER_DEFINED);
+            return Some(match user_defined {
+                true => Coding::Standard(WINDOWS_1252),
+                false => readable(coding),
+            });
+        }
+        unknown.truncate(1);
+    }
+    notices.append(&mut unknown);
+    None
+}
+
+/// Guesses the charset from the first parts of the text that are not ASCII.
+fn detect(text: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    let mut at = Encoding::ascii_valid_up_to(text).saturating_sub(DETECT_ASCII);
+    let mut left = DETECT_BYTES;
+    while left > 0 && at < text.len() {
+        // Up to the next long stretch of ASCII.
+        let part = &text[at..text.len().min(at + left)];
+        let mut end = 0;
+        while end < part.len() {
+            let ascii = Encoding::ascii_valid_up_to(&part[end..]);
+            if ascii > 2 * DETECT_ASCII {
+                end += DETECT_ASCII;
+                break;
+            }
+            let other = part[end + ascii..].iter().position(u8::is_ascii);
+            end += ascii + other.unwrap_or(part.len() - end - ascii);
+        }
+        detector.feed(&part[..end], false);
+        left -= end;
+        at += end;
+        let ascii = Encoding::ascii_valid_up_to(&text[at..]);
+        at += ascii.saturating_sub(DETECT_ASCII);
+    }
+    detector.feed(&[], true);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+enum XmlFamily {
+    Ascii,
+    Wide(&'static Encoding),
+}
+
+/// Whether the text begins with an XML declaration, and in code units of which width.
+fn xml_family(text: &[u8]) -> Option<XmlFamily> {
+    match text {
+        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(XmlFamily::Wide(UTF_16LE)),
+        [0, b'<', 0, b'?', 0, b'x', ..] => Some(XmlFamily::Wide(UTF_16BE)),
+        [b'<', b'?', b'x' | b'X', b'm' | b'M', b'l' | b'L', b, ..] if b.is_ascii_whitespace() => {
+            Some(XmlFamily::Ascii)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the text begins with the whole name of an XML declaration, in units of any width. The
+/// standard looks at only three characters to detect the encoding; other processing instructions
+/// begin with these too.
+fn is_xml(text: &[u8]) -> bool {
+    // The position of an ASCII character's byte in a unit.
+    let (width, at) = match text {
+        [0, 0, 0, ..] => (4, 3),
+        [_, 0, 0, 0, ..] => (4, 0),
+        [0, ..] => (2, 1),
+        [_, 0, ..] => (2, 0),
+        _ => (1, 0),
+    };
+    let mut name = [0; 6];
+    for (byte, unit) in name.iter_mut().zip(text.chunks_exact(width)) {
+        if unit.iter().map(|&b| u32::from(b != 0)).sum::<u32>() == 1 {
+            *byte = unit[at];
+        }
+    }
+    name[..5].eq_ignore_ascii_case(b"<?xml") && name[5].is_ascii_whitespace()
+}
+
+/// The value of `encoding` in an XML declaration (HTML standard, "get an XML encoding").
+fn xml_label(head: &[u8]) -> Option<&[u8]> {
+    let declaration = &head[..memchr::memchr(b'>', head)?];
+    let at = memchr::memmem::find(declaration, b"encoding")?;
+    let rest = declaration[at + b"encoding".len()..].trim_ascii_start();
+    let rest = rest.strip_prefix(b"=")?.trim_ascii_start();
+    let (&quote, rest) = rest.split_first()?;
+    if quote != b'"' && quote != b'\'' {
+        return None;
+    }
+    Some(&rest[..memchr::memchr(quote, rest)?])
+}
+
+/// The labels of `<meta>` tags (HTML standard, section 13.2.3.2, "prescan a byte stream").
+struct MetaScan<'a> {
+    rest: &'a [u8],
+    /// As a parser finds them, which knows that scripts and titles have no tags.
+    late: bool,
+}
+
+/// Elements whose content has no tags.
+const WITHOUT_TAGS: [&[u8]; 8] = [
+    b"script",
+    b"style",
+    b"title",
+    b"textarea",
+    b"xmp",
+    b"iframe",
+    b"noembed",
+    b"noframes",
+];
+
+impl<'a> MetaScan<'a> {
+    fn skip_to(&mut self, end: &[u8]) {
+        self.rest = match memchr::memmem::find(self.rest, end) {
+            Some(at) => &self.rest[at + end.len()..],
+            None => &[],
+        };
+    }
+
+    /// Skips the content of an element without tags.
+    fn skip_content(&mut self, name: &[u8]) {
+        let mut ends = memchr::memmem::find_iter(self.rest, b"</");
+        let end = ends.find(|at| {
+            let tag = self.rest[at + 2..].get(..name.len());
+            tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+        });
+        self.rest = end.map_or(&[], |end| &self.rest[end..]);
+    }
+
+    fn next_label(&mut self) -> Option<&'a [u8]> {
+        loop {
+            let at = memchr::memchr(b'<', self.rest)?;
+            self.rest = &self.rest[at + 1..];
+            match self.rest {
+                [b'!', b'-', b'-', ..] => {
+                    // The dashes that open a comment may also close it.
+                    self.rest = &self.rest[1..];
+                    self.skip_to(b"-->");
+                }
+                [b'!' | b'?', ..] => self.skip_to(b">"),
+                [b'/', b, ..] if !b.is_ascii_alphabetic() => self.skip_to(b">"),
+                _ => {
+                    let name = self.rest.strip_prefix(b"/").unwrap_or(self.rest);
+                    if !name.first().is_some_and(u8::is_ascii_alphabetic) {
+                        continue;
+                    }
+                    let end = name
+                        .iter()
+                        .position(|&b| b.is_ascii_whitespace() || b == b'>' || b == b'/')?;
+                    let meta =
+                        name.len() == self.rest.len() && name[..end].eq_ignore_ascii_case(b"meta");
+                    let opens = name.len() == self.rest.len();
+                    let name_of_tag = &name[..end];
+                    self.rest = &name[end..];
+                    let label = self.attributes();
+                    if meta && label.is_some() {
+                        return label;
+                    }
+                    let same = |tag: &&[u8]| name_of_tag.eq_ignore_ascii_case(tag);
+                    if self.late && opens && WITHOUT_TAGS.iter().any(same) {
+                        self.skip_content(name_of_tag);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the attributes of a tag; returns the label that they declare if the tag is a `<meta>`.
+    fn attributes(&mut self) -> Option<&'a [u8]> {
+        let (mut pragma, mut charset, mut content) = (false, None, None);
+        let (mut pragma_seen, mut content_seen) = (false, false);
+        while let Some((name, value)) = self.attribute() {
+            // Of several attributes with the same name, the first counts.
+            if name.eq_ignore_ascii_case(b"http-equiv") && !pragma_seen {
+                pragma_seen = true;
+                pragma = value.eq_ignore_ascii_case(b"content-type");
+            } else if name.eq_ignore_ascii_case(b"charset") && charset.is_none() {
+                charset = Some(value);
+            } else if name.eq_ignore_ascii_case(b"content") && !content_seen {
+                content_seen = true;
+                content = label_in_content(value);
+            }
+        }
+        charset.or(if pragma { content } else { None })
+    }
+
+    /// One attribute (HTML standard, "get an attribute").
+    fn attribute(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        let start = self
+            .rest
+            .iter()
+            .position(|&b| !b.is_ascii_whitespace() && b != b'/')?;
+        self.rest = &self.rest[start..];
+        if self.rest.first() == Some(&b'>') {
+            return None;
+        }
+        let end = self
+            .rest
+            .iter()
+            .skip(1) // a name may begin with =
+            .position(|&b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>' | b'='))?
+            + 1;
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            return Some((name, b""));
+        };
+        let value = value.trim_ascii_start();
+        match value.first()? {
+            &quote @ (b'"' | b'\'') => {
+                let end = memchr::memchr(quote, &value[1..])?;
+                self.rest = &value[end + 2..];
+                Some((name, &value[1..=end]))
+            }
+            _ => {
+                let end = value
+                    .iter()
+                    .position(|&b| b.is_ascii_whitespace() || b == b'>')?;
+                self.rest = &value[end..];
+                Some((name, &value[..end]))
+            }
+        }
+    }
+}
+
+/// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
+fn label_in_content(content: &[u8]) -> Option<&[u8]> {
+    let mut rest = content;
+    loop {
+        let at = rest
+            .windows(7)
+            .position(|w| w.eq_ignore_ascii_case(b"charset"))?;
+        rest = &rest[at + 7..];
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            continue;
+        };
+        let value = value.trim_ascii_start();
+        return match value.first()? {
+            &quote @ (b'"' | b'\'') => {
+                let end = memchr::memchr(quote, &value[1..])?;
+                Some(&value[1..=end])
+            }
+            _ => {
+                let end = value
+                    .iter()
+                    .position(|&b| b.is_ascii_whitespace() || b == b';');
+                Some(&value[..end.unwrap_or(value.len())])
+            }
+        };
+    }
+}
+
+/// A notice; the caller fills in source and docno.
+fn notice(reason: Reason, detail: String) -> Reject {
+    Reject {
+        source: SourceSpan::default(),
+        docno: None,
+        reason,
+        detail,
+    }
+}
+
+/// Decodes in pieces, so that memory never has two copies of a large body.
+pub(super) struct Decoding<'a> {
+    decoder: AnyDecoder,
+    input: &'a [u8],
+    /// Number of bytes of the body before `input`.
+    before: usize,
+    done: bool,
+    /// Offset in the body of the first byte that is invalid in the charset.
+    first_malformed: Option<usize>,
+}
+
+enum AnyDecoder {
+    Standard(Box<Decoder>),
+    Wide(WideDecoder),
+}
+
+impl<'a> Decoding<'a> {
+    pub(super) fn new(charset: &Charset, body: &'a [u8]) -> Self {
+        Decoding::of(charset.coding, &body[charset.start..], charset.start)
+    }
+
+    fn of(coding: Coding, input: &'a [u8], before: usize) -> Self {
+        let decoder = match coding {
+            Coding::Standard(encoding) => {
+                AnyDecoder::Standard(Box::new(encoding.new_decoder_without_bom_handling()))
+            }
+            Coding::Wide(wide) => AnyDecoder::Wide(WideDecoder::new(wide)),
+        };
+        Decoding {
+            decoder,
+            input,
+            before,
+            done: false,
+            first_malformed: None,
+        }
+    }
+
+    /// Writes the next piece as UTF-8 to the beginning of `out`; returns 0 at the end. `out` needs
+    /// room for several characters, at least 16 bytes.
+    pub(super) fn next_piece(&mut self, out: &mut [u8]) -> usize {
+        const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+        let decoder = match &mut self.decoder {
+            AnyDecoder::Standard(decoder) => decoder,
+            AnyDecoder::Wide(decoder) => {
+                let (read, written) = decoder.decode(self.input, true, out);
+                self.input = &self.input[read..];
+                let first = decoder.malformed();
+                self.first_malformed = first.map(|at| self.before + at.from as usize);
+                return written;
+            }
+        };
+        let mut written = 0;
+        // Reserve room for a replacement character, which is added to the decoder's output.
+        while !self.done && out.len() - written >= 16 {
+            let room = out.len() - REPLACEMENT.len();
+            let (result, read, wrote) = decoder.decode_to_utf8_without_replacement(
+                self.input,
+                &mut out[written..room],
+                true,
+            );
+            self.input = &self.input[read..];
+            self.before += read;
+            written += wrote;
+            match result {
+                DecoderResult::InputEmpty => self.done = true,
+                DecoderResult::OutputFull => break,
+                DecoderResult::Malformed(length, after) => {
+                    let at = self
+                        .before
+                        .saturating_sub(usize::from(length) + usize::from(after));
+                    self.first_malformed.get_or_insert(at);
+                    out[written..written + REPLACEMENT.len()].copy_from_slice(REPLACEMENT);
+                    written += REPLACEMENT.len();
+                }
+            }
+        }
+        written
+    }
+
+    /// To be called after the last piece: the notice if bytes were replaced.
+    pub(super) fn notice(&self, charset: &Charset) -> Option<Reject> {
+        let at = self.first_malformed?;
+        let (name, source) = (charset.coding.name(), charset.source);
+        Some(notice(
+            Reason::InvalidBytes,
+            format!("{name} by {source}, but byte {at} is not"),
+        ))
+    }
+}
+
+impl io::Read for Decoding<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        Ok(self.next_piece(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_labels_are_found() {
+        for (html, label) in [
+            ("<meta charset=utf-8>", Some("utf-8")),
+            ("<META CHARSET = 'a b' >", Some("a b")),
+            ("<meta\ncharset=\"x\"/>", Some("x")),
+            ("<meta/charset=x>", Some("x")),
+            ("<meta charset=x charset=y>", Some("x")),
+            (
+                "<meta content='text/html;charset=x' http-equiv=content-type>",
+                Some("x"),
+            ),
+            (
+                "<meta http-equiv=Content-Type content='a; charset = \"x\"'>",
+                Some("x"),
+            ),
+            (
+                "<meta http-equiv=Content-Type content='charset charset=x;y'>",
+                Some("x"),
+            ),
+            ("<meta content='text/html; charset=x'>", None),
+            ("<meta http-equiv=refresh content='0; charset=x'>", None),
+            ("<metal charset=x>", None),
+            ("</meta charset=x>", None),
+            ("<!-- <meta charset=x> --><meta charset=y>", Some("y")),
+            ("<!--><meta charset=x>", Some("x")),
+            ("<!doctype <meta charset=x><meta charset=y>", Some("y")),
+            ("<?x <meta charset=x><meta charset=y>", Some("y")),
+            ("<a title='<meta charset=x>'><meta charset=y>", Some("y")),
+            ("<a <meta charset=x>", None),
+            ("<meta charset=x", None),
+            ("<meta charset='x", None),
+            ("<meta =charset=x>", None),
+            ("< meta charset=x>", None),
+            ("<", None),
+            ("", None),
+        ] {
+            let mut scan = MetaScan {
+                rest: html.as_bytes(),
+                late: false,
+            };
+            let found = scan
+                .next_label()
+                .map(|l| String::from_utf8_lossy(l).into_owned());
+            assert_eq!(found.as_deref(), label, "{html}");
+        }
+    }
+
+    #[test]
+    fn xml_is_told_alike_in_every_width() {
+        for (text, xml) in [
+            ("<?xml version='1.0'?>", true),
+            ("<?XML\n?>", true),
+            ("<?xml", false),
+            ("<?xml-stylesheet?>", false),
+            ("<?xpacket begin=''?>", false),
+            ("<?x", false),
+            ("", false),
+        ] {
+            let wide = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+            let (little, big): (Vec<u8>, Vec<u8>) =
+                (wide(u16::to_le_bytes), wide(u16::to_be_bytes));
+            for bytes in [text.as_bytes(), &little, &big] {
+                assert_eq!(is_xml(bytes), xml, "{text} {bytes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn xml_labels_are_found() {
+        for (xml, label) in [
+            ("<?xml version='1.0' encoding = \"x\" ?>", Some("x")),
+            ("<?xml encoding='x'?>", Some("x")),
+            ("<?xml version='1.0'?><a encoding='x'>", None),
+            ("<?xml encoding=x?>", None),
+            ("<?xml encoding='x?>", None),
+            ("<?xml encoding", None),
+        ] {
+            let found = xml_label(xml.as_bytes()).map(|l| String::from_utf8_lossy(l).into_owned());
+            assert_eq!(found.as_deref(), label, "{xml}");
+        }
+    }
+
+    #[test]
+    fn decoding_in_pieces_is_decoding() {
+        let text = "a日本é漢\u{20000} ".repeat(500);
+        for label in ["shift_jis", "gb18030", "utf-16le", "iso-2022-jp", "utf-8"] {
+            let Some(encoding) = Encoding::for_label(label.as_bytes()) else {
+                unreachable!()
+            };
+            let mut body: Vec<u8> = if label == "utf-16le" {
+                text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+            } else {
+                encoding.encode(&text).0.into_owned()
+            };
+            body.extend_from_slice(b"\xff\xff\x81");
+            let expected = encoding.decode_without_bom_handling(&body).0;
+            for room in [16, 17, 40, 5000] {
+                let charset = Charset {
+                    coding: Coding::Standard(encoding),
+                    start: 0,
+                    as_is: false,
+                    xml: false,
+                    source: "test",
+                };
+                let mut decoding = Decoding::new(&charset, &body);
+                let (mut out, mut found) = (vec![0; room], Vec::new());
+                loop {
+                    let length = decoding.next_piece(&mut out);
+                    if length == 0 {
+                        break;
+                    }
+                    found.extend_from_slice(&out[..length]);
+                }
+                assert!(found == expected.as_bytes(), "{label} {room}");
+                assert!(decoding.notice(&charset).is_some());
+            }
+        }
+    }
+}

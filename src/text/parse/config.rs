@@ -1,0 +1,295 @@
+//! Parameters that define tokens and the fallback for the charset.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The unit into which a document's text is cut.
+///
+/// The choice affects every result, so it is stored in the manifest and in the header of every
+/// output, in the form that [`fmt::Display`] prints and [`FromStr`] reads.
+///
+/// ```
+/// use lookalike::text::parse::TokenKind;
+/// assert_eq!("bytes:20".parse::<TokenKind>().unwrap().to_string(), "bytes:20");
+/// assert!("bytes:0".parse::<TokenKind>().is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum TokenKind {
+    /// Maximal runs of alphanumeric characters and their combining marks, lower-cased. An
+    /// apostrophe inside a run is kept. Each Han, Hiragana or Katakana character is a token of its
+    /// own.
+    #[default]
+    Words,
+    /// Maximal runs of characters other than white space, case-sensitive (Ye, Wen & Ma 2008).
+    Whitespace,
+    /// No tokens: each window of this many bytes of the text, with its white space folded, is a
+    /// shingle (Cherkasova et al. 2009). The shingle size does not apply.
+    Bytes(NonZeroU32),
+}
+
+impl TokenKind {
+    /// The text itself: nothing but white space is folded.
+    pub(crate) const RAW: TokenKind = TokenKind::Bytes(NonZeroU32::MIN);
+}
+
+impl fmt::Display for TokenKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TokenKind::Words => f.write_str("words"),
+            TokenKind::Whitespace => f.write_str("whitespace"),
+            TokenKind::Bytes(n) => write!(f, "bytes:{n}"),
+        }
+    }
+}
+
+impl FromStr for TokenKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a kind of token; use words, whitespace or bytes:N");
+        match text {
+            "words" => Ok(TokenKind::Words),
+            "whitespace" => Ok(TokenKind::Whitespace),
+            _ => {
+                let digits = text.strip_prefix("bytes:").ok_or_else(wrong)?;
+                if !digits.bytes().all(|b| b.is_ascii_digit()) {
+                    return Err(wrong());
+                }
+                digits.parse().map(TokenKind::Bytes).map_err(|_| wrong())
+            }
+        }
+    }
+}
+
+impl From<TokenKind> for String {
+    fn from(kind: TokenKind) -> String {
+        kind.to_string()
+    }
+}
+
+impl TryFrom<String> for TokenKind {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Differences between characters that tokens leave out, beyond those that they always leave out.
+///
+/// ```
+/// use lookalike::text::parse::Fold;
+/// assert_eq!("compat".parse::<Fold>().unwrap().to_string(), "compat");
+/// assert!("diacritics".parse::<Fold>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Fold {
+    /// Characters and their compatibility forms (NFKC): ligatures, full width and half width,
+    /// circled and superscript digits. A character whose form is more than one token is not folded.
+    pub compat: bool,
+}
+
+impl Fold {
+    fn is_none(&self) -> bool {
+        *self == Fold::default()
+    }
+}
+
+impl fmt::Display for Fold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.compat { "compat" } else { "none" })
+    }
+}
+
+impl FromStr for Fold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut fold = Fold::default();
+        if text == "none" {
+            return Ok(fold);
+        }
+        for name in text.split(',') {
+            match name {
+                "compat" => fold.compat = true,
+                _ => return Err(format!("`{name}` cannot be folded; use compat, or none")),
+            }
+        }
+        Ok(fold)
+    }
+}
+
+impl From<Fold> for String {
+    fn from(fold: Fold) -> String {
+        fold.to_string()
+    }
+}
+
+impl TryFrom<String> for Fold {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// The rule of tokens that this version follows ([`super`]).
+///
+/// - 1: version 0.1.0. Characters that nobody sees separated words, and the forms of a composed
+///   character were different.
+/// - 2: default-ignorable code points are dropped, and tokens are in NFC.
+pub const TOKEN_RULE: u32 = 2;
+
+/// Manifests of version 0.1.0 do not name their rule.
+fn first_rule() -> u32 {
+    1
+}
+
+fn is_first_rule(rule: &u32) -> bool {
+    *rule == first_rule()
+}
+
+/// The parameters of stage 2.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseConfig {
+    /// The version of the rule by which text is cut: [`TOKEN_RULE`], unless another version of the
+    /// program stored it.
+    #[serde(default = "first_rule", skip_serializing_if = "is_first_rule")]
+    pub token_rule: u32,
+    /// The unit into which the text is cut.
+    pub tokens: TokenKind,
+    /// Which differences between characters tokens leave out.
+    #[serde(default, skip_serializing_if = "Fold::is_none")]
+    pub fold: Fold,
+    /// Whether to guess the charset of a document that declares none and is not UTF-8. With
+    /// `false`, such a document is decoded as windows-1252.
+    pub detector: bool,
+}
+
+impl Default for ParseConfig {
+    fn default() -> Self {
+        ParseConfig {
+            token_rule: TOKEN_RULE,
+            tokens: TokenKind::default(),
+            fold: Fold::default(),
+            detector: true,
+        }
+    }
+}
+
+impl From<TokenKind> for ParseConfig {
+    fn from(tokens: TokenKind) -> Self {
+        ParseConfig {
+            tokens,
+            ..ParseConfig::default()
+        }
+    }
+}
+
+impl ParseConfig {
+    /// Refuses what was made under another rule of tokens. `path` is where it is.
+    ///
+    /// # Errors
+    /// `OtherTokenRule`.
+    pub fn check_rule(&self, path: &Path) -> crate::Result<()> {
+        if self.token_rule == TOKEN_RULE {
+            return Ok(());
+        }
+        Err(Error::OtherTokenRule {
+            path: path.into(),
+            expected: TOKEN_RULE,
+            found: self.token_rule,
+        })
+    }
+
+    /// What makes tokens comparable, as name and value: the lines that all files of results have.
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut parameters = vec![("tokens", self.tokens.to_string())];
+        if !self.fold.is_none() {
+            parameters.push(("fold", self.fold.to_string()));
+        }
+        parameters
+    }
+
+    /// Refuses folding where there are no tokens.
+    ///
+    /// # Errors
+    /// `BadParameter`.
+    pub(crate) fn check(&self) -> crate::Result<()> {
+        match self.tokens {
+            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::BadParameter {
+                name: "fold",
+                given: self.fold.to_string(),
+                limit: format!(
+                    "--tokens {} takes the bytes as they are; use none",
+                    self.tokens
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_read_and_print() {
+        for text in ["words", "whitespace", "bytes:1", "bytes:4294967295"] {
+            let kind: TokenKind = text.parse().unwrap();
+            assert_eq!(kind.to_string(), text);
+            let json = serde_json::to_string(&kind).unwrap();
+            assert_eq!(json, format!("\"{text}\""));
+            assert_eq!(serde_json::from_str::<TokenKind>(&json).unwrap(), kind);
+        }
+        for text in [
+            "", "Words", "bytes", "bytes:", "bytes:0", "bytes:-1", "bytes:+1", "bytes:x",
+        ] {
+            assert!(text.parse::<TokenKind>().is_err(), "{text}");
+        }
+        assert!(serde_json::from_str::<TokenKind>("\"bytes:0\"").is_err());
+    }
+
+    #[test]
+    fn folds_read_and_print() {
+        for text in ["none", "compat"] {
+            let fold: Fold = text.parse().unwrap();
+            assert_eq!(fold.to_string(), text);
+            let json = serde_json::to_string(&fold).unwrap();
+            assert_eq!(serde_json::from_str::<Fold>(&json).unwrap(), fold);
+        }
+        for text in [
+            "",
+            "Compat",
+            "diacritics",
+            "compat,digits",
+            "compat,none",
+            "compat,",
+        ] {
+            assert!(text.parse::<Fold>().is_err(), "{text}");
+        }
+    }
+
+    /// What version 0.1.0 stored is what is stored again, with the same digest.
+    #[test]
+    fn without_a_rule_it_is_the_first() {
+        let stored = r#"{"tokens":"words","detector":true}"#;
+        let config: ParseConfig = serde_json::from_str(stored).unwrap();
+        assert_eq!(config.token_rule, 1);
+        assert_eq!(serde_json::to_string(&config).unwrap(), stored);
+        assert!(config.check_rule(Path::new("out")).is_err());
+        let config = ParseConfig::default();
+        let stored = serde_json::to_string(&config).unwrap();
+        assert!(stored.contains(r#""token_rule":2"#), "{stored}");
+        assert!(config.check_rule(Path::new("out")).is_ok());
+    }
+}

@@ -1,0 +1,435 @@
+//! Stage 2 of 9: raw documents to canonical text and tokens.
+//!
+//! # Source
+//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009
+//! (`bytes:N`); charsets after the WHATWG Encoding standard; markup after the HTML standard,
+//! section 13.2.5.
+//!
+//! # In and out
+//! In: a [`RawDocument`]. Out: its tokens, passed to a [`TokenConsumer`] as stretches of the
+//! canonical document (the tokens joined by one space), and facts about the document
+//! ([`ParseFacts`]).
+//!
+//! # Algorithm
+//! 1. Decide the charset (`charset.rs`). Valid UTF-8 is used in place; everything else is decoded
+//!    in pieces.
+//! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
+//! 3. Text becomes canonical text, 64 bytes at a time where it is ASCII (`masks.rs`, `tokens.rs`).
+//!    The same pass can also keep the text itself, with its white space folded (`text.rs`).
+//!
+//! # Tokens
+//! Four steps lead from the decoded text to tokens, in this order:
+//! 1. Default-ignorable code points (soft hyphen, zero-width space and joiners, word joiner, U+FEFF,
+//!    bidirectional controls, variation selectors) are dropped. They neither separate nor
+//!    distinguish tokens.
+//! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless that
+//!    is more than one token.
+//! 3. The text is cut, and the characters of words are lower-cased.
+//! 4. Tokens are put into Normalization Form C. Lower-casing each character keeps canonical
+//!    equivalence, so canonically equivalent texts have the same tokens, and the tokens of a text
+//!    are those of its NFC. Marks of more than 30 in a row are composed 30 at a time.
+//!
+//! These are tokens:
+//! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
+//!   combining marks (general category M), each character lower-cased by itself. An apostrophe
+//!   (`'`, or U+2019, which becomes `'`) between two alphanumeric characters belongs to the word;
+//!   the character before it may carry marks. Each character of the scripts Han, Hiragana and
+//!   Katakana is a token of its own, with its marks. Every other character separates words,
+//!   including a mark that follows neither kind of token. (Vowel signs that are letters and cannot
+//!   be reordered begin a word there.)
+//! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
+//! - `bytes:N`: the decoded text with its white space folded; no other step applies. Stage 3 slides
+//!   windows of N bytes over it.
+//!
+//! A change of these rules gets a new number ([`TOKEN_RULE`]), which the manifest stores.
+//!
+//! A token may begin in one piece of text and end in another: `foo<b>bar</b>` is one word.
+//!
+//! # Invariants
+//! - Parsing never fails: any sequence of bytes is a document.
+//! - The tokens depend only on the document, not on how it was cut into pieces or portions.
+//! - [`Parser::text`] returns a text that, parsed as plain UTF-8, gives the same tokens as the
+//!   document, for every token kind.
+//!
+//! # Cost
+//! One pass. The portions that a consumer takes bound the memory, not the document, unless the
+//! document consists of a few giant tokens. The buffers take about 8 MiB, plus at most six times
+//! the body for the longest stretch that a consumer may keep. (A byte of a legacy charset becomes
+//! up to three, buffers grow by a quarter at a time, and the tokenizer holds an unterminated end
+//! tag once.) After the first few documents, parsing allocates only for a document's title, its
+//! notices, and a few bytes per entity in the markup tokenizer.
+
+mod charset;
+mod class;
+mod config;
+mod doubt;
+mod markup;
+mod masks;
+mod spans;
+mod text;
+mod tokens;
+
+use html5gum::{IoReader, Reader, Tokenizer};
+
+use crate::text::read::{ContentKind, RawDocument, Reject};
+
+use crate::base::utf8::{Carry, Decoded, decode};
+use charset::Decoding;
+use markup::TextEmitter;
+use text::Text;
+use tokens::Canonical;
+
+pub use config::{Fold, ParseConfig, TOKEN_RULE, TokenKind};
+pub(crate) use spans::{SpanFinder, canonical_token, each_token, push_canonical, token_spans};
+pub use tokens::{TokenConsumer, Tokens};
+
+/// Maximum number of characters kept of a title.
+pub const TITLE_CHARS: usize = 200;
+
+/// Bytes of text decoded at a time.
+const DECODE_BYTES: usize = 16 << 10;
+
+/// Facts about a document that parsing yields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseFacts {
+    /// Number of tokens; for `bytes:N`, of words separated by white space.
+    pub words: u64,
+    /// The first title outside SVG, or the title that the source gives, with white space folded, at
+    /// most [`TITLE_CHARS`] characters.
+    pub title: Option<String>,
+    /// The source charset, by its name in the Encoding standard.
+    pub charset: &'static str,
+    /// Problems with the charset. The caller fills in source and docno.
+    pub notices: Vec<Reject>,
+}
+
+/// Receives the text of a document in pieces, which may end anywhere, and the word breaks that no
+/// character marks.
+trait Sink {
+    /// A piece of text, in UTF-8.
+    fn text(&mut self, piece: &[u8]);
+    /// Separates the text that follows from the text before.
+    fn word_break(&mut self);
+}
+
+/// Converts text to tokens.
+struct ToTokens<'a> {
+    canonical: &'a mut Canonical,
+    consumer: &'a mut dyn TokenConsumer,
+}
+
+impl Sink for ToTokens<'_> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.canonical.push(piece, self.consumer);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.canonical.word_break();
+    }
+}
+
+/// Keeps text with its white space folded.
+struct ToText<'a> {
+    text: &'a mut Text,
+    take: &'a mut dyn FnMut(&[u8]),
+}
+
+impl Sink for ToText<'_> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.text.push(piece, self.take);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.text.word_break(self.take);
+    }
+}
+
+/// Passes on text as it is read.
+struct AsRead<'a> {
+    carry: Carry,
+    take: &'a mut dyn FnMut(&str),
+}
+
+impl AsRead<'_> {
+    fn carried(&mut self, carried: Option<char>) {
+        if let Some(c) = carried {
+            (self.take)(c.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn end(&mut self) {
+        let carried = self.carry.end();
+        self.carried(carried);
+    }
+}
+
+impl Sink for AsRead<'_> {
+    fn text(&mut self, mut piece: &[u8]) {
+        let carried = self.carry.complete(&mut piece);
+        self.carried(carried);
+        let mut left = piece.len();
+        for chunk in piece.utf8_chunks() {
+            (self.take)(chunk.valid());
+            let invalid = chunk.invalid();
+            left -= chunk.valid().len() + invalid.len();
+            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
+                self.carry.hold(invalid);
+                return;
+            }
+            for _ in invalid {
+                (self.take)("\u{fffd}");
+            }
+        }
+    }
+
+    fn word_break(&mut self) {
+        self.end();
+        (self.take)("\n");
+    }
+}
+
+/// Sends one text to two sinks.
+struct Both<A, B>(A, B);
+
+impl<A: Sink, B: Sink> Sink for Both<A, B> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.0.text(piece);
+        self.1.text(piece);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.0.word_break();
+        self.1.word_break();
+    }
+}
+
+/// A sink for which the compiler makes no copy of the markup parser of its own. Such a copy takes
+/// 150 KB, and saves a tenth of the time; only frequent ways are worth one.
+struct Any<'a>(&'a mut dyn Sink);
+
+impl Sink for Any<'_> {
+    fn text(&mut self, piece: &[u8]) {
+        self.0.text(piece);
+    }
+
+    fn word_break(&mut self) {
+        self.0.word_break();
+    }
+}
+
+/// Extracts the text of a document, with reusable buffers.
+#[derive(Debug)]
+struct Source {
+    detector: bool,
+    title: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Source {
+    /// Sends a document's text to `sink`; returns its charset and any problems with it.
+    fn send<S: Sink>(
+        &mut self,
+        document: &RawDocument<'_>,
+        sink: &mut S,
+    ) -> (&'static str, Vec<Reject>) {
+        let mut notices = Vec::new();
+        let charset = charset::decide(document, self.detector, &mut notices);
+        let text = &document.body[charset.start..];
+        self.title.clear();
+        if charset.as_is {
+            match document.content {
+                ContentKind::Markup => self.markup(text, charset.xml, sink),
+                ContentKind::Text => sink.text(text),
+            }
+        } else {
+            let mut decoded = std::mem::take(&mut self.decoded);
+            decoded.resize(DECODE_BYTES, 0);
+            let mut decoding = Decoding::new(&charset, &document.body);
+            match document.content {
+                ContentKind::Markup => {
+                    let reader = IoReader::new_with_buffer(&mut decoding, &mut decoded);
+                    self.markup(reader, charset.xml, &mut Any(sink));
+                }
+                ContentKind::Text => loop {
+                    let length = decoding.next_piece(&mut decoded);
+                    if length == 0 {
+                        break;
+                    }
+                    sink.text(&decoded[..length]);
+                },
+            }
+            notices.extend(decoding.notice(&charset));
+            self.decoded = decoded;
+        }
+        (charset.coding.name(), notices)
+    }
+
+    fn markup<'t, T, S: Sink>(&mut self, text: T, xml: bool, sink: &mut S)
+    where
+        T: html5gum::Readable<'t>,
+    {
+        let emitter = TextEmitter::new(sink, &mut self.title, xml);
+        // Neither reader can fail: one is a slice, the other a decoder over a slice.
+        let _: Result<(), <T::Reader as Reader>::Error> =
+            Tokenizer::new_with_emitter(text, emitter).finish();
+    }
+}
+
+/// Parses one document after the other, reusing the same buffers.
+#[derive(Debug)]
+pub struct Parser {
+    source: Source,
+    canonical: Canonical,
+    text: Text,
+}
+
+impl Parser {
+    /// A parser with empty buffers.
+    #[must_use]
+    pub fn new(config: &ParseConfig) -> Self {
+        Parser {
+            source: Source {
+                detector: config.detector,
+                title: Vec::new(),
+                decoded: Vec::new(),
+            },
+            canonical: Canonical::new(config),
+            text: Text::default(),
+        }
+    }
+
+    /// Parses a document and passes its tokens to `consumer`.
+    pub fn parse(
+        &mut self,
+        document: &RawDocument<'_>,
+        consumer: &mut dyn TokenConsumer,
+    ) -> ParseFacts {
+        let canonical = &mut self.canonical;
+        let mut sink = ToTokens {
+            canonical,
+            consumer,
+        };
+        let (charset, notices) = self.source.send(document, &mut sink);
+        self.facts(document, charset, notices, consumer)
+    }
+
+    /// Passes the tokens of plain UTF-8 text to `consumer`.
+    pub(crate) fn plain(&mut self, text: &[u8], consumer: &mut dyn TokenConsumer) {
+        self.canonical.push(text, consumer);
+        self.canonical.finish(consumer);
+    }
+
+    /// Like [`Parser::parse`], and also appends the document's text, as [`Parser::text`] defines
+    /// it, to `out`.
+    pub fn parse_keeping(
+        &mut self,
+        document: &RawDocument<'_>,
+        consumer: &mut dyn TokenConsumer,
+        out: &mut Vec<u8>,
+    ) -> ParseFacts {
+        let (canonical, text) = (&mut self.canonical, &mut self.text);
+        let mut take = |piece: &[u8]| out.extend_from_slice(piece);
+        let tokens = ToTokens {
+            canonical,
+            consumer,
+        };
+        let kept = ToText {
+            text,
+            take: &mut take,
+        };
+        let (charset, notices) = self
+            .source
+            .send(document, &mut Any(&mut Both(tokens, kept)));
+        self.text.finish(&mut take);
+        self.facts(document, charset, notices, consumer)
+    }
+
+    /// Appends to `out` the text of a document: decoded, without markup, not yet cut into tokens.
+    ///
+    /// A maximal run of white space ([`char::is_whitespace`]) becomes one line feed if it contains
+    /// a line feed, carriage return, U+2028, U+2029 or a tag that separates words; otherwise it
+    /// becomes one space. White space at the beginning and the end is dropped. The text is valid
+    /// UTF-8. Parsed again as plain text, it gives the same tokens. Therefore a text that begins
+    /// with U+FEFF gets one more in front, which the second parse takes for a byte order mark.
+    pub fn text(&mut self, document: &RawDocument<'_>, out: &mut Vec<u8>) {
+        self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
+    }
+
+    /// Appends to `out` the text of a document as it is read: decoded to UTF-8, without a byte
+    /// order mark at its start and without markup, in place of which there is a line feed where a
+    /// tag separates words. White space stays as it is. A byte that belongs to no character becomes
+    /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
+    /// byte order mark they are offsets in the text itself.
+    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
+        self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
+    }
+
+    /// Like [`Parser::text_as_read`], in pieces.
+    pub fn as_read_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&str)) {
+        let carry = Carry::default();
+        let mut sink = AsRead { carry, take };
+        self.source.send(document, &mut Any(&mut sink));
+        sink.end();
+    }
+
+    /// Like [`Parser::text`], in pieces of about 64 KiB, which may end inside a character.
+    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+        let text = &mut self.text;
+        self.source
+            .send(document, &mut Any(&mut ToText { text, take }));
+        self.text.finish(take);
+    }
+
+    /// Finishes a document and returns its facts.
+    fn facts(
+        &mut self,
+        document: &RawDocument<'_>,
+        charset: &'static str,
+        notices: Vec<Reject>,
+        consumer: &mut dyn TokenConsumer,
+    ) -> ParseFacts {
+        let words = self.canonical.finish(consumer);
+        let title = fold_title(&String::from_utf8_lossy(&self.source.title))
+            .or_else(|| fold_title(document.title.as_deref().unwrap_or_default()));
+        ParseFacts {
+            words,
+            title,
+            charset,
+            notices,
+        }
+    }
+
+    /// Releases memory that only an oversized document needs.
+    pub fn shrink(&mut self) {
+        self.canonical.shrink();
+    }
+}
+
+/// Folds and trims white space and keeps at most [`TITLE_CHARS`] characters; `None` if nothing is
+/// left.
+fn fold_title(title: &str) -> Option<String> {
+    if title.is_empty() {
+        return None;
+    }
+    let mut folded = String::new();
+    for (i, word) in title.split_whitespace().take(TITLE_CHARS).enumerate() {
+        if i > 0 {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+        if folded.len() > 4 * TITLE_CHARS {
+            break;
+        }
+    }
+    if let Some((end, _)) = folded.char_indices().nth(TITLE_CHARS) {
+        folded.truncate(end);
+        folded.truncate(folded.trim_end().len());
+    }
+    (!folded.is_empty()).then_some(folded)
+}

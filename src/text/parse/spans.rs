@@ -1,0 +1,427 @@
+//! Finds the words of a readable text.
+//!
+//! The canonical text of words has neither capitals nor punctuation. A display of a text needs
+//! both, and positions in documents are those of the readable text. This module therefore
+//! implements the definition of a token ([`super`]) a second time. A test compares it with
+//! [`super::Parser`].
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+
+use unicode_normalization::char::decompose_compatible;
+
+use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::config::{ParseConfig, TokenKind};
+use super::masks::{BLOCK, LANES, Masks};
+use super::tokens::{Canonical, TokenConsumer, Tokens, folded_bit};
+use crate::base::utf8::boundary_before;
+
+/// The token state while walking a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    None,
+    Word,
+    /// A word and an apostrophe, which belongs to the word only if a letter follows.
+    Apostrophe,
+    Ideograph,
+}
+
+/// The range of each token in `text`, from its first character to its last. Ignorable characters
+/// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white space.
+pub(crate) fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let mut finder = SpanFinder::new(config);
+    finder.push(text, &mut |span| spans.push(span));
+    finder.finish(&mut |span| spans.push(span));
+    spans
+}
+
+/// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them, until it
+/// returns `false`.
+pub(crate) fn each_token(
+    text: &str,
+    config: &ParseConfig,
+    mut each: impl FnMut(Range<usize>) -> bool,
+) {
+    let mut finder = SpanFinder::new(config);
+    let more = Cell::new(true);
+    let mut act = |span| more.set(more.get() && each(span));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(boundary_before(rest, PIECE_BYTES));
+        finder.push(piece, &mut act);
+        if !more.get() {
+            return;
+        }
+        rest = after;
+    }
+    finder.finish(&mut act);
+}
+
+/// Bytes of text between two looks whether more tokens are wanted.
+const PIECE_BYTES: usize = 16 << 10;
+
+thread_local! {
+    /// Known classes, which a thread keeps from text to text.
+    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new(u8::MAX));
+    /// Makes the canonical text of single tokens, for the parameters it was made for.
+    static CANONICAL: RefCell<Option<(ParseConfig, Canonical)>> = const { RefCell::new(None) };
+}
+
+/// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
+/// however long the text is.
+pub(crate) struct SpanFinder {
+    words: bool,
+    /// Whether all characters count (`bytes:N`).
+    raw: bool,
+    /// The bit of [`Known`] for characters that are folded, or 0.
+    folded: u8,
+    open: Open,
+    span: Range<usize>,
+    /// Bytes of the text so far.
+    at: usize,
+}
+
+impl SpanFinder {
+    pub(crate) fn new(config: &ParseConfig) -> SpanFinder {
+        SpanFinder {
+            words: config.tokens == TokenKind::Words,
+            raw: matches!(config.tokens, TokenKind::Bytes(_)),
+            folded: folded_bit(config),
+            open: Open::None,
+            span: 0..0,
+            at: 0,
+        }
+    }
+
+    /// Calls `act` with the tokens that end in the next piece.
+    pub(crate) fn push(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+        let mut masks = Masks::default();
+        let mut at = 0;
+        while at < text.len() {
+            let end = text.len().min(at + BLOCK);
+            masks.set(text.as_bytes().get(at..end).unwrap_or_default(), self.words);
+            at = self.block(text, at..end, &masks, act);
+        }
+    }
+
+    /// Goes through a block of a text. The last character may end behind it; returns where it ends.
+    fn block(
+        &mut self,
+        text: &str,
+        block: Range<usize>,
+        masks: &Masks,
+        act: &mut dyn FnMut(Range<usize>),
+    ) -> usize {
+        let mut at = block.start;
+        while at < block.end {
+            let (i, bit) = ((at - block.start) / LANES, (at - block.start) % LANES);
+            let (space, slow) = masks.bits(i);
+            // The rest of a word, or of what separates it from the next one.
+            let ends = match self.open {
+                Open::Word => space | slow,
+                Open::None => !space | slow,
+                Open::Apostrophe | Open::Ideograph => u64::MAX,
+            };
+            let length = ((ends >> bit).trailing_zeros() as usize).min(LANES - bit);
+            at += length;
+            self.at += length;
+            if length > 0 && self.open == Open::Word {
+                self.span.end = self.span.end.max(self.at);
+            }
+            if bit + length == LANES {
+                continue;
+            }
+            match (slow >> (bit + length) & 1, self.open) {
+                (0, Open::Word) => {
+                    act(self.span.clone());
+                    self.open = Open::None;
+                }
+                (0, Open::None) => {
+                    self.span.start = self.at;
+                    self.open = Open::Word;
+                }
+                _ => {
+                    let c = text.get(at..).and_then(|rest| rest.chars().next());
+                    let Some(c) = c else { return text.len() };
+                    self.step(c, act);
+                    at += c.len_utf8();
+                }
+            }
+        }
+        at
+    }
+
+    /// Calls `act` with the last token, if the text ends with one.
+    pub(crate) fn finish(self, act: &mut dyn FnMut(Range<usize>)) {
+        if self.open != Open::None {
+            act(self.span);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
+        let place = self.at..self.at + c.len_utf8();
+        self.at = place.end;
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        match table.get(c as usize) {
+            Some(b' ') => self.step_as(Class::Separator, place, act),
+            Some(&SLOW) | None if !self.raw => {
+                let known = CLASSES.with_borrow_mut(|classes| classes.get(c));
+                if known.has(self.folded) {
+                    decompose_compatible(c, |d| {
+                        let known = CLASSES.with_borrow_mut(|classes| classes.get(d));
+                        self.step_as(self.class(d, known), place.clone(), act);
+                    });
+                } else {
+                    self.step_as(self.class(c, known), place, act);
+                }
+            }
+            Some(&SLOW) | None if c.is_whitespace() => self.step_as(Class::Separator, place, act),
+            _ => self.step_as(Class::Letter, place, act),
+        }
+    }
+
+    /// The effect of a character on a token. Upper case makes no difference here.
+    #[inline]
+    fn class(&self, c: char, known: Known) -> Class {
+        match known.class() {
+            class if self.words || class == Class::Ignorable => class,
+            Class::Separator if c.is_whitespace() => Class::Separator,
+            _ => Class::Letter,
+        }
+    }
+
+    #[inline]
+    fn step_as(&mut self, class: Class, place: Range<usize>, act: &mut dyn FnMut(Range<usize>)) {
+        let becomes = match (class, self.open) {
+            (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
+            | (Class::LetterMark, Open::Apostrophe) => Open::Word,
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.open,
+            (Class::Apostrophe, Open::Word) => {
+                self.open = Open::Apostrophe;
+                return;
+            }
+            (Class::Ignorable, _) => return,
+            _ => {
+                if self.open != Open::None {
+                    act(self.span.clone());
+                }
+                self.span.start = place.start;
+                match class {
+                    Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
+                    Class::Ideograph => Open::Ideograph,
+                    Class::Separator | Class::Mark | Class::Apostrophe | Class::Ignorable => {
+                        Open::None
+                    }
+                }
+            }
+        };
+        self.span.end = place.end;
+        self.open = becomes;
+    }
+}
+
+/// The canonical text of a token: two tokens are equal if their canonical texts are equal.
+pub(crate) fn canonical_token(token: &str, config: &ParseConfig) -> String {
+    let mut canonical = String::new();
+    push_canonical(token, config, &mut canonical);
+    canonical
+}
+
+/// Appends the canonical text of a token.
+pub(crate) fn push_canonical(token: &str, config: &ParseConfig, out: &mut String) {
+    match config.tokens {
+        TokenKind::Words if token.is_ascii() => {
+            out.extend(token.chars().map(|c| c.to_ascii_lowercase()));
+        }
+        TokenKind::Whitespace if token.is_ascii() => out.push_str(token),
+        TokenKind::Bytes(_) => out.push_str(token),
+        TokenKind::Words | TokenKind::Whitespace => CANONICAL.with_borrow_mut(|canonical| {
+            if canonical.as_ref().is_none_or(|(of, _)| of != config) {
+                *canonical = Some((config.clone(), Canonical::new(config)));
+            }
+            if let Some((_, canonical)) = canonical {
+                let mut take = Take(out);
+                canonical.push(token.as_bytes(), &mut take);
+                canonical.finish(&mut take);
+            }
+        }),
+    }
+}
+
+/// Appends canonical text.
+struct Take<'a>(&'a mut String);
+
+impl TokenConsumer for Take<'_> {
+    fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+        // Canonical text is passed on between characters.
+        self.0
+            .push_str(std::str::from_utf8(tokens.bytes).unwrap_or_default());
+        tokens.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse::{Fold, ParseConfig, Parser, TokenConsumer, Tokens};
+    use crate::text::read::{ContentKind, RawDocument};
+    use proptest::prelude::*;
+
+    struct Collected(Vec<u8>);
+
+    impl TokenConsumer for Collected {
+        fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+            let done = tokens.starts.last().copied().unwrap_or(0);
+            let done = done.min(tokens.bytes.len());
+            self.0.extend_from_slice(&tokens.bytes[..done]);
+            done
+        }
+    }
+
+    fn canonical(text: &str, config: &ParseConfig) -> String {
+        let document = RawDocument::of_text(text, ContentKind::Text);
+        let mut out = Collected(Vec::new());
+        Parser::new(config).parse(&document, &mut out);
+        String::from_utf8(out.0).unwrap()
+    }
+
+    fn configs() -> [ParseConfig; 4] {
+        let fold = Fold { compat: true };
+        let plain = [TokenKind::Words, TokenKind::Whitespace].map(ParseConfig::from);
+        let [words, whitespace] = plain.clone().map(|plain| ParseConfig { fold, ..plain });
+        let [plain_words, plain_whitespace] = plain;
+        [plain_words, plain_whitespace, words, whitespace]
+    }
+
+    fn same(text: &str) {
+        // A byte order mark at the start is not text.
+        let text = text.trim_start_matches('\u{feff}');
+        for config in configs() {
+            let spans = token_spans(text, &config);
+            let ends = spans.iter().map(|span| (span.start, span.end));
+            assert!(
+                ends.clone().all(|(start, end)| start < end),
+                "{text:?} {spans:?}"
+            );
+            assert!(
+                ends.clone().zip(ends.skip(1)).all(|(a, b)| a.1 <= b.0),
+                "{text:?}"
+            );
+            let tokens: Vec<String> = spans
+                .into_iter()
+                .map(|span| canonical_token(&text[span], &config))
+                .collect();
+            assert_eq!(
+                tokens.join(" "),
+                canonical(text, &config),
+                "{text:?} {config:?}"
+            );
+        }
+    }
+
+    /// Spans refer to the text as it was read, whatever tokens leave out.
+    #[test]
+    fn spans_are_those_of_the_text() {
+        for (text, tokens) in [
+            (
+                "\u{feff}co\u{ad}op\u{ad}, x\u{200b}",
+                &["co\u{ad}op", "x"][..],
+            ),
+            (
+                "cafe\u{301} \u{301}e\u{301}\u{323}x",
+                &["cafe\u{301}", "e\u{301}\u{323}x"],
+            ),
+            (
+                "\u{1112}\u{1161}\u{11ab} don\u{2060}'\u{200d}t",
+                &["\u{1112}\u{1161}\u{11ab}", "don\u{2060}'\u{200d}t"],
+            ),
+            (
+                "می\u{200c}خواهم \u{ad} 漢\u{fe00}字",
+                &["می\u{200c}خواهم", "漢", "字"],
+            ),
+        ] {
+            let spans = token_spans(text, &ParseConfig::default());
+            let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
+            assert_eq!(found, tokens);
+        }
+        let [.., folded, _] = configs();
+        let text = "ｆｕｌｌ ﬁx (㈱a ½ №5";
+        let spans = token_spans(text, &folded);
+        let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
+        assert_eq!(found, ["ｆｕｌｌ", "ﬁx", "㈱", "a", "½", "№5"]);
+        let tokens = found.iter().map(|token| canonical_token(token, &folded));
+        assert_eq!(
+            tokens.collect::<Vec<_>>(),
+            ["full", "fix", "株", "a", "½", "no5"]
+        );
+    }
+
+    #[test]
+    fn corners() {
+        for text in [
+            "",
+            " ",
+            "Don't 'quote' dogs' o'clock' ''a'",
+            "near-duplicate (Word), e.g. 3.14",
+            "漢字かな kana カナ゙x 漢'字",
+            "e\u{301}te\u{301} \u{301}x a'\u{301}b a\u{2019}b a'\u{93f}",
+            "İstanbul ẞ ΑΣ",
+        ] {
+            same(text);
+        }
+    }
+
+    /// What is between 64 bytes, and between 4,096.
+    #[test]
+    fn long_texts() {
+        let parts = [
+            "x'y 漢字'é'd ",
+            "a\u{301}b'\u{301}c. ",
+            "'",
+            "𝒳'z''",
+            "\0 \u{b} - ",
+        ];
+        for part in parts {
+            for pad in (0..70).chain(BLOCK - 70..BLOCK + 3) {
+                for fill in ["a", " "] {
+                    same(&(fill.repeat(pad) + part + &fill.repeat(70) + part));
+                }
+            }
+        }
+    }
+
+    /// Letters, capitals, marks that are reordered or composed, Hangul letters, ignorable
+    /// characters and compatibility forms.
+    const ANY: &str = "[a-cA-C'\u{2019}\u{301}\u{323}\u{345}\u{93f}\u{915}\u{93c}\u{1100}\u{1161}\u{11a8}\
+                       \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-]{0,30}";
+
+    proptest! {
+        #[test]
+        fn tokens_are_those_of_the_parser(text in ANY) {
+            same(&text);
+        }
+
+        #[test]
+        fn pieces_do_not_change_the_spans(text in ANY, size in 1usize..7) {
+            for config in configs() {
+                let mut spans = Vec::new();
+                let mut finder = SpanFinder::new(&config);
+                let mut rest = &text[..];
+                while !rest.is_empty() {
+                    let (piece, after) = rest.split_at(boundary_before(rest, size + 3));
+                    finder.push(piece, &mut |span| spans.push(span));
+                    rest = after;
+                }
+                finder.finish(&mut |span| spans.push(span));
+                assert_eq!(spans, token_spans(&text, &config));
+            }
+        }
+
+        #[test]
+        fn tokens_of_any_text_are_those_of_the_parser(text in any::<String>()) {
+            same(&text);
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! Extracts the text to keep from text in pieces: folds white space and changes nothing else.
+//!
+//! Pieces may end anywhere, also inside a character. Every byte is written, and an index that moves
+//! or stays decides its place, so ordinary text causes no branches: a white space byte overwrites
+//! the white space byte before it. Only characters whose first byte could begin a wide space are
+//! examined one by one.
+//!
+//! # Invariants
+//! - The concatenated output is valid UTF-8. A byte that begins no character becomes U+FFFD, by the
+//!   rules of `tokens.rs`, so that the text has the same tokens as the document.
+//! - `buffer[..used]` is text not yet passed on. It ends in white space exactly if `gap` is set;
+//!   that white space is passed on only when more text follows.
+
+use crate::base::utf8::{Carry, Decoded, decode};
+
+/// Text is passed on when about this many bytes have accumulated; they stay in the second-level
+/// cache.
+const DRAIN_BYTES: usize = 64 << 10;
+
+/// Bytes of text processed at a time.
+const CHUNK_BYTES: usize = 16 << 10;
+
+/// A byte order mark in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// In [`FOLDED`]: a character that begins with this byte may be white space.
+const WIDE: u8 = 0;
+
+/// What a byte becomes: a space or a line feed for white space, [`WIDE`], or itself. (NUL becomes
+/// itself too, which equals [`WIDE`]. It is examined like a wide space and then kept.)
+static FOLDED: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = match b as u8 {
+            b'\n' | b'\r' => b'\n',
+            b' ' | b'\t' | 0x0b | 0x0c => b' ',
+            0xc2 | 0xe1 | 0xe2 | 0xe3 => WIDE,
+            other => other,
+        };
+        b += 1;
+    }
+    table
+};
+
+/// The non-ASCII white space at the beginning of a UTF-8 text: its length in bytes, and the byte it
+/// folds to.
+fn wide_space(text: &[u8]) -> Option<(usize, u8)> {
+    match text {
+        [0xc2, 0x85 | 0xa0, ..] => Some((2, b' ')),
+        [0xe2, 0x80, 0xa8 | 0xa9, ..] => Some((3, b'\n')),
+        [0xe1, 0x9a, 0x80, ..]
+        | [0xe2, 0x80, 0x80..=0x8a | 0xaf, ..]
+        | [0xe2, 0x81, 0x9f, ..]
+        | [0xe3, 0x80, 0x80, ..] => Some((3, b' ')),
+        _ => None,
+    }
+}
+
+/// The text of the document being parsed.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// Has its full size from the first document on.
+    buffer: Vec<u8>,
+    used: usize,
+    /// Whether the last byte is white space, which more white space may extend.
+    gap: bool,
+    /// Whether nothing was passed on yet: the first byte is then a gap before all text, to be
+    /// dropped.
+    begins: bool,
+    /// The incomplete character at the end of a piece.
+    carry: Carry,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        let mut text = Text {
+            buffer: Vec::new(),
+            used: 0,
+            gap: false,
+            begins: false,
+            carry: Carry::default(),
+        };
+        text.begin();
+        text
+    }
+}
+
+impl Text {
+    /// Starts a document with a gap.
+    fn begin(&mut self) {
+        self.begins = true;
+        self.keep_gap(b' ');
+    }
+
+    /// Resets the buffer to one byte of white space.
+    fn keep_gap(&mut self, space: u8) {
+        self.buffer.resize(DRAIN_BYTES + CHUNK_BYTES, 0);
+        self.buffer[0] = space;
+        self.used = 1;
+        self.gap = true;
+    }
+
+    /// Appends a piece of UTF-8 text, which may begin and end inside a character.
+    pub(super) fn push(&mut self, mut piece: &[u8], take: &mut dyn FnMut(&[u8])) {
+        let carried = self.carry.complete(&mut piece);
+        self.push_carried(carried, take);
+        let mut left = piece.len();
+        for chunk in piece.utf8_chunks() {
+            self.push_valid(chunk.valid().as_bytes(), take);
+            let invalid = chunk.invalid();
+            left -= chunk.valid().len() + invalid.len();
+            if invalid.is_empty() {
+                continue;
+            }
+            if left == 0 && matches!(decode(invalid), Decoded::Cut) {
+                self.carry.hold(invalid);
+                return;
+            }
+            for _ in invalid {
+                self.push_valid("\u{fffd}".as_bytes(), take);
+            }
+        }
+    }
+
+    /// Separates the text that follows from the text before.
+    pub(super) fn word_break(&mut self, take: &mut dyn FnMut(&[u8])) {
+        let carried = self.carry.end();
+        self.push_carried(carried, take);
+        self.push_valid(b"\n", take);
+    }
+
+    /// Passes on the rest and resets for the next document.
+    pub(super) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) {
+        let carried = self.carry.end();
+        self.push_carried(carried, take);
+        self.drain(take);
+        self.begin();
+    }
+
+    /// Appends a character that was split between two pieces.
+    fn push_carried(&mut self, carried: Option<char>, take: &mut dyn FnMut(&[u8])) {
+        if let Some(c) = carried {
+            self.push_valid(c.encode_utf8(&mut [0; 4]).as_bytes(), take);
+        }
+    }
+
+    /// Appends whole characters.
+    fn push_valid(&mut self, text: &[u8], take: &mut dyn FnMut(&[u8])) {
+        // A chunk may end inside a character, so look for a wide space in the whole rest of the
+        // text.
+        let mut at = 0;
+        while at < text.len() {
+            if self.used > DRAIN_BYTES {
+                self.drain(take);
+            }
+            let end = text.len().min(at + CHUNK_BYTES - 1);
+            while at < end {
+                at = self.fold(text, at, end);
+                let Some(&b) = text.get(at).filter(|_| at < end) else {
+                    break;
+                };
+                match wide_space(&text[at..]) {
+                    Some((length, folded)) => {
+                        self.put(folded, true);
+                        at += length;
+                    }
+                    None => {
+                        self.put(b, false);
+                        at += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends the bytes of `text` from `at` to `end`, or to the first byte that may begin a wide
+    /// space; returns where it stopped.
+    #[inline]
+    fn fold(&mut self, text: &[u8], at: usize, end: usize) -> usize {
+        let (mut used, mut gap) = (self.used, self.gap);
+        let mut last = self.buffer.get(used.wrapping_sub(1)).copied().unwrap_or(0);
+        let mut taken = end - at;
+        // At most as many bytes are written as are read, and there is room for those.
+        let out = &mut self.buffer[..];
+        for (i, &b) in text[at..end].iter().enumerate() {
+            let folded = FOLDED[usize::from(b)];
+            if folded == WIDE {
+                taken = i;
+                break;
+            }
+            let space = folded <= b' ' && (folded == b' ' || folded == b'\n');
+            let more = space & gap;
+            used -= usize::from(more);
+            // A line feed is less than a space, so the minimum keeps it.
+            last = if more { last.min(folded) } else { folded };
+            out[used] = last;
+            used += 1;
+            gap = space;
+        }
+        (self.used, self.gap) = (used, gap);
+        at + taken
+    }
+
+    /// Appends a byte of a character, or the byte that white space folds to.
+    fn put(&mut self, byte: u8, space: bool) {
+        if space && self.gap {
+            let last = &mut self.buffer[self.used - 1];
+            *last = byte.min(*last);
+        } else {
+            self.buffer[self.used] = byte;
+            self.used += 1;
+        }
+        self.gap = space;
+    }
+
+    /// Passes on everything but a gap at the end.
+    fn drain(&mut self, take: &mut dyn FnMut(&[u8])) {
+        let end = self.used - usize::from(self.gap);
+        let start = usize::from(self.begins).min(end);
+        let text = &self.buffer[start..end];
+        if !text.is_empty() {
+            if self.begins && text.starts_with(MARK) {
+                take(MARK);
+            }
+            take(text);
+            self.begins = false;
+        }
+        if self.gap {
+            self.keep_gap(self.buffer[self.used - 1]);
+        } else {
+            self.used = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+    use super::*;
+    use crate::text::read::{ContentKind, RawDocument};
+
+    /// The definition, character by character.
+    fn folded(text: &str) -> String {
+        let mut out = String::new();
+        let mut gap = None;
+        for c in text.chars() {
+            if c.is_whitespace() {
+                let line = matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
+                gap = Some(gap == Some('\n') || line).map(|line| if line { '\n' } else { ' ' });
+                continue;
+            }
+            if let Some(gap) = gap.take().filter(|_| !out.is_empty()) {
+                out.push(gap);
+            }
+            out.push(c);
+        }
+        if out.starts_with('\u{feff}') {
+            out.insert(0, '\u{feff}');
+        }
+        out
+    }
+
+    fn pushed<'a>(text: &mut Text, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+        let mut out = Vec::new();
+        let mut take = |piece: &[u8]| out.extend_from_slice(piece);
+        for piece in pieces {
+            text.push(piece, &mut take);
+        }
+        text.finish(&mut take);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_character_is_folded_as_the_standard_library_says() {
+        let mut text = Text::default();
+        for c in '\0'..=char::MAX {
+            for written in [
+                format!("a{c}b"),
+                format!("{c}b"),
+                format!("a {c}\n\t{c} b{c}"),
+            ] {
+                let found = pushed(&mut text, [written.as_bytes()]);
+                assert_eq!(found, folded(&written), "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_matter() {
+        let mut text = Text::default();
+        let written = " \u{feff}a\u{2028} \u{85}b\u{3000}漢\r\n字 \u{2003}\u{20000} c\u{a0}\0\t ";
+        let bytes = written.as_bytes();
+        for first in 0..=bytes.len() {
+            for second in first..=bytes.len() {
+                let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
+                assert_eq!(
+                    pushed(&mut text, pieces),
+                    folded(written),
+                    "{first} {second}"
+                );
+            }
+        }
+        // At the end of a chunk and of an output piece, at every place in a character.
+        for start in 0..8 {
+            for filling in ["a", " ", "\u{3000}", "é \u{2028}"] {
+                let long = filling.repeat(2 * DRAIN_BYTES / filling.len());
+                let written = format!("{}{long}\u{3000}x{long} y", "b".repeat(start));
+                assert_eq!(pushed(&mut text, [written.as_bytes()]), folded(&written));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_replaced() {
+        let mut text = Text::default();
+        for (pieces, found) in [
+            (&[&b"a\xffb"[..]][..], "a\u{fffd}b"),
+            (&[b"a\xc3", b"b"], "a\u{fffd}b"),
+            (&[b"a\xe6\x97", b"", b"\xa5b"], "a日b"),
+            (&[b"a\xe3\x80", b"\x80b"], "a b"),
+            (&[b"\xf0\x9f", b"\x98", b"\x80a"], "\u{1f600}a"),
+            (&[b"a\xe6\x97"], "a\u{fffd}"),
+        ] {
+            let pieces = pieces.iter().copied();
+            assert_eq!(pushed(&mut text, pieces), found);
+        }
+    }
+
+    #[derive(Default)]
+    struct Kept(Vec<u8>);
+
+    impl TokenConsumer for Kept {
+        fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+            self.0.extend_from_slice(tokens.bytes);
+            tokens.bytes.len()
+        }
+    }
+
+    fn document(
+        content: ContentKind,
+        charset: Option<&'static str>,
+        body: &[u8],
+    ) -> RawDocument<'static> {
+        RawDocument {
+            docno: "d".into(),
+            unnamed: false,
+            url: None,
+            title: None,
+            content,
+            charset: charset.map(Into::into),
+            body: body.to_vec().into(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// Returns the text, and checks that it has the tokens of the document.
+    fn checked(raw: &RawDocument<'_>) -> String {
+        let mut texts = Vec::new();
+        for tokens in ["words", "whitespace", "bytes:7"] {
+            let tokens: TokenKind = tokens.parse().unwrap();
+            let config = ParseConfig::from(tokens);
+            let mut parser = Parser::new(&config);
+            let (mut both, mut alone): (Vec<u8>, Vec<u8>) = Default::default();
+            let (mut kept, mut plain) = (Kept::default(), Kept::default());
+            let facts = parser.parse_keeping(raw, &mut kept, &mut both);
+            parser.text(raw, &mut alone);
+            assert_eq!(both, alone);
+            assert_eq!(parser.parse(raw, &mut plain), facts);
+            assert_eq!(plain.0, kept.0);
+            let text = String::from_utf8(alone).unwrap();
+            let document = document(ContentKind::Text, Some("utf-8"), text.as_bytes());
+            let mut again = Kept::default();
+            let found = parser.parse(&document, &mut again);
+            assert_eq!(
+                String::from_utf8_lossy(&again.0),
+                String::from_utf8_lossy(&kept.0),
+                "{text:?}"
+            );
+            assert_eq!(found.words, facts.words);
+            texts.push(text);
+        }
+        assert_eq!(texts[0], texts[1]);
+        texts.swap_remove(0)
+    }
+
+    #[test]
+    fn markup_and_charsets() {
+        for (charset, body, text) in [
+            (
+                None,
+                &b"<p>Don't <b>ST</b>op.<br>  x<i> </i>y</p>\n"[..],
+                "Don't STop.\nx y",
+            ),
+            (
+                None,
+                b"a<td>b<!-- c -->d<span>&#32;&#x2028;</span>&amp;",
+                "a\nbd\n&",
+            ),
+            (None, b"it'<p>s<script>no</script>\0", "it'\ns"),
+            // A reader of the text takes the first one for a byte order mark.
+            (None, b"<p>&#xfeff;a", "\u{feff}\u{feff}a"),
+            (None, b"\xef\xbb\xbf\xef\xbb\xbfa", "\u{feff}\u{feff}a"),
+            (
+                Some("windows-1252"),
+                b"caf\xe9\xa0\x85",
+                "caf\u{e9} \u{2026}",
+            ),
+            (Some("shift_jis"), b"\x81\x40\x82\xa0\x81", "あ\u{fffd}"),
+            (Some("utf-16le"), b"a\0\x28\x20b\0\0\xd8", "a\nb\u{fffd}"),
+            (None, b"", ""),
+            (None, b" <p> ", ""),
+        ] {
+            let raw = document(ContentKind::Markup, charset, body);
+            assert_eq!(checked(&raw), text);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_text_has_the_tokens_of_the_document(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-zA-Z' \\n\\t.-]{0,12}".prop_map(String::into_bytes),
+                    "</?(p|b|td|title|script|svg|a href=x|textarea|br/|x)>".prop_map(String::into_bytes),
+                    "&(amp|nbsp|shy|zwnj|#x2028|#xfeff|#0|#x301|nGt|#8217);?".prop_map(String::into_bytes),
+                    "[\u{feff}\u{ad}\u{200b}\u{2028}\u{85}\u{3000}\u{a0}漢か\u{301}é’\u{1c}\0]{0,4}".prop_map(String::into_bytes),
+                    prop::collection::vec(any::<u8>(), 0..5),
+                    Just(b"<!-- ".to_vec()), Just(b"-->".to_vec()), Just(b"<![CDATA[".to_vec()),
+                    Just(b"<?xml version='1.0'?>".to_vec()), Just(b"\x1b$B".to_vec()),
+                ], 0..30),
+            charset in prop::sample::select(vec![
+                None, Some("utf-8"), Some("utf-16le"), Some("utf-16be"), Some("windows-1252"),
+                Some("shift_jis"), Some("iso-2022-jp"), Some("gb18030"), Some("big5"), Some("replacement"),
+                Some("x-user-defined"),
+            ]),
+            markup in any::<bool>(),
+        ) {
+            let content = if markup { ContentKind::Markup } else { ContentKind::Text };
+            checked(&document(content, charset, &parts.concat()));
+        }
+    }
+}

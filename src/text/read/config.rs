@@ -1,0 +1,338 @@
+//! Parameters of reading: the format, the names of JSON fields, the limits.
+
+use std::fmt;
+use std::str::FromStr;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::fields::FieldPath;
+use super::frame_elements::LONGEST_NAME;
+use crate::base::budget::ByteSize;
+
+/// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
+/// very repetitive text are not bombs, and 16 MiB fill no disk.
+pub const RATIO_FREE_BYTES: u64 = 16 << 20;
+
+/// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text
+/// stays below 50, and files of mostly one byte come close to 1,000.
+pub const DEFAULT_MAX_RATIO: u64 = 1000;
+
+/// The formats of input, as `--format` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// TREC web bundles: GOV, GOV2, WT10G.
+    TrecWeb,
+    /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR, and also Reuters-21578.
+    TrecSgml,
+    /// Web archives: WARC 0.18 to 1.1, including WET.
+    Warc,
+    /// Web archives in the older formats ARC 1 and 2.
+    Arc,
+    /// JSON objects: one per line, one after the other, or in one array.
+    Jsonl,
+    /// Tables of text with a delimiter that the header shows: comma, tab, semicolon or bar.
+    Csv,
+    /// Tables of text with tabs.
+    Tsv,
+    /// Parquet files: each row is a document.
+    Parquet,
+    /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
+    Mbox,
+    /// Each file is one mail message.
+    Eml,
+    /// Each file is one document of plain text.
+    Text,
+    /// Each file is one document of markup.
+    Html,
+}
+
+impl Format {
+    /// All formats, in the order of the help text.
+    pub const ALL: [Format; 12] = [
+        Format::TrecWeb,
+        Format::TrecSgml,
+        Format::Warc,
+        Format::Arc,
+        Format::Jsonl,
+        Format::Csv,
+        Format::Tsv,
+        Format::Parquet,
+        Format::Mbox,
+        Format::Eml,
+        Format::Text,
+        Format::Html,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::TrecWeb => "trec-web",
+            Format::TrecSgml => "trec-sgml",
+            Format::Warc => "warc",
+            Format::Arc => "arc",
+            Format::Jsonl => "jsonl",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Mbox => "mbox",
+            Format::Eml => "eml",
+            Format::Text => "text",
+            Format::Html => "html",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| {
+                let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+                format!("`{text}` is not a format; use one of {}", names.join(", "))
+            })
+    }
+}
+
+/// The types of WARC records that are documents, by default.
+pub const WARC_TYPES: &str = "response,resource,conversion";
+
+/// Globs for URLs. `*` matches any text, also across `/`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Glob>", into = "Vec<Glob>")]
+pub struct UrlGlobs {
+    globs: Vec<Glob>,
+    set: GlobSet,
+}
+
+impl TryFrom<Vec<Glob>> for UrlGlobs {
+    type Error = globset::Error;
+
+    fn try_from(globs: Vec<Glob>) -> Result<UrlGlobs, globset::Error> {
+        let mut set = GlobSetBuilder::new();
+        for glob in &globs {
+            set.add(glob.clone());
+        }
+        let set = set.build()?;
+        Ok(UrlGlobs { globs, set })
+    }
+}
+
+impl From<UrlGlobs> for Vec<Glob> {
+    fn from(globs: UrlGlobs) -> Vec<Glob> {
+        globs.globs
+    }
+}
+
+impl PartialEq for UrlGlobs {
+    fn eq(&self, other: &UrlGlobs) -> bool {
+        self.globs == other.globs
+    }
+}
+
+impl Eq for UrlGlobs {}
+
+impl fmt::Display for UrlGlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let globs: Vec<&str> = self.globs.iter().map(Glob::glob).collect();
+        f.write_str(&globs.join(" "))
+    }
+}
+
+impl UrlGlobs {
+    /// Whether there are no globs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.globs.is_empty()
+    }
+
+    /// Whether one of them matches.
+    #[must_use]
+    pub fn matches(&self, url: &str) -> bool {
+        !self.is_empty() && self.set.is_match(url)
+    }
+}
+
+/// The parameters of reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadConfig {
+    /// The format of every input; with `None`, it is detected from the first bytes of each file.
+    pub format: Option<Format>,
+    /// The name of the elements at which markup is split into records; with `None`, a file of
+    /// markup is one document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
+    /// JSON and Parquet: the path of the field of the text; with `None`, one of
+    /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
+    /// `list.field` takes the field of every element, `list[0].field` the field of the
+    /// first, and `list[name=value].field` the field of every element with this value.
+    pub text_field: Option<String>,
+    /// JSON and Parquet: the path of the field of the docno; with `None`, one of
+    /// [`super::ID_FIELDS`].
+    pub id_field: Option<String>,
+    /// JSON and Parquet: the path of the field of the URL; with `None`, one of
+    /// [`super::URL_FIELDS`].
+    pub url_field: Option<String>,
+    /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
+    pub columns: Option<String>,
+    /// The types of WARC records that are documents, separated by commas; with `None`,
+    /// [`WARC_TYPES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warc_type: Option<String>,
+    /// Web archives: only records with these URLs are documents; all, if there are no globs. What a
+    /// crawler stores beside the pages is a document only if one of these matches its URL.
+    #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
+    pub include_url: UrlGlobs,
+    /// Web archives: records with these URLs are not documents.
+    #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
+    pub exclude_url: UrlGlobs,
+    /// Maximum size of a record, and of a body after its content encoding is undone.
+    pub max_document: ByteSize,
+    /// Maximum number of decompressed bytes per compressed byte, checked after
+    /// [`RATIO_FREE_BYTES`].
+    pub max_ratio: u64,
+}
+
+impl Default for ReadConfig {
+    fn default() -> Self {
+        ReadConfig {
+            format: None,
+            record: None,
+            text_field: None,
+            id_field: None,
+            url_field: None,
+            columns: None,
+            warc_type: None,
+            include_url: UrlGlobs::default(),
+            exclude_url: UrlGlobs::default(),
+            max_document: ByteSize::mib(64),
+            max_ratio: DEFAULT_MAX_RATIO,
+        }
+    }
+}
+
+impl ReadConfig {
+    /// Rejects limits that would allow no input at all, and empty field names.
+    pub fn check(&self) -> crate::Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            Err(crate::Error::BadParameter {
+                name,
+                given,
+                limit: limit.into(),
+            })
+        };
+        if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
+            return refuse(
+                "max-document",
+                self.max_document.to_string(),
+                "1 byte to 4GiB",
+            );
+        }
+        if self.max_ratio == 0 {
+            return refuse("max-ratio", self.max_ratio.to_string(), "1 or more");
+        }
+        if let Some(columns) = &self.columns
+            && columns.split(',').any(|name| name.trim().is_empty())
+        {
+            let limit = "names, separated by commas";
+            return refuse("columns", columns.clone(), limit);
+        }
+        const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
+        if let Some(types) = &self.warc_type
+            && !types
+                .split(',')
+                .all(|kind| TYPES.split(',').any(|known| known == kind))
+        {
+            let limit = format!("some of {TYPES}, separated by commas");
+            return refuse("warc-type", types.clone(), &limit);
+        }
+        if let Some(name) = &self.record {
+            let odd = |c: char| c.is_whitespace() || "<>/=\"'&".contains(c);
+            if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
+                let limit = "the name of an element, without brackets";
+                return refuse("record", name.clone(), limit);
+            }
+            if let Some(format) = self.format.filter(|format| *format != Format::Html) {
+                let limit = format!("only markup has elements; leave out --format {format}");
+                return refuse("record", name.clone(), &limit);
+            }
+        }
+        for (name, field) in [
+            ("text-field", &self.text_field),
+            ("id-field", &self.id_field),
+            ("url-field", &self.url_field),
+        ] {
+            let Some(field) = field else { continue };
+            let parsed = match name {
+                "text-field" => FieldPath::all(field).map(drop),
+                _ => FieldPath::one(field).map(drop),
+            };
+            if let Err(what) = parsed {
+                let limit = format!(
+                    "the path of a field, such as page.body or messages[role=user].content, with \
+                     other names in double quotes: {what}"
+                );
+                return refuse(name, field.clone(), &limit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether WARC records of a type, in lower case, are documents.
+    pub(super) fn reads_warc_type(&self, kind: &[u8]) -> bool {
+        let types = self.warc_type.as_deref().unwrap_or(WARC_TYPES);
+        types.split(',').any(|name| name.as_bytes() == kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_read_what_they_print() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+            assert_eq!(
+                serde_json::to_string(&format).unwrap(),
+                format!("\"{format}\"")
+            );
+        }
+        assert!("WARC".parse::<Format>().is_err());
+    }
+
+    #[test]
+    fn impossible_values_are_refused() {
+        assert!(ReadConfig::default().check().is_ok());
+        for config in [
+            ReadConfig {
+                max_document: ByteSize(0),
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                max_ratio: 0,
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                id_field: Some("a..b".into()),
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                columns: Some("id, ,text".into()),
+                ..ReadConfig::default()
+            },
+        ] {
+            assert!(config.check().is_err());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Reads every record of the inputs in order, on one thread.
+
+use std::time::Duration;
+
+use super::reader::Next;
+use super::{Batch, InputFile, Interpreted, ReadConfig, RecordReader, interpret};
+use crate::base::progress::Context;
+use crate::{Error, Result};
+
+/// Number of records between reports of progress.
+const SHOW_AFTER: u64 = 1024;
+
+/// The error of a command that has already used records of a file that turn out to be damaged
+/// ([`super::Record::retracts`]).
+pub(crate) fn retracted(input: &InputFile) -> Error {
+    Error::io("read", &input.path)(std::io::Error::other(
+        "the checksum of a long compressed part is wrong, and records of it were already used; \
+         restore the file, or decompress it and remove what is damaged",
+    ))
+}
+
+/// What comes from the inputs.
+pub(crate) enum Coming<'a> {
+    /// The next record.
+    Record(Interpreted<'a>),
+    /// A record of this number of bytes, before it is interpreted.
+    Framed(u64),
+    /// Standard input has paused after this number of bytes of the next record.
+    Pause(u64),
+}
+
+/// Reads the records of the inputs in order, one in memory at a time. Progress of `stage` continues
+/// from `before` bytes.
+pub(crate) fn each_interpreted(
+    inputs: &[InputFile],
+    config: &ReadConfig,
+    (stage, before): (&'static str, u64),
+    context: &Context<'_>,
+    mut act: impl FnMut(Interpreted<'_>) -> Result<()>,
+) -> Result<()> {
+    let act = |coming: Coming<'_>| {
+        if let Coming::Record(record) = coming {
+            act(record)?;
+        }
+        Ok(None)
+    };
+    each(
+        inputs,
+        config,
+        (stage, before, RecordReader::open),
+        context,
+        act,
+    )
+}
+
+/// As [`each_interpreted`], but JSON lines of standard input are read as
+/// [`RecordReader::open_by_line`] says. `act` returns the time after which it wants to know that
+/// standard input has paused there; `None` if it has nothing to do then.
+pub(crate) fn each_as_it_comes(
+    inputs: &[InputFile],
+    config: &ReadConfig,
+    stage: &'static str,
+    context: &Context<'_>,
+    act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
+) -> Result<()> {
+    each(
+        inputs,
+        config,
+        (stage, 0, RecordReader::open_by_line),
+        context,
+        act,
+    )
+}
+
+type Open = fn(&InputFile, u32, &ReadConfig, &crate::base::progress::Stop) -> RecordReader;
+
+fn each(
+    inputs: &[InputFile],
+    config: &ReadConfig,
+    (stage, mut before, open): (&'static str, u64, Open),
+    context: &Context<'_>,
+    mut act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
+) -> Result<()> {
+    config.check()?;
+    let mut records = 0u64;
+    let mut batch = Batch::default();
+    let mut patience = None;
+    for (file, input) in inputs.iter().enumerate() {
+        context.stop.check(stage)?;
+        input.check_path()?;
+        let file = u32::try_from(file).unwrap_or(u32::MAX);
+        let mut reader = open(input, file, config, context.stop);
+        batch.clear();
+        loop {
+            let next = match patience {
+                Some(patience) => reader.next_or_pause(&mut batch, patience, context.stop),
+                None if reader.next_into(&mut batch) => Next::Record,
+                None => Next::End,
+            };
+            if let Some(error) = reader.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+            match next {
+                Next::Record => {}
+                Next::Paused => {
+                    context.stop.check(stage)?;
+                    patience = act(Coming::Pause(batch.bytes.len() as u64))?;
+                    continue;
+                }
+                Next::End => break,
+            }
+            for record in &batch.records {
+                // Standard input ends with a reject when a stop is requested.
+                context.stop.check(stage)?;
+                if records.is_multiple_of(SHOW_AFTER) {
+                    context.progress.at(before + reader.position());
+                }
+                records += 1;
+                if record.retracts {
+                    return Err(retracted(input));
+                }
+                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                act(Coming::Framed(bytes.len() as u64))?;
+                patience = act(Coming::Record(interpret(record, bytes, config)))?;
+            }
+            batch.clear();
+        }
+        // Standard input ends early when a stop is requested.
+        context.stop.check(stage)?;
+        reader.check_unchanged(input)?;
+        before += input.identity.as_ref().map_or(0, |f| f.size);
+        context.progress.at(before);
+    }
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! Reads HTTP responses from web archives: header, transfer coding, content coding, charset.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::archive::{Fields, first_line, text_of};
+use super::config::ReadConfig;
+use super::interpret::Refusal;
+use super::record::{ContentKind, Reason};
+use super::sniff::{binary_kind, looks_like_markup, surely_text, trim_front};
+use super::source::{BodyStream, inflate_body};
+use crate::base::wide::Wide;
+
+/// The relevant fields of an HTTP header. Names match in any case. Of a repeated `Content-Type` the
+/// last one counts, as in browsers.
+#[derive(Default)]
+pub(super) struct Head<'a> {
+    mime: Option<String>,
+    pub charset: Option<Cow<'a, str>>,
+    transfer: Option<Cow<'a, str>>,
+    /// The first codings, in the order of application, and the number of codings in all: a header
+    /// may repeat the field a million times.
+    codings: Vec<String>,
+    coding_count: usize,
+    pub notices: Vec<(Reason, String)>,
+    body: usize,
+}
+
+impl<'a> Head<'a> {
+    /// Parses the header of a response, whose first line is the status line.
+    fn of_response(bytes: &'a [u8]) -> Self {
+        Self::of(Fields::after_line(bytes))
+    }
+
+    /// Parses a header that begins either with a status line or directly with its fields.
+    pub fn of_fields(bytes: &'a [u8]) -> Self {
+        let fields = if bytes.starts_with(b"HTTP/") {
+            Fields::after_line(bytes)
+        } else {
+            Fields::new(bytes)
+        };
+        Self::of(fields)
+    }
+
+    fn of(mut fields: Fields<'a>) -> Self {
+        let mut head = Head::default();
+        for (name, value) in &mut fields {
+            let value = &value[..value.len().min(MOST_VALUE)];
+            if name.eq_ignore_ascii_case(b"content-type") && !value.is_empty() {
+                head.set_content_type(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                head.transfer = Some(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"content-encoding") {
+                for coding in text_of(value).split(',') {
+                    head.coding_count += 1;
+                    if head.codings.len() < MOST_CODINGS {
+                        head.codings.push(coding.trim().to_string());
+                    }
+                }
+            }
+        }
+        if let Some(odd) = fields.odd {
+            let line = &odd[..odd.len().min(200)];
+            head.notices.push((
+                Reason::OddHeader,
+                String::from_utf8_lossy(line).into_owned(),
+            ));
+        }
+        head.body = fields.body();
+        head
+    }
+
+    pub fn mime(&self) -> Option<&str> {
+        self.mime.as_deref()
+    }
+
+    /// Parses a value like `text/html; charset="utf-8"`.
+    pub fn set_content_type(&mut self, value: Cow<'a, str>) {
+        let mime = value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        self.mime = (!mime.is_empty()).then_some(mime);
+        let charset = value.split(';').skip(1).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            let value = value.trim().trim_matches(['"', '\'']).trim();
+            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
+                .then(|| value.to_string())
+        });
+        self.charset = charset.map(Cow::Owned);
+    }
+}
+
+/// Maximum number of bytes examined of a field's value: folding would allow any length.
+const MOST_VALUE: usize = 64 << 10;
+
+/// Maximum number of stacked content codings that are undone; in practice there are up to two.
+const MOST_CODINGS: usize = 4;
+
+/// A body that is text.
+pub(super) struct Body<'a> {
+    pub content: ContentKind,
+    pub charset: Option<Cow<'a, str>>,
+    pub body: Cow<'a, [u8]>,
+    pub notices: Vec<(Reason, String)>,
+}
+
+/// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
+/// collections store the text of PDF files as `application/pdf`, and error pages as `image/gif`.
+pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
+    if head.charset.as_ref().is_some_and(|charset| {
+        let charset = charset.to_ascii_lowercase();
+        charset.starts_with("utf-16") || charset.starts_with("utf-32")
+    }) {
+        return None;
+    }
+    if let Some(charset) = &head.charset
+        && Wide::of_mark(body).is_none()
+        && let Some(wide) = Wide::of_evidence(body)
+    {
+        return Some(format!("{} that is declared as {charset}", wide.name()));
+    }
+    let kind = binary_kind(body)?;
+    Some(match head.mime() {
+        Some(mime) => format!("{mime}: {kind}"),
+        None => kind,
+    })
+}
+
+/// The body of a block without an HTTP header.
+pub(super) fn bare<'a>(block: &'a [u8], head: Head<'a>) -> Result<Body<'a>, Refusal> {
+    deliver(block.into(), head)
+}
+
+/// The body of a response, if the status is 2xx and the body is text, with its codings undone.
+pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
+    let block = &block[final_head(block)..];
+    let line = first_line(block);
+    let line = &line[..line.len().min(200)];
+    let status = status_of(line).ok_or_else(|| {
+        Refusal::new(
+            Reason::BadHttp,
+            format!("the status line is `{}`", String::from_utf8_lossy(line)),
+        )
+    })?;
+    if !(200..300).contains(&status) {
+        let text = line[line.iter().position(|&byte| byte == b' ').unwrap_or(0)..].trim_ascii();
+        return Err(Refusal::new(
+            Reason::HttpStatus,
+            String::from_utf8_lossy(text),
+        ));
+    }
+    let mut head = Head::of_response(block);
+    let mut body = Cow::Borrowed(&block[head.body..]);
+    if let Some(transfer) = head.transfer.take()
+        && transfer.to_ascii_lowercase().contains("chunked")
+    {
+        match dechunk(&body) {
+            Chunks::Whole(bytes) => body = bytes.into(),
+            Chunks::Broken(bytes, at) => {
+                head.notices.push((
+                    Reason::BadChunks,
+                    format!("broken at byte {at} of the body"),
+                ));
+                body = bytes.into();
+            }
+            Chunks::None => {
+                head.notices
+                    .push((Reason::BadChunks, "the body is not chunked".into()));
+            }
+        }
+    }
+    if head.coding_count > MOST_CODINGS {
+        let detail = format!(
+            "{} content encodings, at most {MOST_CODINGS} are undone",
+            head.coding_count
+        );
+        return Err(Refusal::new(Reason::NotText, detail));
+    }
+    for coding in std::mem::take(&mut head.codings).iter().rev() {
+        body = undo(body, coding, config, &mut head.notices)?;
+    }
+    if body.len() as u64 > config.max_document.0 {
+        return Err(Refusal::new(
+            Reason::TooLarge,
+            format!("a body of {} bytes", body.len()),
+        ));
+    }
+    deliver(body, head)
+}
+
+/// The body of a response without its transfer coding; `None` if the coding is broken. A body that
+/// is not chunked although its header says so was stored without the coding.
+pub(super) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    let transfer = Head::of_response(header).transfer;
+    if !transfer.is_some_and(|transfer| transfer.to_ascii_lowercase().contains("chunked")) {
+        return Some(body.into());
+    }
+    match dechunk(body) {
+        Chunks::Whole(bytes) => Some(bytes.into()),
+        Chunks::Broken(..) => None,
+        Chunks::None => Some(body.into()),
+    }
+}
+
+fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal> {
+    if let Some(kind) = not_text(&body, &head) {
+        return Err(Refusal::new(Reason::NotText, kind));
+    }
+    let markup = match head.mime() {
+        Some("text/html" | "application/xhtml+xml") => true,
+        Some(mime) if mime.ends_with("/xml") || mime.ends_with("+xml") => true,
+        Some("text/plain" | "text/css" | "text/javascript") => false,
+        _ => {
+            looks_like_markup(&body) || {
+                let front = trim_front(&body);
+                memmem::find(&front[..front.len().min(1024)], b"<html").is_some()
+            }
+        }
+    };
+    Ok(Body {
+        content: if markup {
+            ContentKind::Markup
+        } else {
+            ContentKind::Text
+        },
+        charset: head.charset,
+        body,
+        notices: head.notices,
+    })
+}
+
+/// Whether a block begins with the head of a response, perhaps after empty lines.
+pub(super) fn begins(block: &[u8]) -> bool {
+    let line = block.trim_ascii_start();
+    let word =
+        |word: &[u8]| line.len() > word.len() && line[..word.len()].eq_ignore_ascii_case(word);
+    word(b"http") && matches!(line[4], b'/' | b' ' | b'\t') || word(b"icy") && line[3] == b' '
+}
+
+/// Where the last head of a block begins: after empty lines, and after the heads of interim
+/// responses (RFC 9110 section 15.2) and of a proxy that has connected to the server.
+pub(super) fn final_head(block: &[u8]) -> usize {
+    let mut at = 0;
+    while begins(&block[at..]) {
+        let head = block[at..].trim_ascii_start();
+        at = block.len() - head.len();
+        let line = first_line(head);
+        let line = &line[..line.len().min(200)];
+        let interim = match status_of(line) {
+            Some(100..200) => true,
+            Some(200) => {
+                memmem::find(&line.to_ascii_lowercase(), b"connection established").is_some()
+            }
+            _ => false,
+        };
+        let next = at
+            + if interim {
+                Fields::after_line(head).body()
+            } else {
+                0
+            };
+        if next == at || !begins(&block[next..]) {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
+/// Parses `HTTP/1.1 200 OK`, `HTTP/2 200`, `http/1.1 200OK`, and the `ICY 200 OK` of old radio
+/// servers. Zeros before the status and a fraction after it count for nothing.
+fn status_of(line: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(line.get(..line.len().min(40))?)
+        .or_else(|error| std::str::from_utf8(&line[..error.valid_up_to()]))
+        .ok()?;
+    let mut words = text.split_ascii_whitespace();
+    let version = words.next()?.to_ascii_lowercase();
+    if !version.starts_with("http") && version != "icy" {
+        return None;
+    }
+    let status = words.next()?;
+    let end = status.find(|character: char| !character.is_ascii_digit());
+    let status = status[..end.unwrap_or(status.len())].trim_start_matches('0');
+    (status.len() == 3).then(|| status.parse().ok())?
+}
+
+enum Chunks {
+    /// All chunks, including the empty one at the end.
+    Whole(Vec<u8>),
+    /// The chunks up to this byte offset, then the rest unchanged.
+    Broken(Vec<u8>, usize),
+    /// The body does not begin with a chunk.
+    None,
+}
+
+/// Undoes the chunked transfer coding (RFC 9112 section 7.1).
+fn dechunk(body: &[u8]) -> Chunks {
+    let mut out = Vec::new();
+    let mut at = 0;
+    loop {
+        let Some((start, length)) = chunk_at(body, at) else {
+            if at == 0 {
+                return Chunks::None;
+            }
+            out.extend_from_slice(&body[at..]);
+            return Chunks::Broken(out, at);
+        };
+        if length == 0 {
+            return Chunks::Whole(out);
+        }
+        match start.checked_add(length).filter(|&end| end <= body.len()) {
+            Some(end) => {
+                if at == 0 {
+                    out.reserve(body.len());
+                }
+                out.extend_from_slice(&body[start..end]);
+                let rest = &body[end..];
+                let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+                let rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+                at = body.len() - rest.len();
+            }
+            None if at == 0 && looks_like_markup(&body[start..]) || at > 0 => {
+                // The last chunk was cut off.
+                out.extend_from_slice(&body[start..]);
+                return Chunks::Broken(out, at);
+            }
+            None => return Chunks::None,
+        }
+    }
+}
+
+/// The chunk whose size line begins at `at`: the offset and the number of its bytes.
+fn chunk_at(body: &[u8], at: usize) -> Option<(usize, usize)> {
+    let rest = &body[at..];
+    let end = memchr::memchr(b'\n', &rest[..rest.len().min(1024)])?;
+    let line = rest[..end].split(|&byte| byte == b';').next()?.trim_ascii();
+    if line.is_empty() || line.len() > 15 || !line.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let length = usize::from_str_radix(std::str::from_utf8(line).ok()?, 16).ok()?;
+    Some((at + end + 1, length))
+}
+
+/// Undoes one content coding, if the bytes are really encoded in it.
+fn undo<'a>(
+    body: Cow<'a, [u8]>,
+    coding: &str,
+    config: &ReadConfig,
+    notices: &mut Vec<(Reason, String)>,
+) -> Result<Cow<'a, [u8]>, Refusal> {
+    let coding = coding.to_ascii_lowercase();
+    let streams: &[BodyStream] = match coding.as_str() {
+        "" | "identity" | "none" | "utf-8" | "binary" | "8bit" | "7bit" => return Ok(body),
+        "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => &[BodyStream::Gzip],
+        "gzip" | "x-gzip" => &[],
+        // The standard defines it as the zlib format, but servers send raw deflate too.
+        "deflate" if !surely_text(&body) => &[BodyStream::Zlib, BodyStream::Deflate],
+        "br" if !surely_text(&body) => &[BodyStream::Brotli],
+        "zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => &[BodyStream::Zstd],
+        _ => &[],
+    };
+    let mut best: Option<(Vec<u8>, bool)> = None;
+    for &stream in streams {
+        let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
+            .map_err(|fault| Refusal::new(fault.reason, fault.detail))?;
+        if whole {
+            return Ok(out.into());
+        }
+        if best.as_ref().is_none_or(|(best, _)| best.len() < out.len()) {
+            best = Some((out, whole));
+        }
+    }
+    if let Some((out, _)) = best
+        && !out.is_empty()
+        && binary_kind(&out).is_none()
+    {
+        let detail = format!("{coding}: the stream is broken after {} bytes", out.len());
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(out.into());
+    }
+    if body.is_empty() {
+        return Ok(body);
+    }
+    if surely_text(&body) {
+        let detail = format!("{coding}: the body is not compressed");
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(body);
+    }
+    if binary_kind(&body).is_none() && streams.is_empty() {
+        // For example text in an old charset.
+        let detail = format!("{coding}: the body is not compressed");
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(body);
+    }
+    Err(Refusal::new(
+        Reason::NotText,
+        format!("content encoding {coding}"),
+    ))
+}

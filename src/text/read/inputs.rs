@@ -1,0 +1,690 @@
+//! The list of input files: the files that the arguments name, sorted, each file once.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::ops::Deref;
+use std::path::{Component, Path, PathBuf};
+
+use super::record::Reason;
+use super::source::lasting;
+use crate::base::error::Error;
+use crate::store::disk::{self, SharedFile};
+use crate::store::workspace::{
+    FileIdentity, InputEntry, OutputKind, Skipped, modified_ns, output_kind, refuse_remote,
+};
+
+/// One file to read, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// The path to open; `-` for standard input.
+    pub path: PathBuf,
+    /// The absolute path without symbolic links, if there is one.
+    pub real: Option<PathBuf>,
+    /// The name of the file, and the docno if the file is one document: its path relative to the
+    /// input argument, or its file name if the argument is the file itself. If two names would be
+    /// equal, all begin with as many components of their arguments' paths as tell them apart.
+    /// Control characters and bytes that are not UTF-8 are written as `\xHH`.
+    pub docno: String,
+    /// Whether the docno contains escaped bytes.
+    pub odd_path: bool,
+    /// Identity of the file when it was listed; `None` for standard input and unreadable entries.
+    pub identity: Option<FileIdentity>,
+    /// Why the file cannot be read, if that is already known; reading it yields one reject.
+    pub problem: Option<(Reason, String)>,
+}
+
+#[cfg(test)]
+impl InputFile {
+    /// A file of this size that does not exist.
+    pub(crate) fn of_size(size: u64) -> InputFile {
+        InputFile {
+            path: "x".into(),
+            real: None,
+            docno: "x".into(),
+            odd_path: false,
+            identity: Some(FileIdentity {
+                size,
+                modified_ns: 0,
+                digest: String::new(),
+            }),
+            problem: None,
+        }
+    }
+}
+
+impl InputFile {
+    /// The line of this file in the list of inputs.
+    #[must_use]
+    pub fn entry(&self) -> InputEntry {
+        InputEntry {
+            path: self.path.to_string_lossy().into_owned(),
+            real: self
+                .real
+                .as_ref()
+                .and_then(|real| real.to_str())
+                .map(String::from),
+            name: self.docno.clone(),
+            identity: self.identity.clone(),
+        }
+    }
+}
+
+impl InputFile {
+    /// A listed input, which is at this path.
+    #[must_use]
+    pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
+        InputFile {
+            path: path.into(),
+            real: entry.real.clone().map(PathBuf::from),
+            docno: entry.name.clone(),
+            odd_path: false,
+            identity: entry.identity.clone(),
+            problem,
+        }
+    }
+
+    /// Checks that the path still leads to the file that was listed. Call this before opening the
+    /// path: opening a path that has become a FIFO could wait for ever.
+    ///
+    /// # Errors
+    /// `InputChanged`.
+    pub fn check_path(&self) -> crate::Result<()> {
+        self.check(|| disk::metadata(&self.path))
+    }
+
+    /// Like [`InputFile::check_path`], but for the file that was opened, wherever its path leads by
+    /// then.
+    pub(super) fn check_opened(&self, opened: &SharedFile) -> crate::Result<()> {
+        self.check(|| opened.metadata())
+    }
+
+    /// Checks by size and modification time that a file is still the file that was listed.
+    ///
+    /// This cannot detect a change that keeps the size and happens within one tick of the file
+    /// system's clock (some milliseconds), or one after which the modification time was set back.
+    fn check(&self, now: impl FnOnce() -> io::Result<fs::Metadata>) -> crate::Result<()> {
+        let Some(listed) = &self.identity else {
+            return Ok(());
+        };
+        let expected = || format!("{} bytes", listed.size);
+        let changed = |expected: String, found: String| {
+            Err(Error::InputChanged {
+                path: self.path.clone(),
+                expected,
+                found,
+            })
+        };
+        match now() {
+            Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", &self.path)),
+            Err(error) => changed(expected(), error.to_string()),
+            Ok(metadata) if !metadata.is_file() => {
+                changed(expected(), "something that is no file".into())
+            }
+            Ok(metadata) if metadata.len() != listed.size => {
+                changed(expected(), format!("{} bytes", metadata.len()))
+            }
+            Ok(metadata) => match modified_ns(&metadata) {
+                Ok(modified) if modified == listed.modified_ns => Ok(()),
+                _ => changed(
+                    format!("{} and another time of modification", expected()),
+                    "the same size, modified since it was listed".into(),
+                ),
+            },
+        }
+    }
+}
+
+/// Which files of a directory are read. A file that is itself an argument is always read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    /// Only files that match one of these globs; all files if there are no globs. A glob is matched
+    /// against the path below the directory.
+    pub include: Vec<Glob>,
+    /// Files that match one of these globs are left out.
+    pub exclude: Vec<Glob>,
+    /// Also read hidden files and directories: those whose names begin with a dot.
+    pub hidden: bool,
+    /// Also read the files of output directories of runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_outputs: bool,
+}
+
+impl Selection {
+    /// Whether this is the default selection.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Selection::default()
+    }
+}
+
+/// The files to read, in order, and counts of what was left out. Dereferences to the slice of
+/// files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// The files.
+    pub files: Vec<InputFile>,
+    /// Counts of what was left out.
+    pub skipped: Skipped,
+    /// A run that finds no document in them fails.
+    pub need_documents: bool,
+}
+
+impl Inputs {
+    /// Refuses inputs that cannot be opened.
+    ///
+    /// # Errors
+    /// `Unreadable` with the first of them and their number.
+    pub fn check_readable(&self) -> crate::Result<()> {
+        let mut problems = self.files.iter().filter_map(|file| match &file.problem {
+            Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
+            _ => None,
+        });
+        match problems.next() {
+            None => Ok(()),
+            Some((path, detail)) => Err(Error::Unreadable {
+                path: path.clone(),
+                what: detail.clone(),
+                more: problems.count() as u64,
+            }),
+        }
+    }
+}
+
+impl Deref for Inputs {
+    type Target = [InputFile];
+
+    fn deref(&self) -> &[InputFile] {
+        &self.files
+    }
+}
+
+/// Lists all files that the arguments name and [`Selection::default`] selects: see
+/// [`list_selected`].
+///
+/// # Errors
+/// As [`list_selected`].
+pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
+    list_selected(arguments, &Selection::default())
+}
+
+/// Lists all files that the arguments name, sorted by the bytes of their paths.
+///
+/// Directories are walked, and `selection` decides which of their files are read. Output directories
+/// of runs are not walked unless it says so. Symbolic links
+/// are followed, also to directories, but no directory is walked twice. So a loop ends, and a file
+/// that is reached by two paths is listed once, under its own path rather than under a link's. An
+/// entry that is not a regular file or cannot be opened stays in the list with its problem, so that
+/// it is rejected in its place and not silently skipped.
+///
+/// # Errors
+/// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the
+/// machine fails; `BadParameter` if an argument is an output directory of a run.
+pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
+    list_outside(arguments, selection, None)
+}
+
+/// As [`list_selected`], without the files of a directory, which is given by its real path: the
+/// output directory of the command may lie in an input.
+pub(crate) fn list_outside(
+    arguments: &[PathBuf],
+    selection: &Selection,
+    out: Option<PathBuf>,
+) -> crate::Result<Inputs> {
+    let mut walk = Walk::new(selection)?;
+    walk.out = out;
+    for argument in arguments {
+        refuse_remote("INPUT", argument)?;
+        if argument.as_os_str() == "-" {
+            if walk.stdin {
+                continue;
+            }
+            walk.stdin = true;
+            walk.bases.push(NO_BASE);
+            walk.files.push(InputFile {
+                path: argument.clone(),
+                real: None,
+                docno: "-".into(),
+                odd_path: false,
+                identity: None,
+                problem: None,
+            });
+            continue;
+        }
+        let metadata = match disk::metadata(argument) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_gone(argument)? => {
+                return Err(Error::Missing {
+                    path: argument.clone(),
+                });
+            }
+            metadata => metadata.map_err(Error::io("read", argument))?,
+        };
+        if metadata.is_dir() {
+            if !selection.read_outputs && output_kind(argument)? == Some(OutputKind::Run) {
+                return Err(Error::BadParameter {
+                    name: "INPUT",
+                    given: argument.display().to_string(),
+                    limit: "it is an output directory of lookalike; give the inputs that it was \
+                            made from (dedup uses its pairs with --from), or add --read-outputs \
+                            to read its files as documents"
+                        .into(),
+                });
+            }
+            walk.directory(argument, argument)?;
+        } else {
+            // The file is itself an argument, so the selection does not apply.
+            let parent = argument.parent().unwrap_or(Path::new(""));
+            let real = self::real(argument)?;
+            walk.file(argument, real, parent)?;
+        }
+    }
+    walk.follow_links()?;
+    if arguments.len() > 1 {
+        walk.tell_apart()?;
+    }
+    let mut files = walk.files;
+    files.sort_by(|a, b| bytes_of(&a.path).cmp(bytes_of(&b.path)));
+    Ok(Inputs {
+        files,
+        skipped: walk.skipped,
+        need_documents: false,
+    })
+}
+
+/// The real path of a file; `None` if it has none for a permanent reason.
+fn real(path: &Path) -> crate::Result<Option<PathBuf>> {
+    match disk::canonical(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn bytes_of(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// Marks standard input, whose name is not relative to anything.
+const NO_BASE: u32 = u32::MAX;
+
+struct Walk {
+    files: Vec<InputFile>,
+    /// For each file, the number of the directory that its name is relative to.
+    bases: Vec<u32>,
+    /// The numbers of these directories.
+    numbers: HashMap<PathBuf, u32>,
+    skipped: Skipped,
+    hidden: bool,
+    read_outputs: bool,
+    /// The real path of a directory that is left out.
+    out: Option<PathBuf>,
+    /// `None` selects all files.
+    include: Option<GlobSet>,
+    exclude: GlobSet,
+    /// Real paths of the directories and files seen so far.
+    seen: HashSet<PathBuf>,
+    /// Symbolic links, with the argument under which they were found. They are followed after every
+    /// real path is known, so that the real path is the one that is kept.
+    links: Vec<(PathBuf, PathBuf)>,
+    stdin: bool,
+}
+
+/// Compiles all globs into one set.
+fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob.clone());
+    }
+    set.build().map_err(|error| Error::BadParameter {
+        name,
+        given: error.glob().unwrap_or("GLOB").into(),
+        limit: error.kind().to_string(),
+    })
+}
+
+impl Walk {
+    fn new(selection: &Selection) -> crate::Result<Walk> {
+        let include = set("include", &selection.include)?;
+        Ok(Walk {
+            files: Vec::new(),
+            bases: Vec::new(),
+            numbers: HashMap::new(),
+            skipped: Skipped::default(),
+            hidden: selection.hidden,
+            read_outputs: selection.read_outputs,
+            out: None,
+            include: Some(include).filter(|globs| !globs.is_empty()),
+            exclude: set("exclude", &selection.exclude)?,
+            seen: HashSet::new(),
+            links: Vec::new(),
+            stdin: false,
+        })
+    }
+
+    /// Whether an entry of a directory is left out because its name begins with a dot; if so,
+    /// counts it.
+    fn hides(&mut self, name: &OsStr) -> bool {
+        let hides = !self.hidden && name.as_encoded_bytes().starts_with(b".");
+        self.skipped.hidden += u64::from(hides);
+        hides
+    }
+
+    /// Whether the globs leave out a file below an argument; if so, counts it.
+    fn excludes(&mut self, path: &Path, argument: &Path) -> bool {
+        let below = path.strip_prefix(argument).unwrap_or(path);
+        let included = self
+            .include
+            .as_ref()
+            .is_none_or(|globs| globs.is_match(below));
+        let excludes = !included || self.exclude.is_match(below);
+        self.skipped.excluded += u64::from(excludes);
+        excludes
+    }
+
+    /// Walks a directory, with an explicit stack because paths can be deeper than the thread's
+    /// stack allows.
+    ///
+    /// Real paths are composed during the walk. To resolve a path, the system examines every name
+    /// in it from the root, so resolving each of a thousand nested directories would take minutes.
+    fn directory(&mut self, directory: &Path, argument: &Path) -> crate::Result<()> {
+        let mut waiting = match disk::canonical(directory) {
+            Ok(real) => vec![(directory.to_path_buf(), real)],
+            Err(error) => return self.refused(directory, argument, "", error),
+        };
+        while let Some((directory, real)) = waiting.pop() {
+            if self.out.as_ref() == Some(&real) || !self.seen.insert(real.clone()) {
+                continue;
+            }
+            if !self.read_outputs && output_kind(&directory)? == Some(OutputKind::Run) {
+                self.skipped.outputs += 1;
+                continue;
+            }
+            let entries = match disk::entries(&directory) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.refused(&directory, argument, "", error)?;
+                    continue;
+                }
+            };
+            for entry in entries {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        self.refused(&directory, argument, "", error)?;
+                        break;
+                    }
+                };
+                if self.hides(&entry.file_name()) {
+                    continue;
+                }
+                let path = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => {
+                        self.links.push((path, argument.to_path_buf()));
+                    }
+                    Ok(kind) if kind.is_dir() => {
+                        waiting.push((path, real.join(entry.file_name())));
+                    }
+                    _ if self.excludes(&path, argument) => {}
+                    Ok(_) => self.file(&path, Some(real.join(entry.file_name())), argument)?,
+                    Err(error) => self.refused(&path, argument, "", error)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the links found so far, and the links behind them, in the order of their paths.
+    fn follow_links(&mut self) -> crate::Result<()> {
+        while !self.links.is_empty() {
+            let mut links = std::mem::take(&mut self.links);
+            links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
+            for (path, argument) in links {
+                match disk::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument)?,
+                    _ if self.excludes(&path, &argument) => {}
+                    Ok(_) => self.file(&path, real(&path)?, &argument)?,
+                    Err(error) => self.refused(&path, &argument, "symbolic link: ", error)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, real: Option<PathBuf>, argument: &Path) -> crate::Result<()> {
+        let metadata = match disk::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => return self.refused(path, argument, "", error),
+        };
+        if let Some(real) = &real
+            && !self.seen.insert(real.clone())
+        {
+            return Ok(());
+        }
+        if !metadata.is_file() {
+            // Opening a FIFO could wait for ever, and reading a device might never end.
+            let detail = format!(
+                "{}; to read a pipe, give - and redirect it",
+                kind_of(&metadata)
+            );
+            self.push(path, real, argument, None, Some((Reason::NotAFile, detail)));
+            return Ok(());
+        }
+        match FileIdentity::of(path) {
+            Ok(identity) => {
+                self.push(path, real, argument, Some(identity), None);
+                Ok(())
+            }
+            Err(error) => self.refused(path, argument, "", error),
+        }
+    }
+
+    /// Handles a file that could not be examined. If the error is permanent, the file is rejected
+    /// in its place. A failure of the disk or the machine is an error, since it may not happen
+    /// again.
+    fn refused(
+        &mut self,
+        path: &Path,
+        argument: &Path,
+        what: &str,
+        error: io::Error,
+    ) -> crate::Result<()> {
+        if !lasting(&error) {
+            return Err(error).map_err(Error::io("read", path));
+        }
+        let problem = (Reason::Unreadable, format!("{what}{error}"));
+        self.push(path, None, argument, None, Some(problem));
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        path: &Path,
+        real: Option<PathBuf>,
+        argument: &Path,
+        identity: Option<FileIdentity>,
+        problem: Option<(Reason, String)>,
+    ) {
+        let (docno, odd_path) = docno_of(path.strip_prefix(argument).unwrap_or(path));
+        let next = self.numbers.len() as u32;
+        let base = match self.numbers.get(argument) {
+            Some(&number) => number,
+            None => *self.numbers.entry(argument.into()).or_insert(next),
+        };
+        self.bases.push(base);
+        self.files.push(InputFile {
+            path: path.to_path_buf(),
+            real,
+            docno,
+            odd_path,
+            identity,
+            problem,
+        });
+    }
+}
+
+impl Walk {
+    /// Lengthens the names until all differ: each begins with one more component of the path of its
+    /// argument.
+    fn tell_apart(&mut self) -> crate::Result<()> {
+        if self.names_differ() {
+            return Ok(());
+        }
+        let mut bases: Vec<Vec<&OsStr>> = Vec::new();
+        let mut absolute: Vec<PathBuf> = vec![PathBuf::new(); self.numbers.len()];
+        for (base, &number) in &self.numbers {
+            absolute[number as usize] = absolute_path(base)?;
+        }
+        for path in &absolute {
+            let names = path.components().filter_map(|component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            });
+            bases.push(names.collect());
+        }
+        let longest = bases.iter().map(Vec::len).max().unwrap_or(0);
+        let short: Vec<String> = self.files.iter().map(|file| file.docno.clone()).collect();
+        for length in 1..=longest {
+            let prefixes: Vec<(String, bool)> = bases
+                .iter()
+                .map(|names| {
+                    docno_of(
+                        &names[names.len().saturating_sub(length)..]
+                            .iter()
+                            .collect::<PathBuf>(),
+                    )
+                })
+                .collect();
+            for ((file, &base), short) in self.files.iter_mut().zip(&self.bases).zip(&short) {
+                if let Some((prefix, odd)) = prefixes.get(base as usize)
+                    && !prefix.is_empty()
+                {
+                    file.docno = format!("{prefix}/{short}");
+                    file.odd_path |= odd;
+                }
+            }
+            if self.names_differ() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn names_differ(&self) -> bool {
+        let mut names = HashSet::with_capacity(self.files.len());
+        self.files.iter().all(|file| names.insert(&file.docno))
+    }
+}
+
+/// Gives inputs names that are not taken: each begins with as many more components of its path as
+/// it needs.
+pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
+    for input in inputs {
+        if taken.contains(&input.docno) {
+            let absolute = input
+                .real
+                .clone()
+                .or_else(|| std::path::absolute(&input.path).ok());
+            let path = absolute.unwrap_or_else(|| input.path.clone());
+            let parts: Vec<Component<'_>> = path.components().collect();
+            for from in (0..parts.len()).rev() {
+                let (name, odd) = docno_of(&parts[from..].iter().collect::<PathBuf>());
+                if name.len() > input.docno.len() && !taken.contains(&name) {
+                    input.docno = name;
+                    input.odd_path |= odd;
+                    break;
+                }
+            }
+        }
+        taken.insert(input.docno.clone());
+    }
+}
+
+/// The absolute path of a directory, with its symbolic links unless it leads through `..`.
+fn absolute_path(path: &Path) -> crate::Result<PathBuf> {
+    let here = Path::new(".");
+    let path = if path.as_os_str().is_empty() {
+        here
+    } else {
+        path
+    };
+    let up = path.components().any(|part| part == Component::ParentDir);
+    match if up {
+        disk::canonical(path)
+    } else {
+        std::path::absolute(path)
+    } {
+        Ok(absolute) => Ok(absolute),
+        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
+        Err(_) => Ok(path.into()),
+    }
+}
+
+fn kind_of(metadata: &fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// A relative path as a docno, joined by `/`, and whether any part of it was escaped.
+fn docno_of(path: &Path) -> (String, bool) {
+    let mut docno = String::new();
+    let mut odd = false;
+    for component in path.components() {
+        let Component::Normal(name) = component else {
+            continue;
+        };
+        if !docno.is_empty() {
+            docno.push('/');
+        }
+        for chunk in name.as_encoded_bytes().utf8_chunks() {
+            for character in chunk.valid().chars() {
+                if character.is_control() {
+                    odd = true;
+                    let mut buffer = [0; 4];
+                    escape(character.encode_utf8(&mut buffer).as_bytes(), &mut docno);
+                } else {
+                    docno.push(character);
+                }
+            }
+            odd |= !chunk.invalid().is_empty();
+            escape(chunk.invalid(), &mut docno);
+        }
+    }
+    (docno, odd)
+}
+
+fn escape(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.push_str("\\x");
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from(DIGITS[usize::from(nibble)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn docnos_are_relative_and_escaped() {
+        assert_eq!(docno_of(Path::new("a/b.txt")), ("a/b.txt".into(), false));
+        assert_eq!(docno_of(Path::new("ä\t")), ("ä\\x09".into(), true));
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
+        assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
+    }
+}

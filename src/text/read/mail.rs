@@ -1,0 +1,1224 @@
+//! Turns a mail message into a document: its subject and the text of its body.
+//!
+//! # Source
+//! RFC 5322 (messages), 2045 and 2046 (MIME), 2047 (encoded words), 2231 (parameters), 2387
+//! (multipart/related), 2557 (MHTML), 4155 (mbox). Kolcz & Chowdhury
+//! (2008, section 6) also use only subject and body: the other fields differ between copies of one
+//! mail.
+//!
+//! # What is the text
+//! The text is the subject, then the parts of type text in their order. Of the parts of a
+//! multipart/alternative, one is taken: the first of type text/plain that has text, else the first
+//! of type text/html, else the first other one. But a text/plain that has less than half the
+//! letters and digits of the text/html beside it is a stub, and the text/html is taken. Of a
+//! multipart/related, all parts but the root are resources, which are not text, except text/html.
+//!
+//! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4). A part without a type is
+//! text/plain. Multiparts and nested messages, encoded or not, are walked. All other parts, parts
+//! whose disposition is `attachment`, style sheets, scripts, and files inside a text (uuencode,
+//! yEnc) are left out. If something was left out and the parts that were read have no letter or
+//! digit, the message is not comparable, and its text is empty.
+//!
+//! If one of the parts is markup, the text is markup, and the others are escaped.
+//!
+//! A page that a browser saved (MHTML) is a message whose subject is the title of the page, and no
+//! part of its text.
+//!
+//! A header ends at an empty line, or before the first line that is not a field: some collections
+//! omit the empty line.
+//!
+//! # Charsets
+//! If the subject and all parts that are not ASCII declare the same charset, or none of them
+//! declares any, they are passed on undecoded, and the parser decodes them like any other document.
+//! Otherwise each is decoded here: from the charset that it declares, else as UTF-8 if it is valid
+//! UTF-8, else as windows-1252.
+//!
+//! # Invariants
+//! - Any bytes are a message. Broken input only causes a notice, and input that cannot be decoded
+//!   is used as it is.
+//! - Depth, number of parts and length of names are bounded. Apart from the record, only its
+//!   decoded text is in memory.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
+use memchr::memmem;
+
+use super::archive::{Fields, first_line, trim_line};
+use super::config::ReadConfig;
+use super::frame_mbox::begins_field;
+use super::interpret::{Outcome, Parts, Refusal, unbracket};
+use super::mail_text::{Enriched, Files, Visible};
+use super::record::{ContentKind, Reason};
+use super::stream::reserve;
+use crate::base::utf8::Utf8Check;
+
+/// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
+const MOST_DEPTH: usize = 16;
+/// Maximum number of parts of one message that are examined.
+const MOST_PARTS: usize = 1000;
+/// Maximum number of bytes of a field that are examined.
+const MOST_VALUE: usize = 64 << 10;
+/// Maximum length of a Message-ID; a longer one is ignored.
+const MOST_ID: usize = 998;
+/// Maximum number of fields of type and of parameters that are examined.
+const MOST_TYPES: usize = 8;
+const MOST_PARAMETERS: usize = 100;
+/// A text/plain whose letters and digits, times this, are fewer than those of the text/html beside
+/// it is a stub.
+const STUB: u64 = 2;
+/// Bytes decoded at a time.
+const PIECE: usize = 4 << 10;
+
+/// The transfer encoding of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transfer {
+    AsIs,
+    Base64,
+    Quoted,
+}
+
+/// The relevant fields of the header of a message or a part.
+struct Header<'a> {
+    mime: String,
+    boundary: Option<Vec<u8>>,
+    charset: Option<String>,
+    transfer: Transfer,
+    attachment: bool,
+    subject: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    /// The Content-ID, and the Content-ID of the root of a multipart/related.
+    part_id: Option<&'a [u8]>,
+    root: Option<Vec<u8>>,
+    /// A browser saved the page as a message.
+    saved: bool,
+    /// The address of a saved page.
+    location: Option<&'a [u8]>,
+    body: usize,
+}
+
+/// A type and its parameters.
+type Typed = (String, Vec<(String, Vec<u8>)>);
+
+impl<'a> Header<'a> {
+    /// `default` is the type of a part that declares none.
+    fn parse(bytes: &'a [u8], default: &str, notices: &mut Notices) -> Self {
+        let (end, body) = header_end(bytes);
+        let mut fields = Fields::new(&bytes[..end]);
+        let mut header = Header {
+            mime: default.into(),
+            boundary: None,
+            charset: None,
+            transfer: Transfer::AsIs,
+            attachment: false,
+            subject: None,
+            id: None,
+            part_id: None,
+            root: None,
+            saved: false,
+            location: None,
+            body,
+        };
+        let mut encoded = false;
+        let mut types: Vec<Typed> = Vec::new();
+        for (name, value) in &mut fields {
+            let value = &value[..value.len().min(MOST_VALUE)];
+            // Of a repeated field, the first counts.
+            match name.to_ascii_lowercase().as_slice() {
+                b"content-type" if types.len() < MOST_TYPES => types.push(split_parameters(value)),
+                b"content-transfer-encoding" if !encoded => {
+                    encoded = true;
+                    let coding = split_parameters(value).0;
+                    header.transfer = match coding.as_str() {
+                        "base64" => Transfer::Base64,
+                        "quoted-printable" => Transfer::Quoted,
+                        "" | "7bit" | "8bit" | "binary" => Transfer::AsIs,
+                        // Files inside a text are found whatever declares them.
+                        "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-yenc" => Transfer::AsIs,
+                        _ => {
+                            let shown: String = coding.chars().take(40).collect();
+                            notices.add(Reason::BadContentEncoding, || {
+                                format!("{shown:?} is not known")
+                            });
+                            Transfer::AsIs
+                        }
+                    };
+                }
+                b"content-disposition" => {
+                    header.attachment |= split_parameters(value).0 == "attachment";
+                }
+                b"subject" if header.subject.is_none() => header.subject = Some(value),
+                b"message-id" if header.id.is_none() => header.id = Some(value),
+                b"content-id" => header.part_id = Some(value),
+                b"snapshot-content-location" => {
+                    (header.saved, header.location) = (true, Some(value.trim_ascii()));
+                }
+                b"from" => {
+                    let sender = value.trim_ascii_start();
+                    let sender = sender.strip_prefix(b"<").unwrap_or(sender);
+                    header.saved |= sender.starts_with(b"Saved by ");
+                }
+                _ => {}
+            }
+        }
+        header.set_type(types, &bytes[body..]);
+        if end == body && end < bytes.len() {
+            notices.add(Reason::OddHeader, || {
+                let line = &bytes[end..bytes.len().min(end + 200)];
+                let line = String::from_utf8_lossy(first_line(line)).into_owned();
+                format!("the text begins without an empty line: {line}")
+            });
+        }
+        header
+    }
+}
+
+impl Header<'_> {
+    /// If there are several types, the one whose boundary is in the body counts, or else the first.
+    fn set_type(&mut self, mut types: Vec<Typed>, body: &[u8]) {
+        let occurs = |(kind, parameters): &Typed| {
+            let boundary = parameters.iter().find(|(name, _)| name == "boundary");
+            kind.starts_with("multipart/")
+                && boundary.is_some_and(|(_, boundary)| {
+                    memmem::find(body, &[b"--", &boundary[..]].concat()).is_some()
+                })
+        };
+        let chosen = match types.len() {
+            0 => return,
+            1 => 0,
+            _ => types.iter().position(occurs).unwrap_or(0),
+        };
+        let (kind, parameters) = types.swap_remove(chosen);
+        if kind.contains('/') {
+            self.mime = kind;
+        }
+        for (name, value) in parameters {
+            match name.as_str() {
+                "boundary" if self.boundary.is_none() => self.boundary = Some(value),
+                "charset" if self.charset.is_none() => {
+                    self.charset = Some(String::from_utf8_lossy(&value).into_owned());
+                }
+                "start" => self.root = Some(value),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether these first bytes of a file are a page that a browser saved, or a message of several
+/// parts. Other texts may begin like messages of one part.
+pub(super) fn begins_parts(head: &[u8]) -> bool {
+    if !begins_field(head) {
+        return false;
+    }
+    let header = Header::parse(head, "text/plain", &mut Notices::default());
+    let page = header.saved && (header.boundary.is_some() || header.mime == "text/html");
+    let bounded = |boundary: &Vec<u8>| {
+        memmem::find(
+            &head[header.body.saturating_sub(1)..],
+            &[b"\n--", &boundary[..]].concat(),
+        )
+        .is_some()
+    };
+    page || header.mime.starts_with("multipart/") && header.boundary.as_ref().is_some_and(bounded)
+}
+
+/// Where the fields end, and where the text begins: after an empty line, or at the first line that
+/// neither is a field nor continues one.
+fn header_end(bytes: &[u8]) -> (usize, usize) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        if trim_line(&rest[..length]).is_empty() {
+            return (at, at + length);
+        }
+        let continues = at > 0 && matches!(rest[0], b' ' | b'\t');
+        if !continues && !begins_field(rest) {
+            return (at, at);
+        }
+        at += length;
+    }
+    (at, at)
+}
+
+/// Splits `text/plain; charset="utf-8"` into its value in lower case and its unquoted parameters,
+/// without comments.
+fn split_parameters(value: &[u8]) -> Typed {
+    let mut pieces = Vec::new();
+    let (mut piece, mut quoted, mut escaped, mut comments) = (Vec::new(), false, false, 0);
+    let last = memchr::memrchr(b')', value).unwrap_or_default();
+    for (at, &byte) in value.iter().enumerate() {
+        match byte {
+            _ if escaped => {
+                if comments == 0 {
+                    piece.push(byte);
+                }
+                escaped = false;
+            }
+            b'\\' if quoted || comments > 0 => escaped = true,
+            // Some programs do not quote a name in which there is one.
+            b'(' if !quoted && at < last && piece.last().is_none_or(u8::is_ascii_whitespace) => {
+                comments += 1;
+            }
+            b')' if comments > 0 => comments -= 1,
+            _ if comments > 0 => {}
+            b'"' => quoted = !quoted,
+            b';' if !quoted => pieces.push(std::mem::take(&mut piece)),
+            b'\r' | b'\n' => {}
+            _ => piece.push(byte),
+        }
+    }
+    pieces.push(piece);
+    let lower = |bytes: &[u8]| String::from_utf8_lossy(bytes.trim_ascii()).to_ascii_lowercase();
+    let mut pieces = pieces.into_iter();
+    let kind = lower(&pieces.next().unwrap_or_default());
+    let mut parameters = Vec::new();
+    // The pieces of parameters that are split or encoded (RFC 2231), by name and number.
+    let mut parts: BTreeMap<String, BTreeMap<u32, Vec<u8>>> = BTreeMap::new();
+    for piece in pieces.take(MOST_PARAMETERS) {
+        let Some(at) = memchr::memchr(b'=', &piece) else {
+            continue;
+        };
+        let (name, value) = (lower(&piece[..at]), piece[at + 1..].trim_ascii());
+        let Some((base, rest)) = name.split_once('*') else {
+            parameters.push((name, value.to_vec()));
+            continue;
+        };
+        let encoded = rest.is_empty() || rest.ends_with('*');
+        let number = rest.trim_end_matches('*');
+        let Ok(number) = (if number.is_empty() { "0" } else { number }).parse() else {
+            continue;
+        };
+        let value = match encoded {
+            true => percent_decoded(value, number == 0),
+            false => value.to_vec(),
+        };
+        parts
+            .entry(base.into())
+            .or_default()
+            .entry(number)
+            .or_insert(value);
+    }
+    for (name, values) in parts {
+        parameters.push((name, values.into_values().flatten().collect()));
+    }
+    (kind, parameters)
+}
+
+/// Decodes a value of RFC 2231. The first piece begins with its charset and language: `utf-8''`.
+fn percent_decoded(value: &[u8], first: bool) -> Vec<u8> {
+    let mut quotes = memchr::memchr_iter(b'\'', value);
+    let begin = match (first, quotes.next(), quotes.next()) {
+        (true, Some(_), Some(second)) => second + 1,
+        _ => 0,
+    };
+    let mut out = Vec::new();
+    let mut rest = &value[begin..];
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = |at: usize| (*after.get(at)? as char).to_digit(16);
+        rest = match (byte, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high << 4 | low) as u8);
+                &after[2..]
+            }
+            _ => {
+                out.push(byte);
+                after
+            }
+        };
+    }
+    out
+}
+
+/// Problems found in a message, one of each kind.
+#[derive(Default)]
+struct Notices(Vec<(Reason, String)>);
+
+impl Notices {
+    fn add(&mut self, reason: Reason, detail: impl FnOnce() -> String) {
+        if self.0.iter().all(|(other, _)| *other != reason) {
+            self.0.push((reason, detail()));
+        }
+    }
+
+    /// A transfer encoding is broken.
+    fn broken(&mut self, transfer: Transfer) {
+        let coding = match transfer {
+            Transfer::Base64 => "base64",
+            _ => "quoted-printable",
+        };
+        self.add(Reason::BadContentEncoding, || {
+            format!("invalid {coding}: the bytes that could not be decoded are kept")
+        });
+    }
+}
+
+/// How the text of a part is made from its decoded bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Markup,
+    Enriched,
+    /// Other subtypes of text, which are read as plain text.
+    Other,
+}
+
+/// The kind of the text of a part with this type, if it is text.
+fn kind_of(mime: &str) -> Option<Kind> {
+    Some(match mime {
+        "text/plain" => Kind::Plain,
+        "text/html" | "application/xhtml+xml" => Kind::Markup,
+        "text/enriched" | "text/richtext" => Kind::Enriched,
+        "text/css" | "text/javascript" | "text/ecmascript" | "text/rfc822-headers" => return None,
+        mime if mime.starts_with("text/") => Kind::Other,
+        _ => return None,
+    })
+}
+
+/// A part that contains text.
+struct TextPart {
+    /// The message that it is in, if that was encoded.
+    within: Option<Rc<Vec<u8>>>,
+    range: Range<usize>,
+    kind: Kind,
+    transfer: Transfer,
+    mbox: bool,
+    charset: Option<String>,
+    look: Look,
+}
+
+impl TextPart {
+    /// Its text, with the transfer encoding undone, in pieces.
+    fn each(&self, message: &[u8], out: &mut dyn FnMut(&[u8])) {
+        let message = match &self.within {
+            Some(within) => within,
+            None => message,
+        };
+        text_of_part(
+            &message[self.range.clone()],
+            self.kind,
+            self.transfer,
+            self.mbox,
+            out,
+        );
+    }
+}
+
+/// The walk over the parts of a message.
+struct Walk<'a> {
+    message: &'a [u8],
+    /// The message is from an mbox file.
+    mbox: bool,
+    parts: usize,
+    texts: Vec<TextPart>,
+    /// The first thing that was left out.
+    left: Option<String>,
+    /// Bytes of messages within that were encoded, and the most that are decoded.
+    decoded: u64,
+    most: u64,
+    notices: Notices,
+}
+
+impl Walk<'_> {
+    /// Handles a message or a part that begins at `range.start` and whose header has been parsed.
+    fn entity(&mut self, header: &Header<'_>, range: Range<usize>, depth: usize) {
+        self.parts += 1;
+        if self.parts > MOST_PARTS || depth > MOST_DEPTH {
+            let limit = if depth > MOST_DEPTH {
+                format!("parts more than {MOST_DEPTH} deep are left out")
+            } else {
+                format!("parts after the first {MOST_PARTS} are left out")
+            };
+            self.left.get_or_insert_with(|| limit.clone());
+            self.notices.add(Reason::OddHeader, || limit);
+            return;
+        }
+        let body = (range.start + header.body).min(range.end)..range.end;
+        let mime = header.mime.as_str();
+        if header.attachment && depth > 0 {
+            return self.leave(mime, &body);
+        }
+        let mut kind = kind_of(mime);
+        if mime.starts_with("multipart/") {
+            if self.multipart(header, &body, depth) {
+                return;
+            }
+            if header.transfer != Transfer::AsIs && header.boundary.is_some() {
+                // The standard forbids it, but some programs encode the parts together.
+                return self.encoded(header, body, depth);
+            }
+            let detail = format!("{mime} without its boundary is read as text");
+            self.notices.add(Reason::OddHeader, || detail);
+            kind = Some(Kind::Plain);
+        } else if matches!(mime, "message/rfc822" | "message/global") {
+            return match header.transfer {
+                Transfer::AsIs => self.part(body, "text/plain", depth + 1),
+                _ => self.encoded(header, body, depth),
+            };
+        }
+        let Some(kind) = kind else {
+            return self.leave(mime, &body);
+        };
+        let bytes = &self.message[body.clone()];
+        let look = look(bytes, kind, header.transfer, self.mbox);
+        if look.media || look.file {
+            let what = if look.file {
+                "a file in"
+            } else {
+                "an image in"
+            };
+            self.left.get_or_insert_with(|| format!("{what} {mime}"));
+        }
+        self.texts.push(TextPart {
+            within: None,
+            range: body,
+            kind,
+            transfer: header.transfer,
+            mbox: self.mbox,
+            charset: header.charset.clone(),
+            look,
+        });
+    }
+
+    /// Leaves out a part of this type. Signatures say nothing of their own.
+    fn leave(&mut self, mime: &str, body: &Range<usize>) {
+        let signs = mime.ends_with("-signature");
+        if !signs && !self.message[body.clone()].trim_ascii().is_empty() {
+            self.left
+                .get_or_insert_with(|| mime.chars().take(100).collect());
+        }
+    }
+
+    /// Walks the parts of a multipart. Returns whether there are any.
+    fn multipart(&mut self, header: &Header<'_>, body: &Range<usize>, depth: usize) -> bool {
+        let parts = match &header.boundary {
+            Some(boundary) => self.split(body, boundary),
+            None => Vec::new(),
+        };
+        let default = match header.mime.as_str() {
+            "multipart/digest" => "message/rfc822",
+            _ => "text/plain",
+        };
+        let found = !parts.is_empty();
+        let from = self.texts.len();
+        match header.mime.as_str() {
+            "multipart/alternative" => {
+                let mut ends = Vec::new();
+                for part in parts {
+                    self.part(part, default, depth + 1);
+                    ends.push(self.texts.len());
+                }
+                self.choose(from, &ends);
+            }
+            "multipart/related" => {
+                let root = self.root_of(header, &parts);
+                for (number, part) in parts.into_iter().enumerate() {
+                    let first = self.texts.len();
+                    self.part(part, default, depth + 1);
+                    if number != root {
+                        let mut at = first;
+                        while at < self.texts.len() {
+                            match self.texts[at].kind {
+                                Kind::Markup => at += 1,
+                                _ => {
+                                    self.texts.remove(at);
+                                    self.left.get_or_insert_with(|| "a resource".into());
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            _ => {
+                for part in parts {
+                    self.part(part, default, depth + 1);
+                }
+            }
+        }
+        found
+    }
+
+    /// The number of the root among the parts of a multipart/related.
+    fn root_of(&mut self, header: &Header<'_>, parts: &[Range<usize>]) -> usize {
+        let Some(root) = &header.root else {
+            return 0;
+        };
+        let is_root = |part: &Range<usize>| {
+            let part = &self.message[part.clone()];
+            let header = Header::parse(part, "text/plain", &mut Notices::default());
+            header.part_id.map(unbracket) == Some(unbracket(root))
+        };
+        parts.iter().position(is_root).unwrap_or(0)
+    }
+
+    /// Keeps one of several alternatives. Each ends at one of `ends`, and the first begins at
+    /// `from`.
+    fn choose(&mut self, from: usize, ends: &[usize]) {
+        let begins = [from].into_iter().chain(ends.iter().copied());
+        let options: Vec<_> = begins.zip(ends).map(|(begin, &end)| begin..end).collect();
+        let rank = |option: &Range<usize>| {
+            let texts = &self.texts[option.clone()];
+            if texts.iter().any(|text| text.kind == Kind::Markup) {
+                1
+            } else if texts.iter().all(|text| text.kind == Kind::Plain) {
+                0
+            } else {
+                2
+            }
+        };
+        let letters = |option: &Range<usize>| -> u64 {
+            let texts = &self.texts[option.clone()];
+            texts.iter().map(|text| text.look.letters).sum()
+        };
+        let key = |option: &&Range<usize>| (letters(option) == 0, rank(option));
+        let taken = options.iter().filter(|option| !option.is_empty());
+        let Some(first) = taken.clone().min_by_key(key) else {
+            return;
+        };
+        let page = taken.clone().find(|option| {
+            rank(first) == 0 && rank(option) == 1 && letters(option) > STUB * letters(first)
+        });
+        let taken = page.unwrap_or(first).clone();
+        self.texts.truncate(taken.end.max(from));
+        self.texts.drain(from..taken.start);
+    }
+
+    /// Walks a message within, or the parts of a multipart, that are encoded.
+    fn encoded(&mut self, header: &Header<'_>, body: Range<usize>, depth: usize) {
+        let mut bytes = Vec::new();
+        let broken = decode(
+            &self.message[body],
+            header.transfer,
+            self.mbox,
+            &mut |piece| {
+                self.decoded += piece.len() as u64;
+                if self.decoded <= self.most {
+                    reserve(&mut bytes, piece.len());
+                    bytes.extend_from_slice(piece);
+                }
+            },
+        );
+        if broken {
+            self.notices.broken(header.transfer);
+        }
+        let mut within = Walk {
+            message: &bytes,
+            mbox: false,
+            texts: Vec::new(),
+            left: self.left.take(),
+            notices: std::mem::take(&mut self.notices),
+            ..*self
+        };
+        let all = 0..bytes.len();
+        match header.mime.starts_with("multipart/") {
+            true => {
+                if !within.multipart(header, &all, depth) {
+                    within.leave(&header.mime, &all);
+                }
+            }
+            false => within.part(all, "text/plain", depth + 1),
+        }
+        let Walk {
+            parts,
+            texts,
+            left,
+            decoded,
+            notices,
+            ..
+        } = within;
+        (self.parts, self.left, self.decoded, self.notices) = (parts, left, decoded, notices);
+        let bytes = Rc::new(bytes);
+        self.texts.extend(texts.into_iter().map(|text| TextPart {
+            within: text.within.or_else(|| Some(bytes.clone())),
+            ..text
+        }));
+    }
+
+    fn part(&mut self, range: Range<usize>, default: &str, depth: usize) {
+        let message = self.message;
+        let header = Header::parse(&message[range.clone()], default, &mut self.notices);
+        self.entity(&header, range, depth);
+    }
+
+    /// The parts between lines of `--boundary`; the last one extends to `--boundary--` or to the
+    /// end.
+    fn split(&mut self, body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        if boundary.is_empty() {
+            return parts;
+        }
+        let mut mark = b"--".to_vec();
+        mark.extend_from_slice(boundary);
+        let bytes = &self.message[body.clone()];
+        let mut open: Option<usize> = None;
+        for at in memmem::find_iter(bytes, &mark) {
+            if at > 0 && bytes[at - 1] != b'\n' {
+                continue;
+            }
+            let rest = &bytes[at + mark.len()..];
+            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            let line = trim_line(&rest[..length]).trim_ascii_end();
+            let last = line.starts_with(b"--");
+            if !last && !line.is_empty() {
+                continue;
+            }
+            if let Some(start) = open.take() {
+                // The line end before a boundary belongs to the boundary.
+                let end = start + trim_line(&bytes[start.min(at)..at]).len();
+                parts.push(body.start + start..body.start + end);
+            }
+            if last || parts.len() > MOST_PARTS {
+                return parts;
+            }
+            open = Some(at + mark.len() + length);
+        }
+        if let Some(start) = open {
+            parts.push(body.start + start..body.end);
+        }
+        parts
+    }
+}
+
+/// Undoes the transfer encoding of a part and passes the bytes on. Returns whether the encoding is
+/// broken.
+fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8])) -> bool {
+    let mut broken = false;
+    let mut base64 = Base64::default();
+    let mut plain = false;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let line = if mbox { unescape(line) } else { line };
+        match transfer {
+            Transfer::AsIs => out(line),
+            Transfer::Quoted => broken |= quoted(line, out),
+            Transfer::Base64 => {
+                // Mailing lists append plain text below the encoded text.
+                let encoded = !plain && line.trim_ascii().iter().all(|&byte| is_base64(byte));
+                if encoded {
+                    base64.push(line, out);
+                } else {
+                    if !plain {
+                        out(b"\n");
+                    }
+                    plain = true;
+                    broken = true;
+                    out(line);
+                }
+            }
+        }
+    }
+    broken | base64.cut()
+}
+
+/// Passes on the text of a part: its decoded bytes without commands of text/enriched and files.
+/// Returns whether the encoding is broken, and whether there was a file.
+fn text_of_part(
+    bytes: &[u8],
+    kind: Kind,
+    transfer: Transfer,
+    mbox: bool,
+    out: &mut dyn FnMut(&[u8]),
+) -> (bool, bool) {
+    let mut enriched = Enriched::default();
+    let mut push = |piece: &[u8]| match kind {
+        Kind::Enriched => enriched.push(piece, out),
+        _ => out(piece),
+    };
+    let (mut broken, mut found) = (false, false);
+    if transfer == Transfer::AsIs {
+        let mut files = Files::default();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let length = match rest[0] {
+                b'b' | b'=' => files.length(rest),
+                _ => None,
+            };
+            if let Some(length) = length {
+                found = true;
+                rest = &rest[length..];
+                continue;
+            }
+            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            let line = &rest[..length];
+            push(if mbox { unescape(line) } else { line });
+            rest = &rest[length..];
+        }
+    } else {
+        broken = decode(bytes, transfer, mbox, &mut push);
+    }
+    enriched.end(out);
+    (broken, found)
+}
+
+/// Restores a line of an mbox file, where one `>` was added before `From ` or `>From ` (mboxrd).
+fn unescape(line: &[u8]) -> &[u8] {
+    let marks = line.iter().take_while(|&&byte| byte == b'>').count();
+    if marks > 0 && line[marks..].starts_with(b"From ") {
+        &line[1..]
+    } else {
+        line
+    }
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// An incremental Base64 decoder.
+#[derive(Default)]
+struct Base64 {
+    bits: u32,
+    count: u32,
+}
+
+impl Base64 {
+    fn push(&mut self, text: &[u8], out: &mut dyn FnMut(&[u8])) {
+        let mut piece = [0; PIECE];
+        let mut length = 0;
+        for &byte in text {
+            let value = match byte {
+                b'A'..=b'Z' => byte - b'A',
+                b'a'..=b'z' => byte - b'a' + 26,
+                b'0'..=b'9' => byte - b'0' + 52,
+                b'+' | b'-' => 62,
+                b'/' | b'_' => 63,
+                b'=' => {
+                    // Padding; another Base64 stretch may follow.
+                    (self.bits, self.count) = (0, 0);
+                    continue;
+                }
+                _ => continue,
+            };
+            self.bits = self.bits << 6 | u32::from(value);
+            self.count += 6;
+            if self.count >= 8 {
+                self.count -= 8;
+                piece[length] = (self.bits >> self.count) as u8;
+                self.bits &= (1 << self.count) - 1;
+                length += 1;
+                if length == PIECE {
+                    out(&piece);
+                    length = 0;
+                }
+            }
+        }
+        out(&piece[..length]);
+    }
+
+    /// Whether the input ended within a byte.
+    fn cut(&self) -> bool {
+        self.count == 6 || self.bits != 0
+    }
+}
+
+/// Undoes quoted-printable in a line. Returns whether an `=` had no meaning and was kept.
+fn quoted(line: &[u8], out: &mut dyn FnMut(&[u8])) -> bool {
+    let text = trim_line(line);
+    // White space at the end of a line was added in transit.
+    let text = text.trim_ascii_end();
+    let soft = text.ends_with(b"=");
+    let text = if soft { &text[..text.len() - 1] } else { text };
+    let mut broken = false;
+    let mut from = 0;
+    let hex = |byte: Option<&u8>| (*byte? as char).to_digit(16);
+    for at in memchr::memchr_iter(b'=', text) {
+        if at < from {
+            continue;
+        }
+        match (hex(text.get(at + 1)), hex(text.get(at + 2))) {
+            (Some(high), Some(low)) => {
+                out(&text[from..at]);
+                out(&[(high << 4 | low) as u8]);
+                from = at + 3;
+            }
+            _ => broken = true,
+        }
+    }
+    out(&text[from..]);
+    if !soft && line.ends_with(b"\n") {
+        out(b"\n");
+    }
+    broken
+}
+
+/// Decodes the encoded words of a subject and unfolds it. `None` if it has no encoded words.
+///
+/// The bytes of adjacent words in one charset are decoded together: some programs split characters.
+fn encoded_words(value: &[u8]) -> Option<String> {
+    memmem::find(value, b"=?")?;
+    let mut out = String::new();
+    let mut from = 0;
+    let mut last: Option<(&'static Encoding, Vec<u8>)> = None;
+    let mut any = false;
+    let end = |last: &mut Option<(&'static Encoding, Vec<u8>)>, out: &mut String| {
+        if let Some((encoding, bytes)) = last.take() {
+            out.push_str(&encoding.decode_without_bom_handling(&bytes).0);
+        }
+    };
+    while let Some(at) = memmem::find(&value[from..], b"=?").map(|at| from + at) {
+        let between = &value[from..at];
+        let Some(word) = encoded_word(&value[at..]) else {
+            end(&mut last, &mut out);
+            out.push_str(&String::from_utf8_lossy(&value[from..at + 2]));
+            from = at + 2;
+            continue;
+        };
+        // White space between two encoded words is dropped.
+        let adjacent = any && between.trim_ascii().is_empty();
+        match &mut last {
+            Some((encoding, bytes)) if adjacent && *encoding == word.encoding => {
+                bytes.extend_from_slice(&word.bytes);
+            }
+            _ => {
+                end(&mut last, &mut out);
+                if !adjacent {
+                    out.push_str(&String::from_utf8_lossy(between));
+                }
+                last = Some((word.encoding, word.bytes));
+            }
+        }
+        any = true;
+        from = at + word.length;
+    }
+    end(&mut last, &mut out);
+    out.push_str(&String::from_utf8_lossy(&value[from..]));
+    any.then_some(out)
+}
+
+/// An encoded word: its bytes, and its length in the field.
+struct EncodedWord {
+    encoding: &'static Encoding,
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+/// Decodes `=?charset?B?...?=` or `=?charset?Q?...?=`.
+fn encoded_word(bytes: &[u8]) -> Option<EncodedWord> {
+    let mut parts = bytes.get(2..)?.splitn(4, |&byte| byte == b'?');
+    let (charset, coding, text) = (parts.next()?, parts.next()?, parts.next()?);
+    if !parts.next()?.starts_with(b"=") || text.contains(&b'\n') {
+        return None;
+    }
+    // A language may follow the charset (RFC 2231).
+    let label = charset.split(|&byte| byte == b'*').next()?;
+    let encoding = Encoding::for_label_no_replacement(label)?;
+    let mut decoded = Vec::new();
+    let mut add = |bytes: &[u8]| decoded.extend_from_slice(bytes);
+    match coding {
+        b"B" | b"b" => Base64::default().push(text, &mut add),
+        b"Q" | b"q" => {
+            let spaced: Vec<u8> = text
+                .iter()
+                .map(|&b| if b == b'_' { b' ' } else { b })
+                .collect();
+            // A final `=` is not a soft line break here, but no known writer produces one.
+            quoted(&spaced, &mut add);
+            if spaced.ends_with(b" ") {
+                add(b" ");
+            }
+        }
+        _ => return None,
+    }
+    Some(EncodedWord {
+        encoding,
+        bytes: decoded,
+        // `=?`, two `?` and `?=` are around the three.
+        length: 2 + charset.len() + 1 + coding.len() + 1 + text.len() + 2,
+    })
+}
+
+/// The Message-ID, if it looks like a unique one.
+fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
+    let id = id.trim_ascii();
+    let id = id.strip_prefix(b"<").unwrap_or(id);
+    let id = id.strip_suffix(b">").unwrap_or(id);
+    let unique = id.len() > 3 && id.len() <= MOST_ID && id.iter().all(u8::is_ascii_graphic);
+    let (name, host) = id.split_at(memchr::memchr(b'@', id)?);
+    (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
+}
+
+/// The docno in the first bytes of a message, or else `otherwise`, which its position gives.
+pub(super) fn docno_of(bytes: &[u8], otherwise: &str) -> String {
+    let header = Header::parse(message_of(bytes), "text/plain", &mut Notices::default());
+    header
+        .id
+        .and_then(own_name)
+        .map_or_else(|| otherwise.into(), Cow::into_owned)
+}
+
+/// Strips the mbox separator, and the second separator line that some programs write.
+fn message_of(bytes: &[u8]) -> &[u8] {
+    let mut bytes = bytes;
+    while bytes.starts_with(b"From ") || bytes.starts_with(b">From ") {
+        let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+        bytes = &bytes[end..];
+    }
+    bytes
+}
+
+/// Properties of the text of a part, found before it is used.
+struct Look {
+    ascii: bool,
+    blank: bool,
+    utf8: Utf8Check,
+    /// Letters and digits.
+    letters: u64,
+    /// It shows images, and has a file inside.
+    media: bool,
+    file: bool,
+    broken: bool,
+}
+
+fn look(bytes: &[u8], kind: Kind, transfer: Transfer, mbox: bool) -> Look {
+    let (mut ascii, mut blank, mut utf8) = (true, true, Utf8Check::default());
+    let mut visible = Visible::new(kind == Kind::Markup);
+    let (broken, file) = text_of_part(bytes, kind, transfer, mbox, &mut |piece| {
+        ascii &= piece.is_ascii();
+        blank &= piece.trim_ascii().is_empty();
+        utf8.push(piece);
+        visible.push(piece);
+    });
+    Look {
+        ascii,
+        blank,
+        utf8,
+        letters: visible.count,
+        media: visible.media,
+        file,
+        broken,
+    }
+}
+
+/// The text under construction: a bounded number of bytes is stored, and all are counted.
+struct Text {
+    bytes: Vec<u8>,
+    length: u64,
+    most: u64,
+    /// What comes is put into markup.
+    escaped: bool,
+}
+
+impl Text {
+    fn push(&mut self, piece: &[u8]) {
+        let piece = &*escape(piece, self.escaped);
+        self.length += piece.len() as u64;
+        if self.length <= self.most {
+            reserve(&mut self.bytes, piece.len());
+            self.bytes.extend_from_slice(piece);
+        }
+    }
+}
+
+/// Interprets a message, which begins with a separator if it is from an mbox file.
+pub(super) fn document<'a>(
+    bytes: &'a [u8],
+    docno: &str,
+    mbox: bool,
+    config: &ReadConfig,
+) -> Outcome<'a> {
+    let message = if mbox { message_of(bytes) } else { bytes };
+    let mut walk = Walk {
+        message,
+        mbox,
+        parts: 0,
+        texts: Vec::new(),
+        left: None,
+        decoded: 0,
+        most: config.max_document.0,
+        notices: Notices::default(),
+    };
+    let header = Header::parse(message, "text/plain", &mut walk.notices);
+    let docno: Cow<'a, str> = match header.id.and_then(own_name) {
+        Some(id) => id,
+        None => docno.to_string().into(),
+    };
+    walk.entity(&header, 0..message.len(), 0);
+    let Walk {
+        mut texts,
+        left,
+        decoded,
+        mut notices,
+        ..
+    } = walk;
+    if decoded > config.max_document.0 {
+        return too_large(docno, "messages within", decoded, config.max_document.0);
+    }
+    texts.retain(|part| !part.look.blank);
+    for part in texts.iter().filter(|part| part.look.broken) {
+        notices.broken(part.transfer);
+    }
+    if let Some(left) = left
+        && texts.iter().all(|part| part.look.letters == 0)
+    {
+        texts.clear();
+        notices.add(Reason::NotComparable, || {
+            format!("the message has no text besides its subject, and {left} is left out")
+        });
+    }
+    let comparable = notices
+        .0
+        .iter()
+        .all(|(reason, _)| *reason != Reason::NotComparable);
+    let markup = texts.iter().any(|part| part.kind == Kind::Markup);
+
+    let decoded = header.subject.and_then(encoded_words);
+    let subject: Cow<'_, [u8]> = match (&decoded, header.subject) {
+        _ if !comparable || header.saved => Cow::Borrowed(b""),
+        (Some(decoded), _) => decoded.as_bytes().into(),
+        (None, Some(raw)) => raw.into(),
+        (None, None) => Cow::Borrowed(b""),
+    };
+    let label = |charset: &Option<String>| {
+        charset
+            .as_deref()
+            .map(|label| label.trim().to_ascii_lowercase())
+    };
+    // The charsets of all parts that are not ASCII.
+    let mut labels: Vec<Option<String>> = Vec::new();
+    if !subject.is_ascii() {
+        labels.push(decoded.is_some().then(|| "utf-8".into()));
+    }
+    let wide = |label: &Option<String>| {
+        let encoding = label
+            .as_ref()
+            .and_then(|label| Encoding::for_label(label.as_bytes()));
+        encoding.is_some_and(|encoding| !encoding.is_ascii_compatible())
+    };
+    for part in &texts {
+        let label = label(&part.charset);
+        if !part.look.ascii || wide(&label) {
+            labels.push(label);
+        }
+    }
+    labels.dedup();
+    let one = labels.len() <= 1 && !labels.iter().any(wide);
+
+    let mut text = Text {
+        bytes: Vec::new(),
+        length: 0,
+        most: config.max_document.0,
+        escaped: markup,
+    };
+    if one {
+        text.push(&subject);
+    } else {
+        let utf8 = decoded.is_some() || std::str::from_utf8(&subject).is_ok();
+        let encoding = if utf8 { UTF_8 } else { WINDOWS_1252 };
+        let _ = Decode::new(encoding).push(&subject, true, &mut text);
+    }
+    text.push(b"\n");
+    for part in &texts {
+        text.escaped = markup && part.kind != Kind::Markup;
+        if one {
+            part.each(message, &mut |piece| text.push(piece));
+        } else {
+            let label = label(&part.charset);
+            let known = label
+                .as_ref()
+                .and_then(|l| Encoding::for_label_no_replacement(l.as_bytes()));
+            if let (Some(label), None) = (&label, known) {
+                let label: String = label.chars().take(40).collect();
+                notices.add(Reason::WrongCharset, || {
+                    format!("label {label:?} of a part is not known")
+                });
+            }
+            let utf8 = part.look.utf8.is_valid();
+            let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
+            let mut decoder = Decode::new(encoding);
+            let mut bad = false;
+            part.each(message, &mut |piece| {
+                bad |= decoder.push(piece, false, &mut text)
+            });
+            bad |= decoder.push(b"", true, &mut text);
+            if bad {
+                notices.add(Reason::InvalidBytes, || {
+                    format!("a part is not in {}", encoding.name())
+                });
+            }
+        }
+        text.push(b"\n");
+    }
+    if text.length > text.most {
+        return too_large(docno, "a text", text.length, text.most);
+    }
+    let charset = if one {
+        labels.pop().flatten()
+    } else {
+        Some("utf-8".into())
+    };
+    Outcome::Document(Parts {
+        docno,
+        url: header.location.map(String::from_utf8_lossy),
+        title: header.subject.map(|raw| match decoded {
+            Some(text) => text.into(),
+            None => Cow::Owned(String::from_utf8_lossy(raw).into_owned()),
+        }),
+        content: if markup {
+            ContentKind::Markup
+        } else {
+            ContentKind::Text
+        },
+        charset: charset.map(Cow::Owned),
+        body: text.bytes.into(),
+        notices: notices.0,
+    })
+}
+
+fn too_large<'a>(docno: Cow<'a, str>, what: &str, bytes: u64, most: u64) -> Outcome<'a> {
+    Outcome::Refused {
+        docno: Some(docno),
+        refusal: Refusal::new(
+            Reason::TooLarge,
+            format!("{what} of {bytes} bytes, at most {most} are read"),
+        ),
+    }
+}
+
+/// Escapes a text that is put into markup.
+fn escape(subject: &[u8], markup: bool) -> Cow<'_, [u8]> {
+    if !markup || memchr::memchr2(b'<', b'&', subject).is_none() {
+        return subject.into();
+    }
+    let mut out = Vec::with_capacity(subject.len() + 16);
+    for &byte in subject {
+        match byte {
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'&' => out.extend_from_slice(b"&amp;"),
+            _ => out.push(byte),
+        }
+    }
+    out.into()
+}
+
+/// Decodes a charset to UTF-8, piece by piece.
+struct Decode(encoding_rs::Decoder);
+
+impl Decode {
+    fn new(encoding: &'static Encoding) -> Self {
+        Decode(encoding.new_decoder_with_bom_removal())
+    }
+
+    /// Returns whether there were bytes that are invalid in the charset; they become U+FFFD.
+    fn push(&mut self, mut bytes: &[u8], last: bool, into: &mut Text) -> bool {
+        let mut bad = false;
+        let mut piece = [0; PIECE];
+        loop {
+            let (result, read, written) = self
+                .0
+                .decode_to_utf8_without_replacement(bytes, &mut piece, last);
+            into.push(&piece[..written]);
+            bytes = &bytes[read..];
+            match result {
+                DecoderResult::InputEmpty => return bad,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => {
+                    bad = true;
+                    into.push("\u{fffd}".as_bytes());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! The text of a part of a mail message, apart from its transfer encoding and its charset: how much
+//! of it is visible, text/enriched without its commands, and files inside a text.
+//!
+//! # Source
+//! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext), IEEE 1003.1 (uuencode), yEnc 1.3.
+
+use memchr::memmem;
+
+use crate::base::utf8::{Carry, Decoded, decode};
+
+/// The longest command of text/enriched that is looked at; the standard allows 60 characters.
+const MOST_COMMAND: usize = 120;
+
+/// Counts the letters and digits of a text, which arrives in pieces. Of markup, those of its title,
+/// its tags, comments, scripts and style sheets do not count.
+pub(super) struct Visible {
+    markup: Option<Markup>,
+    carry: Carry,
+    /// Letters and digits so far.
+    pub count: u64,
+    /// Whether the markup shows images or the like.
+    pub media: bool,
+}
+
+/// Where a piece of markup ends.
+enum Markup {
+    Text,
+    /// After `&`, with the characters of its name.
+    Entity(Vec<u8>),
+    /// In a tag, with the beginning of its name. A quotation mark after `=` begins a value.
+    Tag {
+        name: Vec<u8>,
+        named: bool,
+        equals: bool,
+        quote: Option<u8>,
+    },
+    /// In a comment, with the number of bytes of `-->` that were just found.
+    Comment(usize),
+    /// In the content of an element that is not shown, with the end of its closing tag and the
+    /// number of bytes of it that were just found.
+    Hidden(&'static [u8], usize),
+}
+
+/// Elements whose content is not text of the page.
+const HIDDEN: [(&[u8], &[u8]); 3] = [
+    (b"script", b"</script"),
+    (b"style", b"</style"),
+    (b"title", b"</title"),
+];
+
+/// Elements that show something that is not text.
+const MEDIA: [&[u8]; 9] = [
+    b"img", b"object", b"embed", b"video", b"audio", b"iframe", b"svg", b"canvas", b"input",
+];
+
+/// Entities that stand for no letter, among those that mail has.
+const NO_LETTERS: [&[u8]; 24] = [
+    b"nbsp", b"ensp", b"emsp", b"thinsp", b"zwnj", b"zwj", b"shy", b"lrm", b"rlm", b"amp", b"lt",
+    b"gt", b"quot", b"apos", b"bull", b"middot", b"ndash", b"mdash", b"hellip", b"laquo", b"raquo",
+    b"copy", b"reg", b"trade",
+];
+
+impl Visible {
+    pub(super) fn new(markup: bool) -> Self {
+        Visible {
+            markup: markup.then_some(Markup::Text),
+            carry: Carry::default(),
+            count: 0,
+            media: false,
+        }
+    }
+
+    pub(super) fn push(&mut self, piece: &[u8]) {
+        let Some(mut state) = self.markup.take() else {
+            return self.text(piece);
+        };
+        let mut rest = piece;
+        while let Some((&byte, after)) = rest.split_first() {
+            state = match state {
+                Markup::Text => {
+                    let end = memchr::memchr2(b'<', b'&', rest).unwrap_or(rest.len());
+                    self.text(&rest[..end]);
+                    rest = &rest[end..];
+                    let Some((&byte, after)) = rest.split_first() else {
+                        state = Markup::Text;
+                        break;
+                    };
+                    rest = after;
+                    match byte {
+                        b'&' => Markup::Entity(Vec::new()),
+                        _ => Markup::Tag {
+                            name: Vec::new(),
+                            named: false,
+                            equals: false,
+                            quote: None,
+                        },
+                    }
+                }
+                Markup::Entity(mut name) => {
+                    let more = byte.is_ascii_alphanumeric() || name.is_empty() && byte == b'#';
+                    if more && name.len() < 12 {
+                        rest = after;
+                        name.push(byte);
+                        Markup::Entity(name)
+                    } else {
+                        self.count += u64::from(is_letter(&name));
+                        Markup::Text
+                    }
+                }
+                Markup::Tag {
+                    mut name,
+                    mut named,
+                    mut equals,
+                    mut quote,
+                } => {
+                    let begins = byte.is_ascii_alphabetic() || b"/!?".contains(&byte);
+                    if name.is_empty() && !begins {
+                        // A `<` that begins no tag.
+                        Markup::Text
+                    } else if name == b"!-" && byte == b'-' {
+                        rest = after;
+                        Markup::Comment(2)
+                    } else if byte == b'>' && quote.is_none() {
+                        rest = after;
+                        self.end_tag(&name)
+                    } else {
+                        rest = after;
+                        match quote {
+                            Some(open) if open == byte => quote = None,
+                            Some(_) => {}
+                            None if equals && matches!(byte, b'"' | b'\'') => quote = Some(byte),
+                            None => {}
+                        }
+                        equals = byte == b'=' || equals && byte.is_ascii_whitespace();
+                        named |= byte.is_ascii_whitespace() || byte == b'/' && !name.is_empty();
+                        if !named && name.len() < 12 {
+                            name.push(byte.to_ascii_lowercase());
+                        }
+                        Markup::Tag {
+                            name,
+                            named,
+                            equals,
+                            quote,
+                        }
+                    }
+                }
+                Markup::Comment(found) => {
+                    rest = after;
+                    match byte {
+                        b'-' => Markup::Comment((found + 1).min(2)),
+                        b'>' if found == 2 => Markup::Text,
+                        _ => Markup::Comment(0),
+                    }
+                }
+                Markup::Hidden(end, found) => {
+                    rest = after;
+                    let found = match byte.to_ascii_lowercase() {
+                        byte if byte == end[found] => found + 1,
+                        byte => usize::from(byte == b'<'),
+                    };
+                    if found < end.len() {
+                        Markup::Hidden(end, found)
+                    } else {
+                        Markup::Tag {
+                            name: b"/".to_vec(),
+                            named: true,
+                            equals: false,
+                            quote: None,
+                        }
+                    }
+                }
+            };
+        }
+        self.markup = Some(state);
+    }
+
+    /// What follows the tag with this name.
+    fn end_tag(&mut self, name: &[u8]) -> Markup {
+        self.media |= MEDIA.contains(&name);
+        let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == name);
+        hidden.map_or(Markup::Text, |(_, end)| Markup::Hidden(end, 0))
+    }
+
+    /// Counts letters and digits. Bytes that are not UTF-8 count as a letter.
+    fn text(&mut self, mut piece: &[u8]) {
+        if let Some(c) = self.carry.complete(&mut piece) {
+            self.count += u64::from(c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER);
+        }
+        let mut left = piece.len();
+        for chunk in piece.utf8_chunks() {
+            let letters = chunk.valid().chars().filter(|c| c.is_alphanumeric());
+            self.count += letters.count() as u64;
+            let invalid = chunk.invalid();
+            left -= chunk.valid().len() + invalid.len();
+            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
+                return self.carry.hold(invalid);
+            }
+            // 0xa0 is a space that does not break.
+            self.count += u64::from(!matches!(invalid, [] | [0xa0]));
+        }
+    }
+}
+
+/// Whether an entity stands for a letter or a digit.
+fn is_letter(name: &[u8]) -> bool {
+    let Some(number) = name.strip_prefix(b"#") else {
+        return name.len() > 1 && !NO_LETTERS.contains(&name);
+    };
+    let number = String::from_utf8_lossy(number);
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    code.ok()
+        .and_then(char::from_u32)
+        .is_some_and(char::is_alphanumeric)
+}
+
+/// Removes the commands of text/enriched and text/richtext from a text that arrives in pieces.
+#[derive(Default)]
+pub(super) struct Enriched {
+    /// A command that is not complete, without its `<`.
+    command: Option<Vec<u8>>,
+    /// In a parameter or a comment, which are not text.
+    hidden: bool,
+}
+
+impl Enriched {
+    pub(super) fn push(&mut self, mut piece: &[u8], out: &mut dyn FnMut(&[u8])) {
+        while !piece.is_empty() {
+            let Some(mut command) = self.command.take() else {
+                let end = memchr::memchr(b'<', piece).unwrap_or(piece.len());
+                if !self.hidden {
+                    out(&piece[..end]);
+                }
+                self.command = (end < piece.len()).then(Vec::new);
+                piece = piece.get(end + 1..).unwrap_or_default();
+                continue;
+            };
+            let end = memchr::memchr2(b'<', b'>', piece);
+            command.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
+            match end {
+                // `<<` is a `<`.
+                Some(at) if piece[at] == b'<' && command.is_empty() => {
+                    self.literal(b"<", out);
+                    piece = &piece[at + 1..];
+                }
+                Some(at) if piece[at] == b'>' && is_command(&command) => {
+                    self.obey(&command, out);
+                    piece = &piece[at + 1..];
+                }
+                None if command.len() <= MOST_COMMAND => {
+                    self.command = Some(command);
+                    return;
+                }
+                // No command.
+                _ => {
+                    self.literal(b"<", out);
+                    self.literal(&command, out);
+                    piece = &piece[end.unwrap_or(piece.len())..];
+                }
+            }
+        }
+    }
+
+    /// The text ends, which may be in a command.
+    pub(super) fn end(&mut self, out: &mut dyn FnMut(&[u8])) {
+        if let Some(command) = self.command.take() {
+            self.literal(b"<", out);
+            self.literal(&command, out);
+        }
+    }
+
+    fn literal(&self, text: &[u8], out: &mut dyn FnMut(&[u8])) {
+        if !self.hidden {
+            out(text);
+        }
+    }
+
+    fn obey(&mut self, command: &[u8], out: &mut dyn FnMut(&[u8])) {
+        match command.to_ascii_lowercase().as_slice() {
+            b"param" | b"comment" => self.hidden = true,
+            b"/param" | b"/comment" => self.hidden = false,
+            b"lt" => self.literal(b"<", out),
+            b"nl" | b"np" => self.literal(b"\n", out),
+            _ => {}
+        }
+    }
+}
+
+fn is_command(command: &[u8]) -> bool {
+    let name = command.strip_prefix(b"/").unwrap_or(command);
+    !name.is_empty()
+        && command.len() <= MOST_COMMAND
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+}
+
+/// Finds files inside a text: encoded by uuencode, in either of its forms, or by yEnc.
+#[derive(Default)]
+pub(super) struct Files {
+    /// No yEnc file ends in the rest of the text.
+    no_more_yenc: bool,
+}
+
+impl Files {
+    /// The length of the file that begins at the start of this line, which the rest of the text
+    /// follows.
+    pub(super) fn length(&mut self, text: &[u8]) -> Option<usize> {
+        let (line, _) = split_line(text);
+        if line.starts_with(b"=ybegin ") && !self.no_more_yenc {
+            let Some(at) = memmem::find(text, b"\n=yend ") else {
+                self.no_more_yenc = true;
+                return None;
+            };
+            return Some(at + 1 + split_line(&text[at + 1..]).1);
+        }
+        let base64 = line.strip_prefix(b"begin-base64 ");
+        let rest = base64.or_else(|| line.strip_prefix(b"begin "))?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let named = rest.get(digits) == Some(&b' ') && !rest[digits..].trim_ascii().is_empty();
+        if !(3..=5).contains(&digits) || !named {
+            return None;
+        }
+        let is_data = match base64 {
+            Some(_) => is_base64_line,
+            None => is_uu_line,
+        };
+        let ends: &[u8] = if base64.is_some() { b"====" } else { b"end" };
+        let mut at = split_line(text).1;
+        let mut lines = 0;
+        while at < text.len() {
+            let (line, length) = split_line(&text[at..]);
+            let line = line.trim_ascii_end();
+            if line == ends && lines > 0 {
+                return Some(at + length);
+            }
+            // The last line of data is empty, and so are lines whose spaces were lost.
+            if !line.is_empty() && !is_data(line) {
+                break;
+            }
+            at += length;
+            lines += usize::from(!line.is_empty());
+        }
+        // Its end is missing, or the text is about such files.
+        (lines >= 3).then_some(at)
+    }
+}
+
+/// The first line without its end, and its length with it.
+fn split_line(text: &[u8]) -> (&[u8], usize) {
+    let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
+    let line = &text[..length];
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    (line.strip_suffix(b"\r").unwrap_or(line), length)
+}
+
+/// Whether this is a line of uuencode: the number of bytes, and four characters for every three of
+/// them. Spaces at the end may be lost, and a checksum may follow.
+fn is_uu_line(line: &[u8]) -> bool {
+    let [first, data @ ..] = line else {
+        return false;
+    };
+    if !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
+        return false;
+    }
+    let bytes = usize::from(first.wrapping_sub(b' ') & 63);
+    data.len() <= bytes.div_ceil(3) * 4 + 2 && (bytes > 0 || data.is_empty())
+}
+
+fn is_base64_line(line: &[u8]) -> bool {
+    line.iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn visible(text: &[u8], markup: bool, step: usize) -> (u64, bool) {
+        let mut visible = Visible::new(markup);
+        text.chunks(step).for_each(|piece| visible.push(piece));
+        (visible.count, visible.media)
+    }
+
+    fn enriched(text: &[u8], step: usize) -> Vec<u8> {
+        let (mut enriched, mut out) = (Enriched::default(), Vec::new());
+        let mut push = |piece: &[u8]| out.extend_from_slice(piece);
+        for piece in text.chunks(step) {
+            enriched.push(piece, &mut push);
+        }
+        enriched.end(&mut push);
+        out
+    }
+
+    #[test]
+    fn letters_of_a_page_are_counted() {
+        for (text, markup, expected) in [
+            ("ab, cd \u{e9}\u{5b57}!", false, (6, false)),
+            ("<p>ab</p>", false, (4, false)),
+            ("<p>ab</p>", true, (2, false)),
+            (
+                "<!-- no --><STYLE>p {}</style >a<script>b<c</script>d",
+                true,
+                (2, false),
+            ),
+            (
+                "<title>none</title><img alt=\"a > b\" src=x>",
+                true,
+                (0, true),
+            ),
+            (
+                "&nbsp;&zwnj;&#160;&#x200b;\u{a0}\u{200c}&eacute;&#233;&#xE9;",
+                true,
+                (3, false),
+            ),
+            ("a < b && c", true, (3, false)),
+            ("<a href='x'>y<br/>z<!doctype w>", true, (2, false)),
+            ("<p", true, (0, false)),
+        ] {
+            for step in 1..=text.len() {
+                assert_eq!(
+                    visible(text.as_bytes(), markup, step),
+                    expected,
+                    "{text} {step}"
+                );
+            }
+        }
+        assert_eq!(visible(b"caf\xe9 \xa0", false, 2), (4, false));
+    }
+
+    #[test]
+    fn enriched_text_loses_its_commands() {
+        for (text, expected) in [
+            (
+                "<bold>Now</bold> is the <italic>time</italic>",
+                "Now is the time",
+            ),
+            ("a <<b> c", "a <b> c"),
+            ("<color><param>red</param>Stop</color>.", "Stop."),
+            ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+            ("x<lt>y<nl>z<comment>w</comment>", "x<y\nz"),
+            ("cut <bol", "cut <bol"),
+        ] {
+            for step in 1..=text.len() {
+                let found = enriched(text.as_bytes(), step);
+                assert_eq!(String::from_utf8_lossy(&found), expected, "{text} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_in_a_text_are_found() {
+        let length = |text: &str| Files::default().length(text.as_bytes());
+        let file = "begin 644 a.txt\n::&5L;&\\@=V]R;&0@=&AI<R!I<R!A('1E<W0 \n`\nend\n";
+        assert_eq!(length(&format!("{file}words\n")), Some(file.len()));
+        let crlf = file.replace('\n', "\r\n");
+        assert_eq!(length(&crlf), Some(crlf.len()));
+        let base64 = "begin-base64 644 a\nYWJj\n====\n";
+        assert_eq!(length(&format!("{base64}words")), Some(base64.len()));
+        let yenc = "=ybegin line=128 size=3 name=a\r\n\u{8b}\u{8c}\r\n=yend size=3\r\n";
+        assert_eq!(length(&format!("{yenc}words")), Some(yenc.len()));
+        for text in [
+            "begin the day\nwell\nend\n",
+            "begin 2024 with\nmany words of prose\nend\n",
+            "begin 644 a.txt\nis how such a file begins\n",
+            "=ybegin is not closed\n",
+            "begin 644 a.txt\nend\n",
+        ] {
+            assert_eq!(length(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        /// What is found does not depend on how the text is cut into pieces.
+        #[test]
+        fn pieces_change_nothing(
+            parts in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "<", ">", "<!--", "-->", "<script>", "</script>", "&amp;", "&", "\u{e9}", "a",
+                    "=", "\"", "<param>", "</param>", "<bold>", " ", "<img", "\u{a0}",
+                ]),
+                0..20,
+            ),
+            step in 1usize..5,
+        ) {
+            let text = parts.concat().into_bytes();
+            let whole = text.len().max(1);
+            for markup in [false, true] {
+                prop_assert_eq!(visible(&text, markup, step), visible(&text, markup, whole));
+            }
+            prop_assert_eq!(enriched(&text, step), enriched(&text, whole));
+        }
+    }
+}

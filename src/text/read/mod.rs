@@ -1,0 +1,145 @@
+//! Stage 1 of 9: read inputs and cut them into raw documents.
+//!
+//! # Source
+//! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), CSV (RFC 4180), TSV, Apache
+//! Parquet, mail (RFC 4155, 5322, 2045 to 2047, 2557). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as
+//! compress 4.0 writes it.
+//!
+//! # In and out
+//! In: files, directories and standard input, either uncompressed or compressed by gzip, bzip2, xz,
+//! zstd or compress. Out: [`Batch`]es of framed [`Record`]s in input order. [`interpret()`] turns
+//! each record into a [`RawDocument`], the name of a record kind that is not a document, or a
+//! [`Reject`].
+//!
+//! # Algorithm
+//! 1. [`list_inputs`] walks the arguments and sorts the files by the bytes of their paths.
+//! 2. [`RecordReader`] detects the compression and then the format from the first bytes. The
+//!    content decides; the extension counts only if the content is inconclusive. `--format`
+//!    overrides both.
+//!    A file in UTF-16 or UTF-32 is decoded to UTF-8 first, and its places are places in UTF-8.
+//! 3. A Parquet file is read from its end; each row is a record. All other files are framed.
+//! 4. The reader frames: it finds where records begin and end, and does no more work than that. A
+//!    large file that is not compressed can be framed in several [`Piece`]s at the same time; parts
+//!    of a compressed one can be decompressed at the same time.
+//! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
+//!
+//! A document gets its name (docno) from the following source:
+//!
+//! - TREC: `DOCNO`, or the `id` of `<DOC>` (NTCIR, WikiExtractor), or `<field name="id">` (Solr).
+//! - Reuters: `NEWID`.
+//! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
+//! - ARC: `URL@date`.
+//! - JSON: a field ([`ID_FIELDS`]).
+//! - CSV and TSV: a column ([`ID_FIELDS`]).
+//! - Parquet: a column ([`ID_FIELDS`]), or the path of the file and the number of the row
+//!   (`file:7`).
+//! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
+//!   (`box#7`).
+//! - An element of `--record`: a child or attribute (`elements`).
+//! - A file that is one document: its path; in NITF its `id-string`.
+//!
+//! A name has at most 64 KiB. A longer docno counts as missing, and a longer URL is left out.
+//!
+//! # Invariants
+//! - No byte is lost without a trace. Every byte is in a record, in a rejected stretch, in white
+//!   space, in a comment, a declaration or a tag around TREC documents, in punctuation between
+//!   JSON objects, in the header of a table, or outside of the elements that `--record` names.
+//! - Records depend neither on how the operating system splits reads nor on batches.
+//! - A record that is cut off, too large or broken affects no other record: framing goes on with
+//!   the next one.
+//! - One layer of compression is undone. No record comes from a member of gzip, a frame of zstd or a
+//!   block of bzip2 or xz that is damaged: it is not read, or a reject retracts its records
+//!   ([`Record::retracts`]).
+//! - What other threads decompress ahead of a reader changes no byte and no reject.
+//!
+//! # Cost
+//! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
+//! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths or a table with long
+//! rows), the decoder (at most 128 MiB; common settings need 8 MiB) or pages of Parquet
+//! (`parquet`), and one record of at most [`ReadConfig::max_document`]. What others decompress
+//! ahead takes as much as they are given.
+//!
+//! # What is not guaranteed
+//! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.
+//! - A page that contains `</DOC>` ends there; the rest of the page is rejected as stray bytes.
+//! - In a WARC inside a WARC, if the inner header lies more than 1 MiB before the stated end of the
+//!   outer record, the inner records are read as records of the outer file.
+//! - A mail message of one part in a file of its own is recognised only by its extension (`.eml`) or
+//!   by `--format`, because other texts may begin like messages.
+//! - In an mbox file, an unescaped separator with a field after it begins a message, even if it is
+//!   part of a text (`frame_mbox`).
+//! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name
+//!   and longer than 64 KiB, is recognised only if an element that is known follows the tag.
+//! - `--record` looks for tags in bytes, so it does not find them in the charset ISO-2022-JP, in
+//!   which a `<` may be half a character.
+//! - A file that changes while it is read is detected only by its size and modification time.
+//!
+//! # Errors
+//! `Io` if an argument does not exist, or if the disk or the machine fails while inputs are listed.
+//! `InputChanged` if a file differs from the file that was listed ([`InputFile::check_path`] and
+//! [`RecordReader::check_unchanged`] return it). Everything else is a [`Reject`]. A disk failure
+//! while a file is read is a reject too, but it may be transient: a caller that stores rejects
+//! checks [`RecordReader::failure`].
+
+mod archive;
+mod capture;
+mod config;
+mod date;
+mod each;
+mod elements;
+pub(crate) mod fields;
+mod frame_archive;
+mod frame_elements;
+mod frame_json;
+mod frame_lines;
+mod frame_mbox;
+mod frame_table;
+mod frame_trec;
+mod http;
+mod inputs;
+mod interpret;
+mod json;
+mod json_strings;
+mod json_values;
+mod like_records;
+pub(crate) mod lines;
+mod lzw;
+mod mail;
+mod mail_text;
+pub(crate) mod parquet;
+mod pieces;
+mod reader;
+mod record;
+mod several;
+mod sgml;
+mod sniff;
+mod source;
+mod stream;
+mod table;
+mod tags;
+
+pub use crate::store::workspace::FileIdentity;
+pub use crate::store::workspace::Skipped;
+pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
+pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
+pub(crate) use date::{date_of, usual_date};
+pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
+pub use elements::Prolog;
+pub(crate) use inputs::list_outside;
+pub(crate) use inputs::tell_apart;
+pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
+pub use interpret::{Interpreted, interpret};
+pub(crate) use interpret::{docno_of, document_of, field_of, is_markup_by_name, warc_links};
+pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub(crate) use json_strings::{Cut, JsonStrings};
+pub use pieces::{Origin, Piece};
+pub use reader::RecordReader;
+pub(crate) use record::SaidOnce;
+pub use record::{
+    Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+};
+pub(crate) use sniff::Container;
+pub(crate) use source::lasting;
+pub(crate) use source::{Codec, Decompressed, Helpers, Job};
+pub use table::Table;

@@ -1,0 +1,808 @@
+//! The columns that a row is read from: which ones, and their values row by row.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::basic::{ConvertedType, IntType, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{
+    BoolType, ByteArrayType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    Int96Type,
+};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
+
+use super::pages::{Limits, Pages, ReadAt};
+use super::written;
+use crate::text::read::config::ReadConfig;
+use crate::text::read::fields::{FieldPath, Known, Step, quoted};
+use crate::text::read::json::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS};
+
+fn repeated(node: &Type) -> bool {
+    let info = node.get_basic_info();
+    info.has_repetition() && info.repetition() == Repetition::REPEATED
+}
+
+/// The repeated group of a list, and whether it is itself the element, by the rules of
+/// `LogicalTypes.md` for old and new writers.
+fn wrapper_of(field: &Type) -> Option<(&Type, bool)> {
+    let info = field.get_basic_info();
+    let is_list = info.logical_type_ref() == Some(&LogicalType::List)
+        || info.converted_type() == ConvertedType::LIST;
+    if field.is_primitive() || !is_list {
+        return None;
+    }
+    let [wrapper] = field.get_fields() else {
+        return None;
+    };
+    if !repeated(wrapper) {
+        return None;
+    }
+    let is_element = wrapper.is_primitive()
+        || wrapper.get_fields().len() != 1
+        || wrapper.name() == "array"
+        || wrapper.name() == format!("{}_tuple", field.name());
+    Some((wrapper, is_element))
+}
+
+/// The way from the root of the schema to a column.
+#[derive(Clone, Default)]
+struct Way<'s> {
+    /// The names of the nodes, without the root.
+    names: Vec<&'s str>,
+    definition: i16,
+    lists: Vec<List>,
+    /// See [`Chosen::present`].
+    present: Option<(i16, usize)>,
+    conditions: Vec<Condition<'s>>,
+}
+
+/// The way to the column of a condition.
+#[derive(Clone)]
+struct Condition<'s> {
+    /// The number of the list on the way, from 0.
+    list: usize,
+    names: Vec<&'s str>,
+}
+
+impl<'s> Way<'s> {
+    fn enter(&mut self, node: &'s Type) {
+        self.names.push(node.name());
+        let info = node.get_basic_info();
+        let optional = info.has_repetition() && info.repetition() != Repetition::REQUIRED;
+        self.definition += i16::from(optional);
+    }
+
+    /// Follows the steps from a node that has been entered.
+    fn follow(&mut self, node: &'s Type, steps: &[Step<'_>], is_element: bool) -> Option<()> {
+        if repeated(node) && !is_element {
+            self.ends_here(steps, self.definition - 1);
+            return self.element(node, steps, true);
+        }
+        if let Some((wrapper, is_element)) = wrapper_of(node) {
+            self.ends_here(steps, self.definition);
+            self.enter(wrapper);
+            return self.element(wrapper, steps, is_element);
+        }
+        match (node.is_primitive(), steps) {
+            (true, []) => Some(()),
+            (false, [Step::Name(name), rest @ ..]) => {
+                let child = node
+                    .get_fields()
+                    .iter()
+                    .find(|child| child.name() == name)?;
+                self.enter(child);
+                self.follow(child, rest, false)
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes a list at the end of the steps, which is there from a definition level on.
+    fn ends_here(&mut self, steps: &[Step<'_>], definition: i16) {
+        if steps.is_empty() && self.present.is_none() {
+            self.present = Some((definition, self.lists.len()));
+        }
+    }
+
+    /// Follows the steps from a list, whose repeated group has been entered.
+    fn element(&mut self, group: &'s Type, steps: &[Step<'_>], is_element: bool) -> Option<()> {
+        let (step, mut rest) = match steps.split_first() {
+            None => (None, steps),
+            Some((step @ Step::Name(_), _)) if step.number().is_none() => (None, steps),
+            Some((step, rest)) => (Some(step), rest),
+        };
+        let definition = self.definition;
+        let mut here = self.clone();
+        let taken = match step {
+            None | Some(Step::All) => Taken::All,
+            Some(Step::Where { value, .. }) => {
+                let number = rest.first().and_then(Step::number);
+                rest = &rest[usize::from(number.is_some())..];
+                Taken::Where {
+                    column: 0,
+                    value: value.clone().into_owned(),
+                    number,
+                }
+            }
+            Some(step) => Taken::Number(step.number()?),
+        };
+        self.lists.push(List { definition, taken });
+        let number = self.lists.len();
+        let (element, itself) = match group {
+            // A primitive type has no fields to ask for.
+            _ if is_element || group.is_primitive() => (group, true),
+            _ => match group.get_fields() {
+                [element] => {
+                    self.enter(element);
+                    here.enter(element);
+                    (&**element, false)
+                }
+                _ => (group, true),
+            },
+        };
+        if let Some(Step::Where { field, .. }) = step {
+            let names: Vec<_> = field.iter().cloned().map(Step::Name).collect();
+            let any = List {
+                definition,
+                taken: Taken::All,
+            };
+            here.lists.push(any);
+            here.follow(element, &names, itself)?;
+            // A field that is a list has no one value.
+            if here.lists.len() != number {
+                return None;
+            }
+            self.conditions.push(Condition {
+                list: number - 1,
+                names: here.names,
+            });
+        }
+        self.follow(element, rest, itself)
+    }
+}
+
+/// What a column is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Id,
+    Url,
+    Title,
+    Kind,
+    Text,
+    /// The values of a condition on the elements of a list.
+    Condition,
+}
+
+/// A list on the way to a column.
+#[derive(Clone, Debug)]
+struct List {
+    /// The definition level from which on it has an element.
+    definition: i16,
+    taken: Taken,
+}
+
+/// The elements of a list that are taken.
+#[derive(Clone, Debug)]
+enum Taken {
+    All,
+    Number(usize),
+    /// Those whose value in another one of the chosen columns is this one; of these all, or one.
+    Where {
+        column: usize,
+        value: String,
+        number: Option<usize>,
+    },
+}
+
+/// A column to read.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    pub role: Role,
+    /// Its index among the leaf columns.
+    pub leaf: usize,
+    pub path: String,
+    /// Whether its name says that it has HTML.
+    pub html: bool,
+    /// The lists on the way to it, unless all their elements are taken.
+    lists: Vec<List>,
+    /// The definition level from which on the list is there that the path ends with, and the lists
+    /// before it.
+    present: Option<(i16, usize)>,
+}
+
+/// Whether a column can have text, or can be a name.
+fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
+    match (column.physical_type(), role) {
+        (_, Role::Condition) => true,
+        (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, Role::Text) => {
+            matches!(form(column), Form::Text | Form::Bytes)
+        }
+        (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, _) => true,
+        (Physical::BOOLEAN, Role::Url) => given,
+        (Physical::BOOLEAN, _) => false,
+        // Also for the preferences of `dedup`, which reads the field of a policy as the URL.
+        (_, role) => matches!(role, Role::Id | Role::Url),
+    }
+}
+
+/// Adds the columns of a path's conditions and the column that it leads to; `false` if none.
+fn add(
+    chosen: &mut Vec<Chosen>,
+    schema: &SchemaDescriptor,
+    path: &FieldPath<'_>,
+    (role, given): (Role, bool),
+) -> bool {
+    let find = |path: &FieldPath<'_>| {
+        let root = schema.root_schema();
+        // The name of a column may be the whole path.
+        let literal = [Step::Name(path.literal.into())];
+        for steps in [&literal[..], &path.steps] {
+            let mut way = Way::default();
+            if way.follow(root, steps, false).is_some() {
+                let leaf = leaf_of(schema, &way.names)?;
+                return Some((leaf, way));
+            }
+        }
+        // All groups may be named, also those that Parquet needs for a list.
+        let raw = |leaf: &usize| schema.column(*leaf).path().string() == path.literal;
+        Some(((0..schema.num_columns()).find(raw)?, Way::default()))
+    };
+    let Some((leaf, mut way)) = find(path) else {
+        return false;
+    };
+    if !fits(&schema.column(leaf), role, given) {
+        return false;
+    }
+    let new = |role, leaf| Chosen {
+        role,
+        leaf,
+        path: path.literal.into(),
+        html: path.last() == "html",
+        lists: Vec::new(),
+        present: None,
+    };
+    for Condition { list, names } in &way.conditions {
+        let (Some(leaf), Some(list)) = (leaf_of(schema, names), way.lists.get_mut(*list)) else {
+            return false;
+        };
+        if let Taken::Where { column, .. } = &mut list.taken {
+            *column = chosen.len();
+        }
+        chosen.push(new(Role::Condition, leaf));
+    }
+    let mut found = new(role, leaf);
+    found.present = way.present;
+    if !way
+        .lists
+        .iter()
+        .all(|list| matches!(list.taken, Taken::All))
+    {
+        found.lists = way.lists;
+    }
+    chosen.push(found);
+    true
+}
+
+/// The columns of a file by the paths that lead to them, for a message.
+pub(super) fn known_columns(schema: &SchemaDescriptor) -> Vec<Known> {
+    fn leaves(node: &Type, is_element: bool, path: &str, out: &mut Vec<(String, bool)>) {
+        // A list loses the groups that only wrap its elements.
+        let (node, list) = match wrapper_of(node) {
+            Some((wrapper, true)) => (wrapper, true),
+            Some((wrapper, false)) => match wrapper.get_fields() {
+                [element] => return leaves(element, true, path, out),
+                _ => (wrapper, true),
+            },
+            None => (node, is_element || repeated(node)),
+        };
+        if node.is_primitive() {
+            return out.push((path.into(), list));
+        }
+        for field in node.get_fields() {
+            let name = quoted(field.name());
+            let dot = if path.is_empty() { "" } else { "." };
+            leaves(field, false, &format!("{path}{dot}{name}"), out);
+        }
+    }
+    let mut all = Vec::new();
+    leaves(schema.root_schema(), false, "", &mut all);
+    let leaves = (0..).zip(all);
+    let known = leaves.map_while(|(leaf, (path, list))| {
+        let column = (leaf < schema.num_columns()).then(|| schema.column(leaf))?;
+        let kind = type_name(&column);
+        Some(Known {
+            path,
+            kind: match list {
+                true => format!("list of {kind}").into(),
+                false => kind.into(),
+            },
+            text: fits(&column, Role::Text, true).then_some(0),
+        })
+    });
+    known.collect()
+}
+
+fn leaf_of(schema: &SchemaDescriptor, names: &[&str]) -> Option<usize> {
+    (0..schema.num_columns()).find(|&leaf| schema.column(leaf).path().parts() == names)
+}
+
+/// Chooses the columns: the configured paths, or the first of the names that JSON objects are
+/// searched for. There may be several columns of text; they are in the order of the paths.
+pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chosen> {
+    let mut chosen = Vec::new();
+    let mut first = |role, given: Option<&String>, names: &[&str]| {
+        let names = match given {
+            Some(path) => &[path.as_str()][..],
+            None => names,
+        };
+        let how = (role, given.is_some());
+        names
+            .iter()
+            .filter_map(|name| FieldPath::one(name).ok())
+            .any(|path| add(&mut chosen, schema, &path, how));
+    };
+    first(Role::Id, config.id_field.as_ref(), &ID_FIELDS);
+    first(Role::Url, config.url_field.as_ref(), &URL_FIELDS);
+    first(Role::Title, None, &["title"]);
+    first(Role::Kind, None, &TYPE_FIELDS);
+    let Some(fields) = &config.text_field else {
+        first(Role::Text, None, &TEXT_FIELDS);
+        return chosen;
+    };
+    let mut paths = FieldPath::all(fields).unwrap_or_default();
+    // All together may be the name of one column.
+    if paths.len() > 1 && leaf_of(schema, &[fields]).is_some() {
+        paths = vec![FieldPath::whole(fields)];
+    }
+    for path in &paths {
+        add(&mut chosen, schema, path, (Role::Text, true));
+    }
+    chosen
+}
+
+/// The columns that are the text of each row, in its order, if they are columns of strings.
+///
+/// # Errors
+/// Why they are not.
+pub(crate) fn text_columns(
+    schema: &SchemaDescriptor,
+    config: &ReadConfig,
+) -> std::result::Result<Vec<usize>, String> {
+    let mut leaves = Vec::new();
+    for Chosen {
+        path, leaf, role, ..
+    } in choose(schema, config)
+    {
+        if role != Role::Text {
+            continue;
+        }
+        let column = schema.column(leaf);
+        if column.max_rep_level() > 0 {
+            return Err(format!("its column {path} has lists"));
+        }
+        if column.physical_type() != Physical::BYTE_ARRAY {
+            return Err(format!("its column {path} has values of one length"));
+        }
+        if leaves.contains(&leaf) {
+            return Err(format!("its column {path} is in the text twice"));
+        }
+        leaves.push(leaf);
+    }
+    match leaves.is_empty() {
+        true => Err("it has no column of text".into()),
+        false => Ok(leaves),
+    }
+}
+
+/// How the values of a column are written as a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Text.
+    Text,
+    /// 16 bytes of a UUID.
+    Uuid,
+    /// Bytes of which the type says nothing: text if they are, else hexadecimal digits.
+    Bytes,
+    /// An integer with this sign.
+    Integer { signed: bool },
+    /// An integer with so many digits behind the point.
+    Decimal { scale: i32 },
+    /// Days since 1970.
+    Date,
+    /// So many units in a second since 1970, and whether they are in UTC.
+    Timestamp { unit: i64, utc: bool },
+    /// What needs no more to be known than the physical type.
+    Plain,
+}
+
+fn form(column: &ColumnDescPtr) -> Form {
+    const TIMES: [(ConvertedType, i64); 2] = [
+        (ConvertedType::TIMESTAMP_MILLIS, 1_000),
+        (ConvertedType::TIMESTAMP_MICROS, 1_000_000),
+    ];
+    let converted = column.converted_type();
+    match column.logical_type_ref() {
+        Some(LogicalType::Uuid) => return Form::Uuid,
+        Some(LogicalType::String | LogicalType::Json | LogicalType::Enum) => return Form::Text,
+        Some(LogicalType::Integer(IntType { is_signed, .. })) => {
+            return Form::Integer { signed: *is_signed };
+        }
+        Some(LogicalType::Decimal(decimal)) => {
+            let scale = decimal.scale;
+            return Form::Decimal { scale };
+        }
+        Some(LogicalType::Date) => return Form::Date,
+        Some(LogicalType::Timestamp(time)) => {
+            let unit = match time.unit {
+                TimeUnit::MILLIS => 1_000,
+                TimeUnit::MICROS => 1_000_000,
+                TimeUnit::NANOS => 1_000_000_000,
+            };
+            let utc = time.is_adjusted_to_u_t_c;
+            return Form::Timestamp { unit, utc };
+        }
+        _ => {}
+    }
+    if let Some((_, unit)) = TIMES.iter().find(|(kind, _)| *kind == converted) {
+        let (unit, utc) = (*unit, true);
+        return Form::Timestamp { unit, utc };
+    }
+    match (converted, column.physical_type()) {
+        (ConvertedType::DECIMAL, _) => Form::Decimal {
+            scale: column.type_scale(),
+        },
+        (ConvertedType::DATE, _) => Form::Date,
+        (ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM, _) => Form::Text,
+        (
+            ConvertedType::UINT_8
+            | ConvertedType::UINT_16
+            | ConvertedType::UINT_32
+            | ConvertedType::UINT_64,
+            _,
+        ) => Form::Integer { signed: false },
+        (_, Physical::INT32 | Physical::INT64) => Form::Integer { signed: true },
+        (_, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY) => Form::Bytes,
+        _ => Form::Plain,
+    }
+}
+
+/// What the type of a column is called in messages.
+pub(super) fn type_name(column: &ColumnDescPtr) -> &'static str {
+    match (form(column), column.physical_type()) {
+        (Form::Text, _) => "string",
+        (Form::Uuid, _) => "UUID",
+        (Form::Bytes, _) => "bytes",
+        (Form::Integer { .. }, _) => "integer",
+        (Form::Decimal { .. }, _) => "decimal",
+        (Form::Date, _) => "date",
+        (Form::Timestamp { .. }, _) | (_, Physical::INT96) => "timestamp",
+        (Form::Plain, Physical::BOOLEAN) => "boolean",
+        (Form::Plain, _) => "number",
+    }
+}
+
+enum Reader {
+    Bytes(
+        ColumnReaderImpl<ByteArrayType>,
+        Vec<parquet::data_type::ByteArray>,
+    ),
+    Fixed(
+        ColumnReaderImpl<FixedLenByteArrayType>,
+        Vec<parquet::data_type::FixedLenByteArray>,
+    ),
+    Boolean(ColumnReaderImpl<BoolType>, Vec<bool>),
+    Int32(ColumnReaderImpl<Int32Type>, Vec<i32>),
+    Int64(ColumnReaderImpl<Int64Type>, Vec<i64>),
+    Int96(ColumnReaderImpl<Int96Type>, Vec<parquet::data_type::Int96>),
+    Float(ColumnReaderImpl<FloatType>, Vec<f32>),
+    Double(ColumnReaderImpl<DoubleType>, Vec<f64>),
+}
+
+/// Reads one column of a row group.
+///
+/// One row at a time: a piece of several rows would keep all the pages in memory that its values
+/// are slices of.
+pub(super) struct Column {
+    reader: Reader,
+    form: Form,
+    /// The definition level of a value that is not null.
+    most: i16,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    in_row: Arc<AtomicU64>,
+}
+
+impl Column {
+    pub fn open(
+        file: &Arc<dyn ReadAt>,
+        group: &RowGroupMetaData,
+        leaf: usize,
+        limits: Limits,
+    ) -> Result<Column> {
+        let Some(chunk) = group.columns().get(leaf) else {
+            return Err(ParquetError::General("the column is missing".into()));
+        };
+        let in_row = Arc::new(AtomicU64::new(0));
+        let column = chunk.column_descr_ptr();
+        let pages = Pages::new(file.clone(), chunk, limits, in_row.clone())?;
+        let form = form(&column);
+        let most = column.max_def_level();
+        let reader = match get_column_reader(column, Box::new(pages)) {
+            ColumnReader::BoolColumnReader(reader) => Reader::Boolean(reader, Vec::new()),
+            ColumnReader::ByteArrayColumnReader(reader) => Reader::Bytes(reader, Vec::new()),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                Reader::Fixed(reader, Vec::new())
+            }
+            ColumnReader::Int32ColumnReader(reader) => Reader::Int32(reader, Vec::new()),
+            ColumnReader::Int64ColumnReader(reader) => Reader::Int64(reader, Vec::new()),
+            ColumnReader::Int96ColumnReader(reader) => Reader::Int96(reader, Vec::new()),
+            ColumnReader::FloatColumnReader(reader) => Reader::Float(reader, Vec::new()),
+            ColumnReader::DoubleColumnReader(reader) => Reader::Double(reader, Vec::new()),
+        };
+        Ok(Column {
+            reader,
+            form,
+            most,
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+            in_row,
+        })
+    }
+
+    /// Whether the type says that the bytes are UTF-8.
+    pub fn is_text(&self) -> bool {
+        self.form == Form::Text
+    }
+
+    /// Reads the next row; `false` if the column has no more.
+    pub fn next(&mut self) -> Result<bool> {
+        self.definitions.clear();
+        self.repetitions.clear();
+        self.in_row.store(0, Ordering::Relaxed);
+        fn one<T: parquet::data_type::DataType>(
+            reader: &mut ColumnReaderImpl<T>,
+            (definitions, repetitions): (&mut Vec<i16>, &mut Vec<i16>),
+            values: &mut Vec<T::T>,
+        ) -> Result<usize> {
+            values.clear();
+            let (rows, ..) =
+                reader.read_records(1, Some(definitions), Some(repetitions), values)?;
+            Ok(rows)
+        }
+        let levels = (&mut self.definitions, &mut self.repetitions);
+        let rows = match &mut self.reader {
+            Reader::Bytes(reader, values) => one(reader, levels, values)?,
+            Reader::Fixed(reader, values) => one(reader, levels, values)?,
+            Reader::Boolean(reader, values) => one(reader, levels, values)?,
+            Reader::Int32(reader, values) => one(reader, levels, values)?,
+            Reader::Int64(reader, values) => one(reader, levels, values)?,
+            Reader::Int96(reader, values) => one(reader, levels, values)?,
+            Reader::Float(reader, values) => one(reader, levels, values)?,
+            Reader::Double(reader, values) => one(reader, levels, values)?,
+        };
+        // A row of many values must not keep its buffers.
+        self.definitions.shrink_to(1 << 10);
+        self.repetitions.shrink_to(1 << 10);
+        Ok(rows == 1)
+    }
+
+    /// The number of values of the row that are not null.
+    fn values(&self) -> usize {
+        match &self.reader {
+            Reader::Bytes(_, values) => values.len(),
+            Reader::Fixed(_, values) => values.len(),
+            Reader::Boolean(_, values) => values.len(),
+            Reader::Int32(_, values) => values.len(),
+            Reader::Int64(_, values) => values.len(),
+            Reader::Int96(_, values) => values.len(),
+            Reader::Float(_, values) => values.len(),
+            Reader::Double(_, values) => values.len(),
+        }
+    }
+
+    /// Value number `at` of those that are not null, if it is of bytes.
+    fn bytes(&self, at: usize) -> Option<&[u8]> {
+        match &self.reader {
+            Reader::Bytes(_, values) => Some(values.get(at)?.data()),
+            Reader::Fixed(_, values) => Some(values.get(at)?.data()),
+            _ => None,
+        }
+    }
+
+    /// Value number `at` of those that are not null, as a name; `None` if it is empty or no number.
+    /// At most one byte more than `most`, by which a name that is too long shows.
+    fn name(&self, at: usize, most: usize) -> Option<String> {
+        let integer = |value: i64, unsigned: u64| match self.form {
+            Form::Integer { signed: false } => unsigned.to_string(),
+            Form::Decimal { scale } => written::decimal(&value.to_be_bytes(), scale),
+            Form::Date => written::date(value),
+            Form::Timestamp { unit, utc } => written::timestamp(value, unit, utc),
+            _ => value.to_string(),
+        };
+        match &self.reader {
+            Reader::Boolean(_, values) => Some(values.get(at)?.to_string()),
+            Reader::Int32(_, values) => {
+                let value = *values.get(at)?;
+                Some(integer(value.into(), value.cast_unsigned().into()))
+            }
+            Reader::Int64(_, values) => {
+                let value = *values.get(at)?;
+                Some(integer(value, value.cast_unsigned()))
+            }
+            Reader::Int96(_, values) => written::int96(values.get(at)?.data()),
+            Reader::Float(_, values) => {
+                let value = *values.get(at)?;
+                written::float(f64::from(value), &format!("{value:e}"))
+            }
+            Reader::Double(_, values) => {
+                let value = *values.get(at)?;
+                written::float(value, &format!("{value:e}"))
+            }
+            Reader::Bytes(..) | Reader::Fixed(..) => {
+                let bytes = self.bytes(at)?;
+                match self.form {
+                    Form::Decimal { scale } if bytes.len() <= written::LONGEST_DECIMAL => {
+                        Some(written::decimal(bytes, scale))
+                    }
+                    form => name_of(bytes, form, most),
+                }
+            }
+        }
+    }
+
+    /// Calls `act` with the number of each value of the row that is taken and not null, among
+    /// those that are not null. Returns whether the list is there that the path ends with, if only
+    /// an empty one or one of nulls.
+    fn each(&self, chosen: &Chosen, columns: &[Column], mut act: impl FnMut(usize)) -> bool {
+        let lists = &chosen.lists;
+        let is_there = |definition: &i16| {
+            let present = chosen.present;
+            present.is_some_and(|(present, _)| *definition >= present)
+        };
+        if lists.is_empty() {
+            (0..self.values()).for_each(act);
+            let whole = self.definitions.is_empty() && chosen.present.is_some();
+            return whole || self.definitions.iter().any(is_there);
+        }
+        let before = chosen.present.map(|(_, before)| before);
+        let mut there = false;
+        let meet: Vec<Vec<bool>> = (1..)
+            .zip(lists)
+            .map(|(level, list)| match &list.taken {
+                Taken::Where {
+                    column,
+                    value,
+                    number,
+                } => match columns.get(*column) {
+                    Some(column) => column.meet((level, list.definition), value, *number),
+                    None => Vec::new(),
+                },
+                _ => Vec::new(),
+            })
+            .collect();
+        // For each list, the element within it, and among all of its level in the row.
+        let mut at = vec![(0usize, 0usize); lists.len()];
+        let mut seen = vec![0usize; lists.len()];
+        let mut value = 0;
+        for (&definition, &repetition) in self.definitions.iter().zip(&self.repetitions) {
+            let mut taken = true;
+            for (depth, list) in lists.iter().enumerate() {
+                there |= taken && before == Some(depth) && is_there(&definition);
+                if definition < list.definition {
+                    taken = false;
+                    break;
+                }
+                let level = i16::try_from(depth + 1).unwrap_or(i16::MAX);
+                if repetition <= level {
+                    let within = if repetition == level {
+                        at[depth].0 + 1
+                    } else {
+                        0
+                    };
+                    at[depth] = (within, seen[depth]);
+                    seen[depth] += 1;
+                }
+                let (within, all) = at[depth];
+                taken &= match &list.taken {
+                    Taken::All => true,
+                    Taken::Number(number) => *number == within,
+                    Taken::Where { .. } => meet[depth].get(all) == Some(&true),
+                };
+            }
+            if definition == self.most {
+                if taken {
+                    act(value);
+                }
+                value += 1;
+            }
+        }
+        there
+    }
+
+    /// For each element of a list, whether this value, of which it has one, is the one wanted; with
+    /// a number, only for that one of them in each list.
+    fn meet(
+        &self,
+        (level, definition): (i16, i16),
+        wanted: &str,
+        number: Option<usize>,
+    ) -> Vec<bool> {
+        let (mut value, mut met) = (0, 0);
+        let mut all = Vec::new();
+        for (&here, &repetition) in self.definitions.iter().zip(&self.repetitions) {
+            if repetition < level {
+                met = 0;
+            }
+            if here < definition {
+                continue;
+            }
+            let mut is = false;
+            if here == self.most {
+                is = match self.bytes(value) {
+                    Some(bytes) if bytes == wanted.as_bytes() => true,
+                    Some(_) if matches!(self.form, Form::Text) => false,
+                    _ => self.name(value, wanted.len()).as_deref() == Some(wanted),
+                };
+                value += 1;
+            }
+            met += usize::from(is);
+            all.push(is && number.is_none_or(|number| met - 1 == number));
+        }
+        all
+    }
+}
+
+impl Chosen {
+    /// The first value of the row that is taken, as a name.
+    pub fn name(&self, at: usize, columns: &[Column], most: usize) -> Option<String> {
+        let column = columns.get(at)?;
+        let mut first = None;
+        column.each(self, columns, |value| {
+            first.get_or_insert(value);
+        });
+        column.name(first?, most)
+    }
+
+    /// Calls `act` with each value of the row that is taken. Returns whether the list is there that
+    /// the path ends with.
+    pub fn bytes<'c>(
+        &self,
+        at: usize,
+        columns: &'c [Column],
+        mut act: impl FnMut(&'c [u8]),
+    ) -> bool {
+        columns.get(at).is_some_and(|column| {
+            column.each(self, columns, |value| {
+                if let Some(bytes) = column.bytes(value) {
+                    act(bytes);
+                }
+            })
+        })
+    }
+}
+
+fn name_of(bytes: &[u8], form: Form, most: usize) -> Option<String> {
+    let hex = |bytes: &[u8]| -> String {
+        let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+        let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits.take(most + 1).map(digit).collect()
+    };
+    let cut = &bytes[..bytes.len().min(most + 1)];
+    let name = match form {
+        Form::Uuid if bytes.len() == 16 => {
+            let digits = hex(bytes);
+            let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+            let parts = parts.map(|part| digits.get(part).unwrap_or_default());
+            parts.join("-")
+        }
+        Form::Text => String::from_utf8_lossy(cut).into_owned(),
+        _ => match std::str::from_utf8(cut) {
+            Ok(text) if !text.contains(char::is_control) => text.to_string(),
+            _ => hex(cut),
+        },
+    };
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_string())
+}

@@ -1,0 +1,665 @@
+//! Parquet files: each row is a record.
+//!
+//! # Source
+//! `parquet.thrift`, `Encodings.md` and `LogicalTypes.md` of the Apache Parquet format. The
+//! `parquet` crate parses the footer and decodes levels and values. [`pages`] finds and
+//! decompresses the pages.
+//!
+//! # Algorithm
+//! 1. The footer at the end of the file names the row groups and columns.
+//! 2. [`columns`] chooses the columns of text, docno and URL. No other column is read.
+//! 3. Row group by row group, each chosen column is decoded row by row. Several threads can each
+//!    read some of the row groups ([`super::pieces`]).
+//!
+//! # Invariants
+//! - Each row is one record or is part of one reject, in the order of the file.
+//! - What is damaged in one row group affects no other.
+//!
+//! # Cost
+//! One page of each chosen column is in memory, and its dictionary. Most writers close a page
+//! after 1 MiB; DuckDB does so after 95 MiB. A page of more than 128 MiB, or of 8 MiB more than
+//! the largest document if that is more, is a reject. While a page is decompressed, its compressed
+//! bytes are in memory too. The footer is in memory as long as the file is read.
+
+pub(crate) mod columns;
+pub(crate) mod pages;
+mod thrift;
+mod written;
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Once};
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+};
+
+use self::columns::{Chosen, Column, Role};
+use self::pages::{Limits, ReadAt, Trouble, exactly};
+use self::thrift::Fields;
+use super::config::ReadConfig;
+use super::fields::no_text;
+use super::interpret::HEAD;
+use super::json::TEXT_FIELDS;
+use super::pieces::Origin;
+use super::record::{Batch, Reason, Record, RecordKind, Reject, RowFields, SourceSpan};
+use super::source::Fault;
+use super::stream::reserve;
+use crate::store::disk::SharedFile;
+
+/// The first and the last bytes of a file.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
+/// The first and the last bytes of a file whose footer is encrypted.
+pub(super) const ENCRYPTED: &[u8] = b"PARE";
+
+/// Largest footer that is read. A parsed footer takes many times its size.
+const LARGEST_FOOTER: usize = 16 << 20;
+
+/// Deepest nesting of columns. The crate parses a schema by recursion without a limit, so a deep
+/// one would overflow the stack.
+const DEEPEST_SCHEMA: usize = 100;
+
+/// Rows that any file may have, however small it is. A few bytes can state billions of null
+/// values, and each row of them would be a reject.
+const FREE_ROWS: u64 = 1 << 16;
+
+impl ReadAt for SharedFile {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        SharedFile::read_at(self, out, offset)
+    }
+
+    fn length(&self) -> std::io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+thread_local! {
+    /// Whether a panic of this thread is one that [`guarded`] expects.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of the `parquet` crate, and turns a panic into an error. Nothing is printed.
+///
+/// Its decoders check some lengths by assertions and slices of pages, so a few damaged bytes make
+/// them panic. A record that cannot be read must not end the process.
+pub(crate) fn guarded<T>(act: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(act));
+    GUARDED.set(outer);
+    done.unwrap_or_else(|panic| {
+        Err(ParquetError::General(format!(
+            "values cannot be decoded: {}",
+            message(&*panic)
+        )))
+    })
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the decoder panicked".into())
+}
+
+/// What a damaged or refused part of a file is rejected for.
+fn fault_of(error: ParquetError) -> Fault {
+    let general = |error: &ParquetError| match error {
+        ParquetError::General(what) | ParquetError::EOF(what) | ParquetError::NYI(what) => {
+            what.clone()
+        }
+        error => error.to_string(),
+    };
+    match error {
+        ParquetError::External(error) => match error.downcast::<Trouble>() {
+            Ok(trouble) => match *trouble {
+                Trouble::Io(error) => Fault::refused(&error),
+                Trouble::TooLarge(what) => Fault::new(Reason::DecompressorMemory, what),
+                Trouble::Bomb(what) => Fault::new(Reason::DecompressionBomb, what),
+            },
+            Err(error) => Fault::new(Reason::BadParquet, error.to_string()),
+        },
+        error => Fault::new(Reason::BadParquet, general(&error)),
+    }
+}
+
+/// Reads and parses the footer.
+pub(crate) fn footer(
+    file: &dyn ReadAt,
+    options: Option<&ParquetMetaDataOptions>,
+) -> Result<ParquetMetaData, ParquetError> {
+    Ok(footer_and_encrypted(file, options)?.0)
+}
+
+/// The path of an encrypted column of a file whose footer can be read, if it has one. Such a file
+/// cannot be written again.
+pub(crate) fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
+    let (metadata, encrypted) = footer_and_encrypted(file, None).ok()?;
+    path_of(&metadata, *encrypted.first()?)
+}
+
+/// The number of rows of a file of `length` bytes.
+///
+/// # Errors
+/// `Bomb` if it is too large for the file.
+pub(crate) fn rows_of(
+    metadata: &ParquetMetaData,
+    length: u64,
+    max_ratio: u64,
+) -> Result<u64, Trouble> {
+    let groups = metadata.row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+    let rows = rows.fold(0, u64::saturating_add);
+    if rows > FREE_ROWS && rows > length.saturating_mul(max_ratio) {
+        let what = format!("{rows} rows in {length} bytes, at most {max_ratio} in one");
+        return Err(Trouble::Bomb(what));
+    }
+    Ok(rows)
+}
+
+fn path_of(metadata: &ParquetMetaData, leaf: u64) -> Option<String> {
+    let schema = metadata.file_metadata().schema_descr();
+    let leaf = usize::try_from(leaf)
+        .ok()
+        .filter(|&leaf| leaf < schema.num_columns())?;
+    Some(schema.column(leaf).path().string())
+}
+
+/// The footer, and the numbers of the columns that are encrypted.
+fn footer_and_encrypted(
+    file: &dyn ReadAt,
+    options: Option<&ParquetMetaDataOptions>,
+) -> Result<(ParquetMetaData, BTreeSet<u64>), ParquetError> {
+    let damaged = |what: String| Err(ParquetError::General(what));
+    let length = file.length().map_err(Trouble::Io)?;
+    let tail = exactly(file, length.saturating_sub(8), 8)?;
+    let (size, magic) = match tail.split_first_chunk::<4>() {
+        Some((size, magic)) => (u32::from_le_bytes(*size) as usize, magic),
+        None => (0, &[][..]),
+    };
+    if magic != MAGIC {
+        return damaged(format!(
+            "the file ends with {}, expected PAR1: it is cut off",
+            magic.escape_ascii()
+        ));
+    }
+    if size as u64 + 12 > length {
+        return damaged(format!(
+            "a footer of {size} bytes in a file of {length} bytes"
+        ));
+    }
+    if size > LARGEST_FOOTER {
+        let what = format!("a footer of {size} bytes, at most {LARGEST_FOOTER} are read");
+        return Err(Trouble::TooLarge(what).into());
+    }
+    let bytes = exactly(file, length - 8 - size as u64, size)?;
+    check_schema(&bytes)?;
+    let encrypted = Fields::new(&bytes).encrypted_columns();
+    let encrypted = encrypted.map_err(|what| ParquetError::General(format!("footer: {what}")))?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&bytes, options));
+    Ok((metadata?, encrypted))
+}
+
+/// Checks that the schema in a footer is not nested too deep and has as many nodes as it says.
+fn check_schema(bytes: &[u8]) -> Result<(), ParquetError> {
+    let damaged = |what: &str| Err(ParquetError::General(format!("footer: {what}")));
+    let children = match Fields::new(bytes).schema_children() {
+        Ok(children) => children,
+        Err(what) => return damaged(what),
+    };
+    // For each open group, the children that are still to come.
+    let mut open: Vec<u64> = Vec::new();
+    for &children in &children {
+        if children > bytes.len() as u64 {
+            return damaged("a group of more columns than the footer has bytes");
+        }
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        if let Some(left) = open.last_mut() {
+            *left -= 1;
+        }
+        if children > 0 {
+            open.push(children);
+        }
+        if open.len() > DEEPEST_SCHEMA {
+            return damaged("columns that are nested too deep");
+        }
+    }
+    Ok(())
+}
+
+/// Frames the rows of one file.
+pub(super) struct ParquetFramer {
+    file: Arc<dyn ReadAt>,
+    number: u32,
+    origin: Arc<Origin>,
+    /// Bytes of the file.
+    length: u64,
+    config: ReadConfig,
+    limits: Limits,
+    chosen: Vec<Chosen>,
+    /// Whether the text has several columns.
+    several: bool,
+    /// Why a row has no text.
+    missing: String,
+    state: State,
+    /// The row groups to read; all of them if there are fewer.
+    groups: Range<u64>,
+    /// The first row of these.
+    first: u64,
+    /// The next row of the file.
+    row: u64,
+    rows: u64,
+    /// Bytes of documents delivered.
+    delivered: u64,
+    /// The disk or machine failure that ended the file.
+    failure: Option<i32>,
+}
+
+enum State {
+    Start,
+    /// Between row groups: the next one.
+    Group(ParquetMetaData, usize),
+    /// Rows of a row group.
+    Rows {
+        metadata: ParquetMetaData,
+        group: usize,
+        left: u64,
+        columns: Vec<Column>,
+    },
+    End,
+}
+
+/// How reading a row ended, if not with a document.
+enum Row {
+    Document(RecordKind),
+    TooLarge(String, u64),
+    MissingText(String),
+}
+
+impl ParquetFramer {
+    pub fn new(file: Arc<dyn ReadAt>, number: u32, docno: &str, config: &ReadConfig) -> Self {
+        ParquetFramer {
+            file,
+            number,
+            origin: Arc::new(Origin::new(docno, None)),
+            length: 0,
+            config: config.clone(),
+            limits: Limits::new(config.max_document.0, config.max_ratio),
+            chosen: Vec::new(),
+            several: false,
+            missing: String::new(),
+            state: State::Start,
+            groups: 0..u64::MAX,
+            first: 0,
+            row: 0,
+            rows: 0,
+            delivered: 0,
+            failure: None,
+        }
+    }
+
+    /// Reads only some row groups.
+    pub fn only(&mut self, groups: Range<u64>) {
+        self.groups = groups;
+    }
+
+    /// The places between row groups that cut the file into pieces of about `bytes`, and for each
+    /// piece its bytes; nothing if the footer cannot be read.
+    pub fn cuts(&mut self, bytes: u64) -> (Vec<u64>, Vec<u64>) {
+        let Ok(metadata) = self.open() else {
+            return Default::default();
+        };
+        let (mut bounds, mut sizes) = (vec![0], vec![0u64]);
+        let mut left = self.length;
+        for (number, group) in (0..).zip(metadata.row_groups()) {
+            let size = u64::try_from(group.compressed_size()).unwrap_or(0);
+            // The last piece is not much smaller than the others.
+            if sizes.last().is_some_and(|&size| size >= bytes) && left >= bytes / 2 {
+                bounds.push(number);
+                sizes.push(0);
+            }
+            // A footer can state any size.
+            if let Some(sum) = sizes.last_mut() {
+                *sum += size.min(left);
+            }
+            left = left.saturating_sub(size);
+        }
+        bounds.push(metadata.num_row_groups() as u64);
+        (bounds, sizes)
+    }
+
+    /// Error number of a disk or machine failure.
+    pub fn failure(&self) -> Option<i32> {
+        self.failure
+    }
+
+    /// Bytes of the file that the rows so far stand for: rows are read column by column from
+    /// several places.
+    pub fn position(&self) -> u64 {
+        let part = u128::from(self.length) * u128::from(self.row - self.first);
+        let done = part.checked_div(u128::from(self.rows));
+        done.map_or(0, |done| u64::try_from(done).unwrap_or(u64::MAX))
+    }
+
+    /// Bytes of the documents so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Appends the next row, or a reject, to the batch; `false` at the end.
+    pub fn next_into(&mut self, batch: &mut Batch) -> bool {
+        loop {
+            match std::mem::replace(&mut self.state, State::End) {
+                State::Start => match self.open() {
+                    Ok(metadata) => {
+                        let first = usize::try_from(self.groups.start).unwrap_or(usize::MAX);
+                        let before = metadata.row_groups().iter().take(first);
+                        let rows = before.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+                        self.first = rows.fold(0, u64::saturating_add);
+                        self.row = self.first;
+                        self.state = State::Group(metadata, first);
+                    }
+                    Err(fault) => {
+                        let docno = Some(self.origin.name().to_string());
+                        self.reject(batch, (0, 0), docno, fault);
+                        return true;
+                    }
+                },
+                State::Group(metadata, group)
+                    if group >= metadata.num_row_groups() || group as u64 >= self.groups.end => {}
+                State::Group(metadata, group) => {
+                    let left = u64::try_from(metadata.row_group(group).num_rows()).unwrap_or(0);
+                    match self.columns(&metadata, group) {
+                        Ok(columns) => {
+                            self.state = State::Rows {
+                                metadata,
+                                group,
+                                left,
+                                columns,
+                            };
+                        }
+                        Err((path, error)) => {
+                            self.damaged(batch, (metadata, group), left, &path, error);
+                            return true;
+                        }
+                    }
+                }
+                State::Rows {
+                    metadata,
+                    group,
+                    left: 0,
+                    ..
+                } => self.state = State::Group(metadata, group + 1),
+                State::Rows {
+                    metadata,
+                    group,
+                    left,
+                    mut columns,
+                } => {
+                    match self.read_row(&mut columns, &mut batch.bytes) {
+                        Ok((row, start)) => {
+                            self.deliver(batch, row, start);
+                            self.state = State::Rows {
+                                metadata,
+                                group,
+                                left: left - 1,
+                                columns,
+                            };
+                        }
+                        Err((path, error)) => {
+                            self.damaged(batch, (metadata, group), left, &path, error);
+                        }
+                    }
+                    return true;
+                }
+                State::End => return false,
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<ParquetMetaData, Fault> {
+        let length = self.file.length();
+        self.length = length.map_err(|error| Fault::refused(&error))?;
+        let skip = ParquetStatisticsPolicy::SkipAll;
+        let options = ParquetMetaDataOptions::new()
+            .with_column_stats_policy(skip.clone())
+            .with_size_stats_policy(skip.clone())
+            .with_encoding_stats_policy(skip);
+        let opened = footer_and_encrypted(&*self.file, Some(&options));
+        let (metadata, encrypted) = opened.map_err(fault_of)?;
+        let rows = rows_of(&metadata, self.length, self.config.max_ratio);
+        self.rows = rows.map_err(|trouble| fault_of(trouble.into()))?;
+        self.chosen = columns::choose(metadata.file_metadata().schema_descr(), &self.config);
+        let secret = |chosen: &&Chosen| encrypted.contains(&(chosen.leaf as u64));
+        if let Some(chosen) = self.chosen.iter().find(secret) {
+            let path = path_of(&metadata, chosen.leaf as u64).unwrap_or_default();
+            let what = format!("its column {path} is encrypted; decrypt the file first");
+            return Err(Fault::new(Reason::UnsupportedFormat, what));
+        }
+        let texts = self
+            .chosen
+            .iter()
+            .filter(|chosen| chosen.role == Role::Text);
+        let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
+        self.several = paths.len() > 1;
+        self.missing = match &paths[..] {
+            [] => no_text(
+                self.config.text_field.as_deref(),
+                &TEXT_FIELDS,
+                &columns::known_columns(metadata.file_metadata().schema_descr()),
+            ),
+            [path] => format!("{path} is null"),
+            paths => format!("none of {}", paths.join(", ")),
+        };
+        Ok(metadata)
+    }
+
+    /// Opens the chosen columns of a row group.
+    fn columns(
+        &self,
+        metadata: &ParquetMetaData,
+        group: usize,
+    ) -> Result<Vec<Column>, (String, ParquetError)> {
+        let group = metadata.row_group(group);
+        let open = |chosen: &Chosen| {
+            let column = guarded(|| Column::open(&self.file, group, chosen.leaf, self.limits));
+            column.map_err(|error| (chosen.path.clone(), error))
+        };
+        self.chosen.iter().map(open).collect()
+    }
+
+    /// Reads the next row of each column; the text goes to the end of `out`, from the returned
+    /// place.
+    fn read_row(
+        &self,
+        columns: &mut [Column],
+        out: &mut Vec<u8>,
+    ) -> Result<(Row, usize), (String, ParquetError)> {
+        let start = out.len();
+        let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
+        // The length of the text, and whether all its columns are UTF-8 and HTML.
+        let (mut text, mut utf8, mut html) = (None, true, true);
+        let mut is_list = false;
+        let mut parts = Vec::new();
+        for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
+            match guarded(|| column.next()) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let error = ParquetError::General("fewer values than rows".into());
+                    return Err((chosen.path.clone(), error));
+                }
+                Err(error) => return Err((chosen.path.clone(), error)),
+            }
+        }
+        for (at, chosen) in self.chosen.iter().enumerate() {
+            let name = || chosen.name(at, columns, HEAD);
+            match chosen.role {
+                Role::Id => docno = name(),
+                Role::Url => url = name(),
+                Role::Title => title = name(),
+                Role::Kind => kind = name(),
+                Role::Condition => {}
+                Role::Text => {
+                    let limit = self.config.max_document.0;
+                    let before = text;
+                    let begin = out.len() - start + usize::from(before.is_some());
+                    is_list |= take_text((chosen, at, columns), &mut text, out, start, limit);
+                    if self.several {
+                        // A null value does not even add a separator.
+                        parts.push((text != before).then(|| begin..out.len() - start));
+                    }
+                    utf8 &= columns.get(at).is_some_and(Column::is_text);
+                    html &= chosen.html;
+                }
+            }
+        }
+        let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
+        // Lists without a string are an empty text, as in JSON.
+        let row = match text.or(is_list.then_some(0)) {
+            None => Row::MissingText(docno),
+            Some(length) if length > self.config.max_document.0 => Row::TooLarge(docno, length),
+            Some(_) => Row::Document(RecordKind::Row(Box::new(RowFields {
+                docno,
+                url,
+                title,
+                content_type: kind,
+                html,
+                utf8,
+                parts,
+            }))),
+        };
+        Ok((row, start))
+    }
+
+    fn deliver(&mut self, batch: &mut Batch, row: Row, start: usize) {
+        let (docno, fault) = match row {
+            Row::Document(kind) => {
+                self.delivered += (batch.bytes.len() - start) as u64;
+                let source = self.span(1);
+                batch.records.push(Record {
+                    kind,
+                    source,
+                    bytes: start..batch.bytes.len(),
+                    notice: None,
+                    retracts: false,
+                    number: self.row + 1,
+                    origin: self.origin.clone(),
+                });
+                self.row += 1;
+                return;
+            }
+            Row::TooLarge(docno, length) => {
+                let limit = self.config.max_document.0;
+                let detail = format!("{length} bytes, at most {limit} are read");
+                (docno, Fault::new(Reason::TooLarge, detail))
+            }
+            Row::MissingText(docno) => {
+                let detail = self.missing.clone();
+                (docno, Fault::new(Reason::MissingText, detail))
+            }
+        };
+        batch.bytes.truncate(start);
+        let docno = (docno.len() <= HEAD).then_some(docno);
+        self.reject(batch, (self.row, 1), docno, fault);
+        self.row += 1;
+    }
+
+    /// Rejects the rest of a row group, and goes on with the next one.
+    fn damaged(
+        &mut self,
+        batch: &mut Batch,
+        (metadata, group): (ParquetMetaData, usize),
+        left: u64,
+        path: &str,
+        error: ParquetError,
+    ) {
+        let mut fault = fault_of(error);
+        let rows = crate::base::numbers::counted(left, "row");
+        fault.detail = format!(
+            "row group {group}, column {path}: {}; {rows} left out",
+            fault.detail
+        );
+        let failed = fault.failure.is_some();
+        self.reject(batch, (self.row, left), None, fault);
+        self.row = self.row.saturating_add(left);
+        if !failed {
+            self.state = State::Group(metadata, group + 1);
+        }
+    }
+
+    fn span(&self, rows: u64) -> SourceSpan {
+        SourceSpan {
+            file: self.number,
+            offset: self.row,
+            length: rows,
+        }
+    }
+
+    fn reject(
+        &mut self,
+        batch: &mut Batch,
+        (offset, length): (u64, u64),
+        docno: Option<String>,
+        fault: Fault,
+    ) {
+        self.failure = self.failure.or(fault.failure);
+        let source = SourceSpan {
+            offset,
+            length,
+            ..self.span(0)
+        };
+        batch.records.push(Record {
+            kind: RecordKind::Rejected(Reject {
+                source,
+                docno,
+                reason: fault.reason,
+                detail: fault.detail,
+            }),
+            source,
+            bytes: batch.bytes.len()..batch.bytes.len(),
+            notice: None,
+            retracts: false,
+            number: offset + 1,
+            origin: self.origin.clone(),
+        });
+    }
+}
+
+/// Appends the values of a row as lines to those of other columns, which have the length `length`,
+/// at most `limit` bytes of them. Returns the length of all; `None` if there is no value.
+fn take_text(
+    (chosen, at, columns): (&Chosen, usize, &[Column]),
+    length: &mut Option<u64>,
+    out: &mut Vec<u8>,
+    start: usize,
+    limit: u64,
+) -> bool {
+    let add = |bytes: &[u8], out: &mut Vec<u8>| {
+        let room = limit.saturating_sub((out.len() - start) as u64);
+        let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        reserve(out, n);
+        out.extend_from_slice(&bytes[..n]);
+    };
+    chosen.bytes(at, columns, |bytes| {
+        if length.is_some() {
+            add(b"\n", out);
+        }
+        let before = length.map_or(0, |length| length + 1);
+        *length = Some(before + bytes.len() as u64);
+        add(bytes, out);
+    })
+}

@@ -1,0 +1,620 @@
+//! Pieces of a large file that several threads can read at the same time.
+//!
+//! A file that is not compressed is cut where a record certainly begins: at a place that a reader
+//! of the whole file reaches between two records, whatever came before. So the records of the
+//! pieces, one after the other, are those of the file. Such places are found in JSON, in bundles of
+//! TREC and Reuters, and in tables without quotes; other files are not cut. A Parquet
+//! file is cut between
+//! row groups.
+//!
+//! In markup that is split at elements, no place is certain: it may be in a comment, or in a larger
+//! element of the same name. So the records are found by a reader of the whole file before it is cut,
+//! at several times the speed at which a thread takes documents in.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::config::ReadConfig;
+use super::frame_json;
+use super::inputs::InputFile;
+use super::parquet::pages::ReadAt;
+use super::reader::{Framing, RecordReader};
+use super::record::Batch;
+use super::source::{Codec, compression_of};
+use crate::base::progress::Stop;
+use crate::store::disk::{self, SharedFile};
+
+/// How far after its intended beginning a piece may begin.
+const SEARCH: usize = 4 << 20;
+/// Bytes read at a time while a beginning is searched.
+const STEP: usize = 64 << 10;
+
+/// A file in pieces.
+#[derive(Debug)]
+pub struct Pieces {
+    input: InputFile,
+    file: u32,
+    config: ReadConfig,
+    /// Where each piece begins, and where the last one ends: bytes, or row groups of a Parquet
+    /// file.
+    bounds: Vec<u64>,
+    /// Of a Parquet file, the bytes of each piece.
+    sizes: Option<Vec<u64>>,
+    /// Records and rejects in each piece, once somebody has counted them.
+    counts: Vec<OnceLock<u64>>,
+    /// Error number of a failure of the disk while records were counted.
+    failure: AtomicI32,
+}
+
+/// A piece of a file.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pieces: Arc<Pieces>,
+    index: usize,
+}
+
+/// What the number of a record refers to: a file, or a piece of one.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    name: Arc<str>,
+    piece: Option<Piece>,
+    /// Whether the file was decoded to UTF-8.
+    decoded: bool,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, other: &Origin) -> bool {
+        let begin = |origin: &Origin| origin.piece.as_ref().map(Piece::begin);
+        self.name == other.name && begin(self) == begin(other)
+    }
+}
+
+impl Eq for Origin {}
+
+impl Origin {
+    pub(super) fn new(name: &str, piece: Option<Piece>) -> Origin {
+        Origin {
+            name: name.into(),
+            piece,
+            decoded: false,
+        }
+    }
+
+    /// The same file, decoded to UTF-8.
+    pub(super) fn decoded(&self) -> Origin {
+        Origin {
+            decoded: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether its records are UTF-8, whatever they declare.
+    pub(super) fn is_decoded(&self) -> bool {
+        self.decoded
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The name of a record that has none of its own: `FILE:RECORD`.
+    pub(super) fn name_of(&self, number: u64) -> String {
+        let before = self.piece.as_ref().map_or(0, Piece::records_before);
+        format!("{}:{}", self.name, before + number)
+    }
+}
+
+impl Piece {
+    /// Cuts a file into pieces of about `bytes`, if it is large enough, and if there are places
+    /// where it can be cut.
+    ///
+    /// If a stop is requested, the file may not be cut, and the caller has to stop.
+    pub fn all(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        bytes: u64,
+        stop: &Stop,
+    ) -> Vec<Piece> {
+        let Bounds {
+            begins: bounds,
+            sizes,
+            counts,
+        } = bounds(input, config, bytes, stop).unwrap_or_default();
+        let pieces = bounds.len().saturating_sub(1);
+        if pieces < 2 {
+            return Vec::new();
+        }
+        let all = Arc::new(Pieces {
+            input: input.clone(),
+            file,
+            config: config.clone(),
+            counts: (0..pieces)
+                .map(|index| {
+                    counts
+                        .get(index)
+                        .copied()
+                        .map_or_else(OnceLock::new, OnceLock::from)
+                })
+                .collect(),
+            bounds,
+            sizes,
+            failure: AtomicI32::new(0),
+        });
+        let piece = |index| Piece {
+            pieces: all.clone(),
+            index,
+        };
+        (0..pieces).map(piece).collect()
+    }
+
+    /// Whether it is some row groups of a Parquet file.
+    pub(super) fn is_of_rows(&self) -> bool {
+        self.pieces.sizes.is_some()
+    }
+
+    /// Its bytes in the file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match &self.pieces.sizes {
+            Some(sizes) => sizes[self.index],
+            None => self.end() - self.begin(),
+        }
+    }
+
+    /// Its first byte in the file, or its first row group.
+    #[must_use]
+    pub fn begin(&self) -> u64 {
+        self.pieces.bounds[self.index]
+    }
+
+    /// Where the next piece begins, or the file ends.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.pieces.bounds[self.index + 1]
+    }
+
+    /// Whether the file ends with it.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.index + 1 == self.pieces.counts.len()
+    }
+
+    /// Opens it for reading. The first record reports any error.
+    #[must_use]
+    pub fn open(&self, stop: &Stop) -> RecordReader {
+        let Pieces {
+            input,
+            file,
+            config,
+            ..
+        } = &*self.pieces;
+        RecordReader::open_piece(input, *file, config, stop, self)
+    }
+
+    /// Says how many records and rejects a reader of the piece has delivered.
+    pub fn counted(&self, records: u64) {
+        // Somebody may have counted them already, and found the same number.
+        let _ = self.pieces.counts[self.index].set(records);
+    }
+
+    /// The failure of the disk, if there was one while records were counted: names that were made
+    /// from the count are wrong.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::Error> {
+        let failure = self.pieces.failure.load(Ordering::Relaxed);
+        (failure != 0).then(|| io::Error::from_raw_os_error(failure))
+    }
+
+    /// The records and rejects of the pieces before it. Those that nobody has read yet are read.
+    fn records_before(&self) -> u64 {
+        let count = |index: usize| {
+            *self.pieces.counts[index].get_or_init(|| {
+                let piece = Piece {
+                    pieces: self.pieces.clone(),
+                    index,
+                };
+                piece.count()
+            })
+        };
+        (0..self.index).map(count).sum()
+    }
+
+    fn count(&self) -> u64 {
+        let mut reader = self.open(&Stop::default());
+        let mut batch = Batch::default();
+        let mut records = 0;
+        while reader.next_into(&mut batch) {
+            records += 1;
+            batch.clear();
+        }
+        if let Some(error) = reader.failure() {
+            let number = error.raw_os_error().unwrap_or(-1);
+            self.pieces.failure.store(number, Ordering::Relaxed);
+        }
+        records
+    }
+}
+
+/// Reads a file from some byte on.
+pub(super) struct From {
+    pub file: SharedFile,
+    pub at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(out, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// Where a file is cut.
+#[derive(Default)]
+struct Bounds {
+    /// Where the pieces begin, and where the file ends.
+    begins: Vec<u64>,
+    /// The bytes of the pieces, if the places are not bytes.
+    sizes: Option<Vec<u64>>,
+    /// The records of the first pieces, as far as they are known.
+    counts: Vec<u64>,
+}
+
+fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io::Result<Bounds> {
+    let size = input.identity.as_ref().map_or(0, |file| file.size);
+    let mut bounds = vec![0];
+    if bytes == 0 || size / 2 < bytes || input.problem.is_some() {
+        return Ok(Bounds::default());
+    }
+    let file = SharedFile::new(disk::open_input(&input.path)?);
+    let mut head = [0; 16];
+    let n = ReadAt::read_at(&file, &mut head, 0)?;
+    if !matches!(compression_of(&head[..n]), None | Some(Codec::None)) {
+        return Ok(Bounds::default());
+    }
+    let framing = RecordReader::framing(input, config)?;
+    if let Framing::Parquet = framing {
+        let (begins, sizes) = RecordReader::cuts(input, config, bytes)?;
+        return Ok(Bounds {
+            begins,
+            sizes: Some(sizes),
+            counts: Vec::new(),
+        });
+    }
+    if let Framing::Elements = framing {
+        return found_by_reading(input, config, (bytes, size), stop);
+    }
+    let mut from = bytes;
+    // The last piece is not much smaller than the others.
+    while from + bytes / 2 < size {
+        match next_begin(&file, &framing, from)? {
+            Some(begin) => {
+                bounds.push(begin);
+                from = begin + bytes;
+            }
+            None => from += SEARCH as u64,
+        }
+    }
+    bounds.push(size);
+    Ok(Bounds {
+        begins: bounds,
+        ..Bounds::default()
+    })
+}
+
+/// Cuts a file of this size before records that a reader of all of it finds.
+fn found_by_reading(
+    input: &InputFile,
+    config: &ReadConfig,
+    (bytes, size): (u64, u64),
+    stop: &Stop,
+) -> io::Result<Bounds> {
+    let mut reader = RecordReader::open(input, 0, config, stop);
+    let mut batch = Batch::default();
+    let (mut begins, mut counts) = (vec![0], vec![0]);
+    let mut from = bytes;
+    // The last piece is not much smaller than the others.
+    while from + bytes / 2 < size && reader.next_into(&mut batch) {
+        if stop.requested() {
+            return Err(io::Error::other("a stop was asked for"));
+        }
+        for record in batch.records.drain(..) {
+            if record.source.offset >= from && record.source.length > 0 {
+                begins.push(record.source.offset);
+                counts.push(0);
+                from = record.source.offset + bytes;
+            }
+            if let Some(count) = counts.last_mut() {
+                *count += 1;
+            }
+        }
+        batch.clear();
+    }
+    if let Some(error) = reader.failure() {
+        return Err(error);
+    }
+    begins.push(size);
+    // The records after the last place are not all counted.
+    counts.pop();
+    Ok(Bounds {
+        begins,
+        sizes: None,
+        counts,
+    })
+}
+
+/// The first place from `from` on where a record certainly begins.
+fn next_begin(file: &SharedFile, framing: &Framing, from: u64) -> io::Result<Option<u64>> {
+    let mut window = Vec::new();
+    while window.len() < SEARCH {
+        let length = window.len();
+        window.resize(length + STEP, 0);
+        let mut end = length;
+        while end < window.len() {
+            match file.read_at(&mut window[end..], from + end as u64) {
+                Ok(0) => break,
+                Ok(n) => end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let ended = end < window.len();
+        window.truncate(end);
+        let found = match framing {
+            Framing::Json => frame_json::certain_begin(&window),
+            Framing::Tag(tag) => tag.certain_begin(&window),
+            Framing::Lines => memchr::memchr(b'\n', &window).map(|at| at + 1),
+            Framing::Parquet | Framing::Elements | Framing::Other => None,
+        };
+        if let Some(at) = found {
+            return Ok(Some(from + at as u64));
+        }
+        if ended || matches!(framing, Framing::Other) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::read::Record;
+    use crate::text::read::config::Format;
+    use proptest::prelude::*;
+    use std::fs;
+
+    /// Everything that a reader says about a record, with its number in the file.
+    fn records(reader: &mut RecordReader, before: u64) -> Vec<(Record, Vec<u8>)> {
+        let mut out = Vec::new();
+        let mut batch = Batch::default();
+        while reader.next_into(&mut batch) {
+            let mut record = batch.records.pop().unwrap();
+            let bytes = batch.bytes[record.bytes.clone()].to_vec();
+            record.bytes = 0..0;
+            assert_eq!(record.origin.name(), &Arc::from("file"));
+            record.number += before;
+            record.origin = Arc::new(Origin::new("file", None));
+            out.push((record, bytes));
+            batch.clear();
+        }
+        out
+    }
+
+    /// Reads a file whole and in pieces of about this many bytes; returns the number of pieces.
+    fn same(bytes: &[u8], format: Option<Format>, each: u64, max_document: u64) -> usize {
+        same_records(bytes, format, None, each, max_document)
+    }
+
+    fn same_records(
+        bytes: &[u8],
+        format: Option<Format>,
+        record: Option<&str>,
+        each: u64,
+        max_document: u64,
+    ) -> usize {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        fs::write(&path, bytes).unwrap();
+        let config = ReadConfig {
+            format,
+            record: record.map(Into::into),
+            max_document: crate::base::byte_size::ByteSize(max_document),
+            ..ReadConfig::default()
+        };
+        let input = InputFile {
+            real: None,
+            docno: "file".into(),
+            odd_path: false,
+            identity: Some(crate::text::read::FileIdentity::of(&path).unwrap()),
+            problem: None,
+            path,
+        };
+        let stop = Stop::default();
+        let whole = records(&mut RecordReader::open(&input, 3, &config, &stop), 0);
+        let pieces = Piece::all(&input, 3, &config, each, &stop);
+        let mut found = Vec::new();
+        for piece in &pieces {
+            assert_eq!(piece.records_before(), found.len() as u64);
+            let before = found.len() as u64;
+            found.extend(records(&mut piece.open(&stop), before));
+        }
+        if !pieces.is_empty() {
+            assert!(found == whole, "{:?}\n{:?}", found, whole);
+            assert_eq!(pieces[0].begin(), 0);
+            assert_eq!(pieces[pieces.len() - 1].end(), bytes.len() as u64);
+        }
+        pieces.len()
+    }
+
+    const JSON: &[&str] = &[
+        "{\"id\":\"a\",\"text\":\"some words\"}\n",
+        "{\"text\":\"no name\"}\n",
+        "{\"a\":\n{\"b\":[1,\n{\"c\":2}]}}\n",
+        "{\n \"a\": [\n{},\n{}\n]\n}\n",
+        "{\"cut\":\"in a string\n",
+        "{\"cut\":\"after a backslash\\\n",
+        "{\"cut\":{\n",
+        "{\"cut\":[\n",
+        "{\"cut\":1,\n",
+        "[\n",
+        "[{\"x\":1},\n",
+        "]\n",
+        "}\n",
+        ",\n",
+        "\n",
+        "  \t\r\n",
+        "garbage\n",
+        "garbage,\n",
+        "\"\n",
+        "{\"quoted\":\"\\\"\\n{\"}\n",
+        "{\"a\":1}{\"b\":2}\n",
+        "\u{feff}{\"after\":\"a mark\"}\n",
+        "\u{1e}{\"after\":\"a separator\"}\n",
+        "{\"cut\": \u{1e}",
+        "\u{feff}",
+        "{\"cut\": é",
+        "\r\n{\"long\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",
+    ];
+
+    const TREC: &[&str] = &[
+        "<DOC>\n<DOCNO> a </DOCNO>\nwords\n</DOC>\n",
+        "<DOC><DOCNO>b</DOCNO>words</DOC>\n",
+        "<DOC id=\"c\">\nwords\n</DOC>\n",
+        "<DOC>\nno name\n</DOC>\n",
+        "<DOC>\n<DOCNO>open</DOCNO>\n",
+        "</DOC>\n",
+        "<!-- a comment -->\n",
+        "<!-- an open comment\n",
+        "-->\n",
+        "<!DOCTYPE\n",
+        "<?xml\n",
+        ">\n",
+        "stray\n",
+        "DOC\n",
+        "<DOC\n",
+        "<DOC>\n",
+        "  \n",
+        "\r",
+        "<DOC>                                                          \n<DOCNO>far</DOCNO></DOC>\n",
+        "<doc>\n<docno>lower</docno>\n</doc>\n",
+        "<Doc id=\"d\">\nwords\n</doc>\n",
+        "</doc>\n",
+        "<doc>\n",
+        "<add>\n",
+        "</add>\n",
+    ];
+
+    const LINES: &[&str] = &[
+        "7\tsome words\n",
+        "8\t\"more\n",
+        "q\n",
+        "\n",
+        "\r\n",
+        "9\twords\tand words\r\n",
+        "\t\n",
+        "10\t\"\"\r\n",
+        "\r",
+    ];
+
+    const MARKUP: &[&str] = &[
+        "<p>words</p>\n",
+        "<p a='>'/>",
+        "<p><p>inner</p></p>\n",
+        "<p>open\n",
+        "<p a=\"open\n",
+        "</p>\n",
+        "<!-- <p>no</p> -->\n",
+        "<!-- open\n",
+        "-->\n",
+        "<![CDATA[\n",
+        "]]>\n",
+        "<? <p>\n",
+        "?>\n",
+        "<root>\n",
+        "words\n",
+        "<!DOCTYPE a [ '<p>'\n",
+        "]>\n",
+        "\"",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        /// The records of the pieces are the records of the file, whatever is in it.
+        #[test]
+        fn pieces_have_the_records_of_the_file(
+            lines in proptest::collection::vec(0usize..200, 1..60),
+            each in 1u64..300,
+            most in prop_oneof![Just(40u64), Just(1 << 20)],
+        ) {
+            for (format, parts) in [
+                (Format::Jsonl, JSON),
+                (Format::TrecSgml, TREC),
+                (Format::Tsv, LINES),
+            ] {
+                // Sound records are more frequent than others.
+                let text: String = lines
+                    .iter()
+                    .map(|&line| parts[if line < 80 { line % parts.len() } else { line % 3 }])
+                    .collect();
+                same(text.as_bytes(), Some(format), each, most);
+                same(text.as_bytes(), None, each, most);
+                if format == Format::TrecSgml {
+                    let lower = format!("<add>\n{}", text.to_ascii_lowercase());
+                    same(lower.as_bytes(), Some(format), each, most);
+                }
+            }
+            let text: String = lines
+                .iter()
+                .map(|&line| MARKUP[if line < 80 { line % MARKUP.len() } else { line % 3 }])
+                .collect();
+            let text = format!("<root>{text}");
+            same_records(text.as_bytes(), None, Some("p"), each, most);
+        }
+    }
+
+    #[test]
+    fn real_files_are_cut() {
+        let lines = JSON[0].repeat(10_000);
+        assert!(same(lines.as_bytes(), None, 30_000, 1 << 20) > 8);
+        let lines = TREC[0].repeat(10_000);
+        assert!(same(lines.as_bytes(), None, 41_000, 1 << 20) > 8);
+        let lines = "7\twords, \"words\n".repeat(10_000);
+        assert!(same(lines.as_bytes(), Some(Format::Tsv), 30_000, 1 << 20) > 3);
+        let lines = "id\ttext\n7\twords, \"word\" and\n";
+        let lines = lines.to_string() + &"8\t\"words\n".repeat(10_000);
+        assert!(same(lines.as_bytes(), Some(Format::Tsv), 20_000, 1 << 20) > 3);
+        let reuters = "<REUTERS TOPICS=\"YES\" NEWID=\"1\">\n<BODY>words</BODY>\n</REUTERS>\n";
+        let reuters = format!(
+            "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n{}",
+            reuters.repeat(1000)
+        );
+        assert!(same(reuters.as_bytes(), None, 5000, 1 << 20) > 10);
+        // A piece could begin in each of the comments.
+        let pages = "<page>\n<!--\n</page>\n<page>\n-->\n<page>words</page>\n</page>\n";
+        let pages = format!("<dump>\n{}</dump>\n", pages.repeat(1000));
+        let pieces = same_records(pages.as_bytes(), None, Some("page"), 5000, 1 << 20);
+        assert!(pieces > 8);
+    }
+
+    #[test]
+    fn what_cannot_be_cut_is_not() {
+        // An array has its commas at the ends of lines.
+        let array = format!("[\n{}{{}}\n]\n", "{\"id\":\"a\"},\n".repeat(1000));
+        assert_eq!(same(array.as_bytes(), None, 1000, 1 << 20), 0);
+        let text = "A text of lines.\n".repeat(1000);
+        assert_eq!(same(text.as_bytes(), None, 1000, 1 << 20), 0);
+        let lines = JSON[0].repeat(1000);
+        // A cell in quotes may have any line.
+        let table = format!("id,text\n{}", "1,\"a\n2,b\"\n".repeat(1000));
+        assert_eq!(same(table.as_bytes(), Some(Format::Csv), 1000, 1 << 20), 0);
+        let gzip = zstd::encode_all(lines.as_bytes(), 1).unwrap();
+        assert_eq!(same(&gzip, None, 10, 1 << 20), 0);
+        // Too small for two.
+        assert_eq!(same(lines.as_bytes(), None, lines.len() as u64, 1 << 20), 0);
+    }
+}

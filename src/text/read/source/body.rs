@@ -1,0 +1,133 @@
+//! The compressed bodies of HTTP.
+
+use std::io::{self, Read};
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::gzip::Gzip;
+use super::input::Input;
+use super::{Fault, exceeds};
+use crate::text::read::RATIO_FREE_BYTES;
+use crate::text::read::record::Reason;
+use crate::text::read::stream::reserve;
+
+/// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
+/// bodies.
+///
+/// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
+pub(in crate::text::read) fn inflate_body(
+    body: &[u8],
+    kind: BodyStream,
+    limit: u64,
+    max_ratio: u64,
+) -> Result<(Vec<u8>, bool), Fault> {
+    let mut out = Vec::new();
+    let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
+    let mut decoder = BodyDecoder::new(body, kind);
+    loop {
+        let made = match decoder.read(&mut step) {
+            Some(0) => return Ok((out, true)),
+            Some(made) => made,
+            None => return Ok((out, false)),
+        };
+        let total = (out.len() + made) as u64;
+        if total > RATIO_FREE_BYTES && exceeds(total, max_ratio, body.len() as u64) {
+            return Err(Fault::new(
+                Reason::DecompressionBomb,
+                format!("content encoding: more than {max_ratio} bytes for one"),
+            ));
+        }
+        if total > limit {
+            return Err(Fault::new(
+                Reason::TooLarge,
+                format!("more than {limit} bytes after its content encoding is undone"),
+            ));
+        }
+        reserve(&mut out, made);
+        out.extend_from_slice(&step[..made]);
+    }
+}
+
+/// The largest window of a body compressed by zstd, in bits (RFC 9659).
+const WINDOW_LOG: u32 = 23;
+/// Bytes that the decoder of brotli reads at a time.
+const BROTLI_STEP: usize = 4 << 10;
+
+enum BodyDecoder<'b> {
+    Gzip(Box<Gzip>),
+    Other(Box<dyn Read + 'b>),
+    Broken,
+    Inflate {
+        body: &'b [u8],
+        inflate: Box<Decompress>,
+        whole: bool,
+    },
+}
+
+impl<'b> BodyDecoder<'b> {
+    fn new(body: &'b [u8], kind: BodyStream) -> Self {
+        if kind == BodyStream::Gzip {
+            let reader = Box::new(io::Cursor::new(body.to_vec()));
+            let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
+            return BodyDecoder::Gzip(Box::new(Gzip::new(input)));
+        }
+        if kind == BodyStream::Brotli {
+            return BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)));
+        }
+        if kind == BodyStream::Zstd {
+            let decoder =
+                ::zstd::stream::read::Decoder::with_buffer(body).and_then(|mut decoder| {
+                    decoder.window_log_max(WINDOW_LOG)?;
+                    Ok(decoder)
+                });
+            return match decoder {
+                Ok(decoder) => BodyDecoder::Other(Box::new(decoder)),
+                Err(_) => BodyDecoder::Broken,
+            };
+        }
+        let inflate = Box::new(Decompress::new(kind == BodyStream::Zlib));
+        BodyDecoder::Inflate {
+            body,
+            inflate,
+            whole: false,
+        }
+    }
+
+    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
+    fn read(&mut self, out: &mut [u8]) -> Option<usize> {
+        match self {
+            BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
+            BodyDecoder::Other(decoder) => decoder.read(out).ok(),
+            BodyDecoder::Broken => None,
+            BodyDecoder::Inflate { whole: true, .. } => Some(0),
+            BodyDecoder::Inflate {
+                body,
+                inflate,
+                whole,
+            } => {
+                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
+                let status = inflate.decompress(body, out, FlushDecompress::None);
+                *body = &body[(inflate.total_in() - before_in) as usize..];
+                let made = (inflate.total_out() - before_out) as usize;
+                match status {
+                    Ok(Status::StreamEnd) => *whole = true,
+                    Ok(_) if made > 0 => {}
+                    // Output before the damage counts; the next call finds no more input.
+                    Err(_) if made > 0 => *body = &[],
+                    _ => return None,
+                }
+                Some(made)
+            }
+        }
+    }
+}
+
+/// The compressed streams that an HTTP body may contain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::text::read) enum BodyStream {
+    Gzip,
+    Zlib,
+    Deflate,
+    Brotli,
+    Zstd,
+}

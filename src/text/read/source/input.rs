@@ -1,0 +1,229 @@
+//! The bytes of a file as they are on disk.
+
+use std::io::{self, BufRead, Read};
+
+use super::{Fault, begins_compressed};
+use crate::store::disk::SharedFile;
+use crate::text::read::pieces::From;
+
+/// Compressed bytes are read in blocks of this size.
+const INPUT_BUFFER: usize = 256 << 10;
+
+/// The file's own bytes, buffered and counted.
+pub(in crate::text::read) struct Input {
+    inner: Box<dyn Read + Send>,
+    /// The file, if it may be read from any place.
+    file: Option<SharedFile>,
+    buffer: Vec<u8>,
+    /// The length of a block. After [`Input::rewind`], the buffer has more than one.
+    block: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) consumed: u64,
+    /// The operating system's error, kept apart from the errors of decoders.
+    pub(super) failure: Option<Fault>,
+    ended: bool,
+    /// Whether the first bytes need not be more than a line.
+    by_line: bool,
+    /// The byte of the file that [`Input::rewind`] goes back to.
+    mark: Option<u64>,
+    /// The bytes from there that are no longer in the buffer.
+    kept: Vec<u8>,
+}
+
+impl Input {
+    pub fn new(inner: Box<dyn Read + Send>) -> Self {
+        Input::with_buffer(inner, INPUT_BUFFER)
+    }
+
+    /// An input of which the first line may be all that comes before an answer to it.
+    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
+        Input {
+            by_line: true,
+            ..Input::new(inner)
+        }
+    }
+
+    pub(super) fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
+        Input {
+            inner,
+            file: None,
+            buffer: vec![0; length],
+            block: length,
+            start: 0,
+            end: 0,
+            consumed: 0,
+            failure: None,
+            ended: false,
+            by_line: false,
+            mark: None,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Keeps the bytes from here on, for [`Input::rewind`].
+    pub(super) fn mark(&mut self) {
+        self.kept.clear();
+        self.mark = Some(self.consumed);
+    }
+
+    pub(super) fn is_marked(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Keeps no bytes any more.
+    pub(super) fn unmark(&mut self) {
+        self.kept = Vec::new();
+        self.mark = None;
+    }
+
+    /// Goes back to the mark, which stays there.
+    pub(super) fn rewind(&mut self) {
+        let Some(mark) = self.mark else { return };
+        let back = (self.consumed - mark) as usize;
+        if self.kept.is_empty() {
+            self.start -= back;
+        } else {
+            self.kept.extend_from_slice(&self.buffer[..self.end]);
+            std::mem::swap(&mut self.buffer, &mut self.kept);
+            self.kept = Vec::new();
+            (self.start, self.end) = (0, self.buffer.len());
+        }
+        self.consumed = mark;
+    }
+
+    /// Reads a file from this byte.
+    pub(super) fn of(file: SharedFile, at: u64) -> Self {
+        let mut input = Input::new(Box::new(io::empty()));
+        input.may_go_on_in(file);
+        input.go_on_at(at);
+        input
+    }
+
+    /// Says which file this is, for [`Input::go_on_at`].
+    pub(super) fn may_go_on_in(&mut self, file: SharedFile) {
+        self.file = Some(file);
+    }
+
+    /// Goes on at another byte of the file. The blocks that a decoder sees begin where they do if
+    /// the file is read from its first byte.
+    pub(super) fn go_on_at(&mut self, at: u64) {
+        let Some(file) = &self.file else { return };
+        self.inner = Box::new(From {
+            file: file.clone(),
+            at,
+        });
+        (self.start, self.end, self.ended) = (0, 0, false);
+        self.consumed = at;
+        self.unmark();
+    }
+
+    /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
+    /// see the same blocks however the operating system splits its reads. That matters because the
+    /// number of bytes that they lose at damage depends on the blocks.
+    fn fill(&mut self) {
+        self.fill_until(|_| false);
+    }
+
+    fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
+        if let Some(mark) = self.mark {
+            let begin = self.consumed - self.end as u64;
+            let from = mark.saturating_sub(begin) as usize;
+            self.kept
+                .extend_from_slice(&self.buffer[from.min(self.end)..self.end]);
+        }
+        (self.start, self.end) = (0, 0);
+        self.buffer.resize(self.block, 0);
+        let most = self.to_next_block();
+        while !self.ended && self.end < most && !enough(&self.buffer[..self.end]) {
+            match self.inner.read(&mut self.buffer[self.end..most]) {
+                Ok(n) => {
+                    self.ended = n == 0;
+                    self.end += n;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.failure = Some(Fault::refused(&error));
+                }
+            }
+        }
+    }
+
+    /// Bytes up to where the next block of the file begins.
+    fn to_next_block(&self) -> usize {
+        self.block - (self.consumed % self.block as u64) as usize
+    }
+
+    /// The first bytes. Valid only before any byte is consumed.
+    pub(super) fn head(&mut self) -> &[u8] {
+        if self.end > 0 {
+            // It was looked at before.
+        } else if self.by_line {
+            // A line end in compressed bytes is none.
+            let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
+            self.fill_until(is_line);
+        } else {
+            self.fill();
+        }
+        &self.buffer[..self.end]
+    }
+
+    /// The next byte, or `None` at the end.
+    pub fn byte(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.fill_buf()?.first().copied();
+        self.consume(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.start == self.end && !self.ended {
+            // Nothing is buffered, so read directly into `out`.
+            loop {
+                match self.inner.read(out) {
+                    Ok(n) => {
+                        self.ended = n == 0 && !out.is_empty();
+                        self.consumed += n as u64;
+                        return Ok(n);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => {
+                        self.ended = true;
+                        self.failure = Some(Fault::refused(&error));
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        if self.start == self.end
+            && let Some(failure) = &self.failure
+        {
+            return Err(io::Error::other(failure.detail.clone()));
+        }
+        let n = out.len().min(self.end - self.start);
+        out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.fill();
+            if let Some(failure) = self.failure.as_ref().filter(|_| self.end == 0) {
+                return Err(io::Error::other(failure.detail.clone()));
+            }
+        }
+        // After a return to the mark, decoders see the same blocks again.
+        let end = self.end.min(self.start + self.to_next_block());
+        Ok(&self.buffer[self.start..end])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.start = (self.start + n).min(self.end);
+        self.consumed += n as u64;
+    }
+}

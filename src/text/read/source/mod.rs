@@ -1,0 +1,831 @@
+//! The bytes of one input, decompressed if the first bytes show that they are compressed.
+//!
+//! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before a cut. They
+//! deliver no member, frame or block that is damaged, and go on behind it (`checked`).
+
+mod ahead;
+mod body;
+mod bzip2;
+mod checked;
+mod gzip;
+mod input;
+mod members;
+#[cfg(test)]
+mod tests;
+mod xz;
+mod zstd;
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use self::ahead::{Ahead, Parts, Text};
+use self::bzip2::Bzip2;
+use self::checked::Checked;
+use self::gzip::Gzip;
+use self::members::Members;
+use self::xz::Xz;
+use self::zstd::Zstd;
+use super::lzw::Lzw;
+use super::record::Reason;
+use super::stream::STEP;
+use crate::Error;
+use crate::base::wide::{self, Wide, WideDecoder};
+use crate::store::disk::SharedFile;
+
+pub(crate) use ahead::{Helpers, Job};
+pub(super) use body::{BodyStream, inflate_body};
+pub(super) use input::Input;
+
+/// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
+const DECODER_MEMORY: u64 = 128 << 20;
+const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// The first bytes of a file say enough of its parts.
+const HEAD_BYTES: usize = 64;
+
+/// Why a stream of bytes ended early, or what was left after its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub reason: Reason,
+    pub detail: String,
+    /// The operating system's error number, if the disk or the machine failed rather than the file.
+    pub failure: Option<i32>,
+    /// Whether more bytes follow, from behind the damage.
+    pub goes_on: bool,
+    /// The beginning of what was not delivered.
+    pub head: Vec<u8>,
+    /// The last bytes that were delivered, so many of them, are damaged.
+    pub delivered: u64,
+}
+
+impl Fault {
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Fault {
+            reason,
+            detail: detail.into(),
+            failure: None,
+            goes_on: false,
+            head: Vec::new(),
+            delivered: 0,
+        }
+    }
+
+    /// Nothing is read behind the damage.
+    pub fn stop(&mut self) {
+        if std::mem::take(&mut self.goes_on) {
+            self.detail += "; the rest of the file is not read";
+        }
+    }
+
+    /// An error that the operating system returned.
+    pub fn refused(error: &io::Error) -> Self {
+        let failure = error.raw_os_error().filter(|_| !lasting(error));
+        Fault {
+            failure,
+            ..Fault::new(Reason::Unreadable, error.to_string())
+        }
+    }
+}
+
+/// Whether an error is permanent: a property of the file, which the operating system would report
+/// again, rather than a one-time failure of the disk or the machine.
+pub(crate) fn lasting(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        return true;
+    }
+    let kinds = [
+        InvalidFilename,
+        IsADirectory,
+        NotADirectory,
+        NotFound,
+        PermissionDenied,
+    ];
+    error.raw_os_error().is_none() || kinds.contains(&error.kind())
+}
+
+/// The compression of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Codec {
+    None,
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    /// compress(1), `.Z`.
+    Lzw,
+}
+
+impl Codec {
+    fn name(self) -> &'static str {
+        match self {
+            Codec::None => "file",
+            Codec::Gzip => "gzip",
+            Codec::Bzip2 => "bzip2",
+            Codec::Xz => "xz",
+            Codec::Zstd => "zstd",
+            Codec::Lzw => "compress (.Z)",
+        }
+    }
+}
+
+impl std::fmt::Display for Codec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The compression whose magic number these first bytes are.
+pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
+    if head.starts_with(&[0x1f, 0x8b]) {
+        Some(Codec::Gzip)
+    } else if head.starts_with(&[0x1f, 0x9d]) {
+        Some(Codec::Lzw)
+    } else if head.len() >= 10
+        && head.starts_with(b"BZh")
+        && head[3].is_ascii_digit()
+        && (head[4..10] == *b"1AY&SY" || head[4..10] == [0x17, 0x72, 0x45, 0x38, 0x50, 0x90])
+    {
+        Some(Codec::Bzip2)
+    } else if head.starts_with(b"\xfd7zXZ\0") {
+        Some(Codec::Xz)
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+        || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
+    {
+        Some(Codec::Zstd)
+    } else {
+        None
+    }
+}
+
+/// Whether these bytes may be the first of a compressed file: they are those of a magic number, as
+/// far as they go.
+fn begins_compressed(head: &[u8]) -> bool {
+    const MAGIC: [&[u8]; 6] = [
+        &[0x1f, 0x8b],
+        &[0x1f, 0x9d],
+        b"BZh",
+        b"\xfd7zXZ\0",
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        &[0x2a, 0x4d, 0x18],
+    ];
+    let common = |magic: &[u8], head: &[u8]| magic.iter().zip(head).all(|(a, b)| a == b);
+    let [first, rest @ ..] = head else {
+        return true;
+    };
+    MAGIC[..5].iter().any(|magic| common(magic, head)) || first >> 4 == 5 && common(MAGIC[5], rest)
+}
+
+/// Bytes that a decoder may take for a file with these first bytes.
+fn decoder_memory(compression: Codec, head: &[u8]) -> u64 {
+    let window = match compression {
+        Codec::Xz => xz_dictionary(head).unwrap_or(DECODER_MEMORY),
+        Codec::Zstd => zstd_window(head).unwrap_or(DECODER_MEMORY),
+        // 900 KB a block, and 4 bytes for each of them.
+        Codec::Bzip2 => 5 << 20,
+        Codec::None | Codec::Gzip | Codec::Lzw => 0,
+    };
+    let held = match compression {
+        Codec::None | Codec::Lzw => 0,
+        _ => checked::MEMORY,
+    };
+    window.min(DECODER_MEMORY) + held
+}
+
+/// The dictionary of the first block (The .xz File Format 1.2.1, sections 3.1 and 5.3.1).
+fn xz_dictionary(head: &[u8]) -> Option<u64> {
+    const STREAM_HEADER: usize = 12;
+    const LZMA2: u8 = 0x21;
+    let block = head.get(STREAM_HEADER..)?;
+    let (flags, mut fields) = (*block.get(1)?, block.get(2..)?);
+    // The sizes, if they are there: numbers of 7 bits a byte.
+    for present in [0x40, 0x80] {
+        if flags & present != 0 {
+            let last = fields.iter().position(|byte| byte & 0x80 == 0)?;
+            fields = fields.get(last + 1..)?;
+        }
+    }
+    // Filters before the last one, which is LZMA2: each its number, the length of its properties,
+    // and these.
+    while *fields.first()? != LZMA2 {
+        fields = fields.get(2 + usize::from(*fields.get(1)?)..)?;
+    }
+    let bits = *fields.get(2)?;
+    (bits <= 40).then(|| (2 | u64::from(bits & 1)) << (bits / 2 + 11))
+}
+
+/// The window of the first frame (RFC 8878, section 3.1.1.1).
+fn zstd_window(head: &[u8]) -> Option<u64> {
+    const MAGIC: usize = 4;
+    if head.first()? & 0xf0 == 0x50 {
+        // A frame to be skipped says nothing. The window of levels up to 19 is at most this.
+        return Some(8 << 20);
+    }
+    let descriptor = *head.get(MAGIC)?;
+    let rest = head.get(MAGIC + 1..)?;
+    if descriptor & 0x20 == 0 {
+        let window = *rest.first()?;
+        let base = 1u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // One segment: the window is the length of the content, after the number of the dictionary.
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let bytes = rest.get(dictionary..dictionary + length)?;
+    let number = bytes
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte));
+    Some(if length == 2 { number + 256 } else { number })
+}
+
+enum Decoder {
+    Plain(Input),
+    Gzip(Box<Checked<Gzip>>),
+    Bzip2(Box<Checked<Bzip2>>),
+    Xz(Box<Checked<Xz>>),
+    Zstd(Box<Checked<Zstd>>),
+    Lzw(Box<Lzw>),
+    /// Whole blocks of bzip2 or xz. Nothing is known of the state of a decoder between them.
+    Blocks(Blocks),
+}
+
+/// How far a file is read whose blocks are decompressed one by one.
+struct Blocks {
+    /// Where the next one begins.
+    at: u64,
+    ended: bool,
+    checks: bzip2::Checks,
+}
+
+/// The result of one step of a decoder.
+enum Stepped {
+    /// This number of bytes was decompressed.
+    Bytes(usize),
+    /// A part has ended: a member of gzip, or a frame of zstd.
+    Boundary,
+    End,
+}
+
+impl Decoder {
+    /// The decoder, and the dictionary of the file.
+    fn new(compression: Option<Codec>, input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
+        let decoder = match compression {
+            None | Some(Codec::None) => Decoder::Plain(input),
+            Some(Codec::Gzip) => {
+                Decoder::Gzip(Box::new(Checked::new(Gzip::new(input), Codec::Gzip)))
+            }
+            Some(Codec::Bzip2) => {
+                Decoder::Bzip2(Box::new(Checked::new(Bzip2::new(input), Codec::Bzip2)))
+            }
+            Some(Codec::Xz) => Decoder::Xz(Box::new(Checked::new(Xz::new(input), Codec::Xz))),
+            Some(Codec::Zstd) => {
+                let (decoder, dictionary) = Zstd::of_file(input)?;
+                let checked = Box::new(Checked::new(decoder, Codec::Zstd));
+                return Ok((Decoder::Zstd(checked), dictionary));
+            }
+            Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
+        };
+        Ok((decoder, Arc::default()))
+    }
+}
+
+/// The decompressed bytes of one input.
+pub(super) struct Source {
+    decoder: Decoder,
+    compression: Option<Codec>,
+    produced: u64,
+    memory: u64,
+    dictionary: Arc<[u8]>,
+    ahead: Option<Box<AheadOf>>,
+    /// Decompressed bytes that were not delivered yet.
+    text: Text,
+    delivered: usize,
+    wide: Option<Box<Widened>>,
+}
+
+/// A text in UTF-16 or UTF-32, which is delivered in UTF-8.
+struct Widened {
+    decoder: WideDecoder,
+    /// Decompressed bytes, of which those from `at` on are not decoded yet.
+    bytes: Vec<u8>,
+    at: usize,
+    /// How the decompressed bytes ended.
+    ended: Option<Result<(), Fault>>,
+}
+
+impl Widened {
+    /// Behind damage, it is not known where a unit of the text begins. In UTF-8, the text has one and
+    /// a half times as many bytes, or fewer.
+    fn stop(mut fault: Fault) -> Fault {
+        fault.stop();
+        fault.delivered += fault.delivered / 2;
+        fault
+    }
+}
+
+/// Bytes of a wide text decoded at a time. They become three times as many at most.
+const WIDE_BYTES: usize = 64 << 10;
+
+/// A file, and what others decompress of it.
+struct AheadOf {
+    file: SharedFile,
+    texts: Ahead,
+}
+
+impl Source {
+    /// Bytes as they are.
+    pub fn plain(input: Input) -> Self {
+        Source::of(Decoder::Plain(input))
+    }
+
+    fn of(decoder: Decoder) -> Self {
+        Source {
+            decoder,
+            compression: None,
+            produced: 0,
+            memory: 0,
+            dictionary: Arc::default(),
+            ahead: None,
+            text: Text::default(),
+            delivered: 0,
+            wide: None,
+        }
+    }
+
+    /// Decodes what follows to UTF-8: `begun`, which was read already, and then the rest, unless
+    /// `begun` is all of it.
+    pub fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
+        self.wide = Some(Box::new(Widened {
+            decoder,
+            bytes: begun,
+            at: 0,
+            ended: all.then_some(Ok(())),
+        }));
+    }
+
+    /// The decoder to UTF-8, if there is one.
+    pub fn wide(&self) -> Option<&WideDecoder> {
+        self.wide.as_ref().map(|wide| &wide.decoder)
+    }
+
+    /// Chooses the decoder from the first bytes.
+    pub fn new(mut input: Input) -> Result<Self, Fault> {
+        let head = input.head();
+        let compression = compression_of(head);
+        let memory = compression.map_or(0, |compression| decoder_memory(compression, head));
+        let (decoder, dictionary) = Decoder::new(compression, input)?;
+        Ok(Source {
+            compression,
+            // A decoder has a copy.
+            memory: memory + 2 * dictionary.len() as u64,
+            dictionary,
+            ..Source::of(decoder)
+        })
+    }
+
+    /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
+    /// same file may say more, up to 128 MiB, but are seldom written so.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// The detected compression, if any.
+    pub fn compression(&self) -> Option<Codec> {
+        self.compression
+    }
+
+    /// Bytes of the file consumed so far.
+    pub fn position(&self) -> u64 {
+        match (&self.decoder, &self.ahead) {
+            (Decoder::Blocks(blocks), Some(ahead)) => ahead.texts.parts().byte(blocks.at),
+            _ => self.input().map_or(0, |input| input.consumed),
+        }
+    }
+
+    fn input(&self) -> Option<&Input> {
+        match &self.decoder {
+            Decoder::Plain(input) => Some(input),
+            Decoder::Gzip(gzip) => Some(gzip.input()),
+            Decoder::Bzip2(bzip2) => Some(bzip2.input()),
+            Decoder::Xz(xz) => Some(xz.input()),
+            Decoder::Zstd(zstd) => Some(zstd.input()),
+            Decoder::Lzw(lzw) => Some(lzw.input()),
+            Decoder::Blocks(_) => None,
+        }
+    }
+
+    /// Whether bytes of the file are in memory that are not decompressed yet.
+    pub fn has_more(&self) -> bool {
+        self.input().is_some_and(|input| input.start < input.end)
+    }
+
+    /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
+    /// that this reads, of `length` bytes, and no byte has been read yet.
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+        let head = || {
+            let mut head = vec![0; HEAD_BYTES];
+            members::read_all_at(file, &mut head, 0).ok()?;
+            Some(head)
+        };
+        let bzip2 = |head: Vec<u8>| bzip2::Blocks::new(file.clone(), length, &head);
+        let xz = |head: Vec<u8>| xz::Blocks::new(file.clone(), length, &head);
+        let (parts, first): (Arc<dyn Parts>, _) = match &mut self.decoder {
+            Decoder::Gzip(gzip) => {
+                gzip.input_mut().may_go_on_in(file.clone());
+                let members = Members::<Gzip>::new(file.clone(), length, Arc::default());
+                (Arc::new(members), None)
+            }
+            Decoder::Zstd(zstd) => {
+                zstd.input_mut().may_go_on_in(file.clone());
+                let dictionary = self.dictionary.clone();
+                let members = Members::<Zstd>::new(file.clone(), length, dictionary);
+                (Arc::new(members), None)
+            }
+            Decoder::Bzip2(_) => match head().and_then(bzip2) {
+                Some(blocks) => (Arc::new(blocks), Some(bzip2::Blocks::FIRST)),
+                None => return,
+            },
+            Decoder::Xz(_) => match head().and_then(xz) {
+                Some(blocks) => (Arc::new(blocks), Some(0)),
+                None => return,
+            },
+            Decoder::Plain(_) | Decoder::Lzw(_) | Decoder::Blocks(_) => return,
+        };
+        let mut texts = Ahead::new(parts, helpers.clone());
+        if let Some(at) = first {
+            // The reader may have to decompress a part itself.
+            if !texts.has_memory() {
+                return;
+            }
+            self.decoder = Decoder::Blocks(Blocks {
+                at,
+                ended: false,
+                checks: bzip2::Checks::default(),
+            });
+        }
+        let file = file.clone();
+        self.ahead = Some(Box::new(AheadOf { file, texts }));
+    }
+
+    /// What is left of a text that was decompressed ahead.
+    fn deliver(&mut self, out: &mut [u8]) -> Option<usize> {
+        let rest = &self.text.bytes[self.delivered..];
+        let n = rest.len().min(out.len());
+        out[..n].copy_from_slice(&rest[..n]);
+        self.delivered += n;
+        (n > 0).then_some(n)
+    }
+
+    /// At the beginning of a part, gets the text from there that was decompressed ahead, if there
+    /// is one.
+    fn take_ahead(&mut self, max_ratio: u64) -> Result<bool, Fault> {
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(false);
+        };
+        let (at, alone) = match &self.decoder {
+            // The first part shows how long they are.
+            Decoder::Gzip(gzip) => (gzip.boundary().filter(|&at| at > 0), false),
+            Decoder::Zstd(zstd) => (zstd.boundary().filter(|&at| at > 0), false),
+            Decoder::Blocks(blocks) if blocks.ended => (None, true),
+            Decoder::Blocks(blocks) => (Some(blocks.at), true),
+            _ => (None, false),
+        };
+        let Some(at) = at else { return Ok(false) };
+        if self.delivered > 0 {
+            self.delivered = 0;
+            ahead.texts.give_back(std::mem::take(&mut self.text));
+        }
+        let mut text = ahead.texts.text_from(at);
+        if alone && text.is_none() {
+            text = ahead.texts.decompress_from(at);
+        }
+        let Some(text) = text else {
+            return if alone { self.begin_again() } else { Ok(false) };
+        };
+        // A decoder is stopped at a ratio that is too high, after each of its calls. If the ratio
+        // were right even without the bytes of this text, then no call would have been stopped.
+        let after = self.produced + text.bytes.len() as u64;
+        let from = ahead.texts.parts().byte(at);
+        let stopped = after > super::RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
+        let accepted = match &mut self.decoder {
+            _ if stopped => false,
+            Decoder::Gzip(gzip) if text.last => {
+                gzip.end();
+                true
+            }
+            Decoder::Gzip(gzip) => {
+                gzip.go_on_at(text.place.end);
+                true
+            }
+            Decoder::Zstd(zstd) => {
+                zstd.go_on_at(text.place.end);
+                true
+            }
+            Decoder::Blocks(blocks) => {
+                (blocks.at, blocks.ended) = (text.place.end, text.last);
+                blocks.checks.passed(&text.checks)
+            }
+            _ => false,
+        };
+        if accepted {
+            self.text = text;
+            return Ok(true);
+        }
+        if alone {
+            return self.begin_again();
+        }
+        self.ahead = None;
+        Ok(false)
+    }
+
+    /// Reads the file again without help, up to where this is.
+    fn begin_again(&mut self) -> Result<bool, Fault> {
+        let Some(ahead) = self.ahead.take() else {
+            return Ok(false);
+        };
+        self.decoder = Decoder::new(self.compression, Input::of(ahead.file, 0))?.0;
+        let mut left = self.produced;
+        let mut bytes = vec![0; STEP];
+        loop {
+            match self.step(&mut bytes) {
+                Ok(Stepped::Bytes(n)) if n as u64 > left => {
+                    bytes.truncate(n);
+                    self.delivered = left as usize;
+                    self.text.bytes = bytes;
+                    return Ok(true);
+                }
+                Ok(Stepped::Bytes(n)) => left -= n as u64,
+                Ok(Stepped::Boundary) => {}
+                Ok(Stepped::End) => return Ok(false),
+                Err(failure) => return Err(self.fault_of(failure)),
+            }
+            if left == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Decompresses until there are some bytes, or a part ends.
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        let n = match &mut self.decoder {
+            Decoder::Plain(input) => input.read(out)?,
+            Decoder::Gzip(gzip) => return gzip.step(out),
+            Decoder::Bzip2(bzip2) => return bzip2.step(out),
+            Decoder::Xz(xz) => return xz.step(out),
+            // A block has up to 128 KiB; the decoder delivers it whole only if `out` has room for
+            // it.
+            Decoder::Zstd(zstd) => return zstd.step(out),
+            Decoder::Lzw(lzw) => lzw.read(out)?,
+            Decoder::Blocks(_) => 0,
+        };
+        Ok(match n {
+            0 => Stepped::End,
+            n => Stepped::Bytes(n),
+        })
+    }
+
+    /// Reads decompressed bytes, or the text that they are decoded to; 0 at the end.
+    pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let Some(mut wide) = self.wide.take() else {
+            return self.read_bytes(out, max_ratio);
+        };
+        let read = loop {
+            if wide.at == wide.bytes.len() && wide.ended.is_none() {
+                wide.at = 0;
+                wide.bytes.resize(WIDE_BYTES, 0);
+                let read = self.read_bytes(&mut wide.bytes, max_ratio);
+                wide.bytes.truncate(*read.as_ref().unwrap_or(&0));
+                wide.ended = match read {
+                    Ok(1..) => None,
+                    ended => Some(ended.map(|_| ()).map_err(Widened::stop)),
+                };
+            }
+            let last = wide.ended.is_some();
+            let (taken, made) = wide.decoder.decode(&wide.bytes[wide.at..], last, out);
+            wide.at += taken;
+            match &mut wide.ended {
+                _ if made > 0 => break Ok(made),
+                Some(ended) if taken == 0 => {
+                    break std::mem::replace(ended, Ok(())).map(|()| 0);
+                }
+                _ => {}
+            }
+        };
+        self.wide = Some(wide);
+        read
+    }
+
+    /// Reads decompressed bytes; 0 at the end.
+    fn read_bytes(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let n = loop {
+            if let Some(n) = self.deliver(out) {
+                break n;
+            }
+            if self.take_ahead(max_ratio)? {
+                continue;
+            }
+            match self.step(out) {
+                Ok(Stepped::Bytes(n)) => break n,
+                Ok(Stepped::Boundary) => {}
+                Ok(Stepped::End) => break 0,
+                Err(failure) => return Err(self.fault_of(failure)),
+            }
+        };
+        self.produced += n as u64;
+        if let Some(compression) = self.compression
+            && self.produced > super::RATIO_FREE_BYTES
+            && exceeds(self.produced, max_ratio, self.position())
+        {
+            return Err(Fault::new(
+                Reason::DecompressionBomb,
+                format!(
+                    "{compression}: {} bytes out of {}, at most {max_ratio} for one; the rest is \
+                     left out",
+                    self.produced,
+                    self.position()
+                ),
+            ));
+        }
+        Ok(n)
+    }
+
+    fn fault_of(&self, failure: Failure) -> Fault {
+        if let Some(failure) = self.input().and_then(|input| input.failure.clone()) {
+            return failure;
+        }
+        failure.fault(self.compression.unwrap_or(Codec::None))
+    }
+}
+
+/// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
+/// pairs. Those of UTF-16 and UTF-32 are decoded to the faithful form of UTF-8 ([`crate::base::wide`]).
+pub(crate) struct Decompressed {
+    source: Source,
+    /// The encoding that they are decoded from, and whether they begin with its byte order mark.
+    wide: Option<(Wide, bool)>,
+    /// Decoded bytes, of which those from `at` on are not delivered yet.
+    text: Vec<u8>,
+    at: usize,
+    /// Whether bytes follow the last error, from behind the damage.
+    goes_on: bool,
+}
+
+impl Decompressed {
+    /// Opens a file with any supported compression, or none.
+    pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
+        Self::of(crate::store::disk::open(path)?, path, false)
+    }
+
+    /// As [`Decompressed::open`], for an input of a collection, which is a regular file.
+    pub(crate) fn open_input(path: &Path) -> crate::Result<Decompressed> {
+        Self::of(crate::store::disk::open_regular(path)?, path, true)
+    }
+
+    /// Only of a regular file, which can be read again, is the text in compressed bytes looked at.
+    fn of(file: crate::store::disk::File, path: &Path, regular: bool) -> crate::Result<Self> {
+        let failed = |fault| Error::io("read", path)(io_error(fault));
+        let mut input = Input::new(Box::new(file));
+        let of = |head: &[u8]| Wide::of(head).map(|wide| (wide, Wide::of_mark(head).is_some()));
+        let head = input.head();
+        let wide = match compression_of(head) {
+            None => of(head),
+            Some(_) if regular => {
+                let again = crate::store::disk::open_regular(path)?;
+                let mut source = Source::new(Input::new(Box::new(again))).map_err(failed)?;
+                let (mut head, mut length) = (vec![0; wide::LOOK], 0);
+                while length < head.len()
+                    && let Ok(n @ 1..) = source.read(&mut head[length..], u64::MAX)
+                {
+                    length += n;
+                }
+                of(&head[..length])
+            }
+            Some(_) => None,
+        };
+        let mut source = Source::new(input).map_err(failed)?;
+        if let Some((wide, _)) = wide {
+            source.widen(WideDecoder::faithful(wide), Vec::new(), false);
+        }
+        Ok(Decompressed {
+            source,
+            wide,
+            text: Vec::new(),
+            at: 0,
+            goes_on: false,
+        })
+    }
+
+    /// The compression that the first bytes show.
+    pub(crate) fn codec(&self) -> Codec {
+        self.source.compression.unwrap_or(Codec::None)
+    }
+
+    /// The encoding that the bytes are decoded from, and whether they begin with its byte order
+    /// mark, if they are decoded.
+    pub(crate) fn wide(&self) -> Option<(Wide, bool)> {
+        self.wide
+    }
+
+    /// Bytes that the decoder may take.
+    pub(crate) fn memory(&self) -> u64 {
+        self.source.memory
+    }
+
+    fn failed(&mut self, fault: Fault) -> io::Error {
+        self.goes_on = fault.goes_on;
+        io_error(fault)
+    }
+
+    /// Whether more can be read after an error: the stream is damaged, and goes on behind it.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// The number of members that have begun. Only gzip is known to have several; a call of `read`
+    /// gives bytes of one.
+    pub(crate) fn members(&self) -> u64 {
+        match &self.source.decoder {
+            // Members end inside of what was decoded.
+            _ if self.wide.is_some() => 1,
+            Decoder::Gzip(gzip) => gzip.members,
+            _ => 1,
+        }
+    }
+}
+
+impl Read for Decompressed {
+    /// No ratio limit applies: the bytes are streamed, and the user named the file explicitly.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.wide.is_none() {
+            let read = self.source.read(out, u64::MAX);
+            return read.map_err(|fault| self.failed(fault));
+        }
+        if self.at == self.text.len() {
+            self.text.resize(WIDE_BYTES, 0);
+            let read = self.source.read(&mut self.text, u64::MAX);
+            self.at = 0;
+            self.text.truncate(*read.as_ref().unwrap_or(&0));
+            read.map_err(|fault| self.failed(fault))?;
+        }
+        let n = out.len().min(self.text.len() - self.at);
+        out[..n].copy_from_slice(&self.text[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+fn io_error(fault: Fault) -> io::Error {
+    if let Some(failure) = fault.failure {
+        return io::Error::from_raw_os_error(failure);
+    }
+    io::Error::other(format!("{} ({})", fault.reason.text(), fault.detail))
+}
+
+/// The error of a decoder.
+pub(super) enum Failure {
+    Io(io::Error),
+    Fault(Fault),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl Failure {
+    fn fault(self, compression: Codec) -> Fault {
+        match self {
+            Failure::Fault(fault) => fault,
+            Failure::Io(error) => {
+                let text = error.to_string();
+                let reason = if text.contains("too much memory") {
+                    Reason::DecompressorMemory
+                } else if error.kind() == io::ErrorKind::UnexpectedEof {
+                    Reason::TruncatedCompression
+                } else {
+                    Reason::CorruptCompression
+                };
+                Fault::new(reason, format!("{compression}: {text}"))
+            }
+        }
+    }
+
+    pub fn corrupt(detail: impl Into<String>) -> Self {
+        Failure::Fault(Fault::new(Reason::CorruptCompression, detail))
+    }
+
+    pub fn truncated(detail: impl Into<String>) -> Self {
+        Failure::Fault(Fault::new(Reason::TruncatedCompression, detail))
+    }
+}
+
+/// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which
+/// [`super::ReadConfig::check`] rejects, allows no output.
+fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
+    produced
+        .checked_div(max_ratio)
+        .is_none_or(|least| least > from)
+}

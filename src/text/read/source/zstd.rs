@@ -1,0 +1,208 @@
+//! zstd.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+use zstd::zstd_safe::DParameter;
+
+use super::checked::Member;
+use super::input::Input;
+use super::members::{Format, WINDOW_LOG};
+use super::{Codec, Failure, Fault, Stepped, ZSTD_WINDOW_LOG, zstd_window};
+use crate::store::disk::SharedFile;
+use crate::text::read::record::Reason;
+
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The frame to be skipped that contains a dictionary for all others, at the beginning of a file
+/// (IIPC, "Zstandard compression for WARC files").
+const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
+/// The longest dictionary; those of web archives have up to 1 MiB.
+const DICTIONARY_BYTES: u64 = 8 << 20;
+
+/// zstd (RFC 8878), with any number of frames.
+pub(super) struct Zstd {
+    input: Input,
+    decoder: Decoder<'static>,
+    /// Whether a frame has begun and not ended.
+    inside: bool,
+    /// Whether the last bytes of a frame were delivered, but not its end.
+    ending: bool,
+    /// Whether the bytes at the last boundary are the beginning of a frame.
+    begun: bool,
+}
+
+/// The dictionary at the beginning of a file; empty if there is none.
+pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
+    let Some(size) = input
+        .fill_buf()
+        .unwrap_or_default()
+        .strip_prefix(&DICTIONARY)
+        .and_then(|rest| rest.first_chunk())
+        .map(|&size| u64::from(u32::from_le_bytes(size)))
+        .filter(|&size| size <= DICTIONARY_BYTES)
+    else {
+        return Ok(Arc::default());
+    };
+    input.consume(8);
+    let mut bytes = Vec::new();
+    // Without it, no frame can be decompressed.
+    let damaged = |detail: String| Fault::new(Reason::CorruptCompression, detail);
+    let read = input.by_ref().take(size).read_to_end(&mut bytes);
+    if let Some(failure) = input.failure.clone() {
+        return Err(failure);
+    }
+    if read.is_err() || (bytes.len() as u64) < size {
+        let detail = "zstd: in the dictionary of the file";
+        return Err(Fault::new(Reason::TruncatedCompression, detail));
+    }
+    if bytes.starts_with(&MAGIC) {
+        let mut dictionary = Vec::new();
+        zstd::stream::read::Decoder::with_buffer(&bytes[..])
+            .and_then(|mut decoder| {
+                decoder.window_log_max(WINDOW_LOG)?;
+                decoder
+                    .take(DICTIONARY_BYTES + 1)
+                    .read_to_end(&mut dictionary)
+            })
+            .map_err(|error| damaged(format!("zstd: the dictionary of the file: {error}")))?;
+        if dictionary.len() as u64 > DICTIONARY_BYTES {
+            let detail = format!("zstd: a dictionary of more than {DICTIONARY_BYTES} bytes");
+            return Err(Fault::new(Reason::DecompressorMemory, detail));
+        }
+        bytes = dictionary;
+    }
+    Ok(bytes.into())
+}
+
+impl Zstd {
+    /// Frames may need a window of `window_log` bits.
+    pub(super) fn new(input: Input, window_log: u32, dictionary: &[u8]) -> io::Result<Self> {
+        let mut decoder = match dictionary {
+            [] => Decoder::new()?,
+            dictionary => Decoder::with_dictionary(dictionary)?,
+        };
+        decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
+        Ok(Zstd {
+            input,
+            decoder,
+            inside: false,
+            ending: false,
+            begun: false,
+        })
+    }
+
+    /// A decoder of a whole file, and the dictionary.
+    pub(super) fn of_file(mut input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
+        let dictionary = dictionary(&mut input)?;
+        let decoder = Zstd::new(input, ZSTD_WINDOW_LOG, &dictionary);
+        let decoder = decoder.map_err(|error| {
+            Fault::new(
+                Reason::DecompressorMemory,
+                format!("{}: {error}", Codec::Zstd),
+            )
+        })?;
+        Ok((decoder, dictionary))
+    }
+
+    /// Begins with a frame; `None` at the end of the file.
+    fn begin(&mut self) -> Result<Option<[u8; 4]>, Failure> {
+        self.begun = false;
+        let mut magic = [0; 4];
+        for (n, byte) in magic.iter_mut().enumerate() {
+            match self.input.byte()? {
+                Some(next) => *byte = next,
+                None if n == 0 => return Ok(None),
+                None => return Err(Failure::corrupt("zstd: no frame begins here")),
+            }
+        }
+        if magic != MAGIC && (magic[0] & 0xf0 != 0x50 || magic[1..] != DICTIONARY[1..]) {
+            return Err(Failure::corrupt("zstd: no frame begins here"));
+        }
+        self.begun = true;
+        Ok(Some(magic))
+    }
+}
+
+impl Format for Zstd {
+    const MEMORY: u64 = (1 << WINDOW_LOG) + (1 << 20);
+
+    fn begin(file: &SharedFile, at: u64, head: &[u8], dictionary: &[u8]) -> Option<Self> {
+        let fits = zstd_window(head).is_none_or(|window| window <= 1 << WINDOW_LOG);
+        let new = || Zstd::new(Input::of(file.clone(), at), WINDOW_LOG, dictionary).ok();
+        fits.then(new).flatten()
+    }
+}
+
+impl Member for Zstd {
+    const MAGIC: &'static [u8] = &MAGIC;
+
+    fn may_begin(byte: u8) -> bool {
+        byte == MAGIC[0] || byte & 0xf0 == 0x50
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        if std::mem::take(&mut self.ending) {
+            return Ok(Stepped::Boundary);
+        }
+        let mut magic = None;
+        if !self.inside {
+            magic = self.begin()?;
+            if magic.is_none() {
+                return Ok(Stepped::End);
+            }
+            self.decoder.reinit()?;
+            self.inside = true;
+        }
+        for block in 0..3 {
+            // What the last call had no room for comes first, without more input.
+            let magic = magic.take();
+            let input: &[u8] = match &magic {
+                Some(magic) => magic,
+                None if block == 0 => &[],
+                None => self.input.fill_buf()?,
+            };
+            if block > 0 && input.is_empty() {
+                let cut = io::Error::new(io::ErrorKind::UnexpectedEof, "incomplete frame");
+                return Err(cut.into());
+            }
+            let mut from = InBuffer::around(input);
+            let mut to = OutBuffer::around(&mut *out);
+            let hint = self.decoder.run(&mut from, &mut to)?;
+            let (used, made) = (from.pos(), to.pos());
+            if magic.is_none() {
+                self.input.consume(used);
+            }
+            // The frame has ended and all of it is delivered.
+            self.inside = hint != 0;
+            if made > 0 {
+                self.ending = !self.inside;
+                return Ok(Stepped::Bytes(made));
+            }
+            if !self.inside {
+                return Ok(Stepped::Boundary);
+            }
+        }
+        Ok(Stepped::Bytes(0))
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        (!self.inside).then_some(self.input.consumed)
+    }
+
+    fn restart(&mut self) {
+        (self.inside, self.ending) = (false, false);
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+
+    fn input(&self) -> &Input {
+        &self.input
+    }
+
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
+    }
+}

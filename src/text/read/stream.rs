@@ -1,0 +1,322 @@
+//! A window over the decompressed bytes, and the sink that collects a record from it.
+
+use super::record::{Reason, SourceSpan};
+use super::source::{Fault, Helpers, Source};
+use crate::base::wide::{Wide, WideDecoder};
+use crate::store::disk::SharedFile;
+
+/// Number of bytes requested from the source at a time.
+pub(super) const STEP: usize = 256 << 10;
+
+/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
+/// record of 64 MiB does not occupy 128 MiB.
+pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
+    let needed = buffer.len() + more;
+    if needed > buffer.capacity() {
+        if needed < 8 << 20 {
+            buffer.reserve(more);
+        } else {
+            buffer.reserve_exact(more + needed / 8);
+        }
+    }
+}
+
+/// A sliding window over a source. The way that the source splits its reads has no effect: each
+/// look-ahead requests a number of bytes, and gets them or all that are left.
+pub(super) struct Stream {
+    source: Option<Source>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    ended: bool,
+    position: u64,
+    max_ratio: u64,
+    /// Why the bytes ended, if not at the end of the file.
+    pub fault: Option<Fault>,
+}
+
+impl Stream {
+    pub fn new(source: Result<Source, Fault>, max_ratio: u64) -> Self {
+        let (source, fault) = match source {
+            Ok(source) => (Some(source), None),
+            Err(fault) => (None, Some(fault)),
+        };
+        Stream {
+            ended: source.is_none(),
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            position: 0,
+            max_ratio,
+            fault,
+        }
+    }
+
+    /// Says that the source begins at this byte of its file.
+    pub fn beginning_at(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Bytes of the file consumed so far.
+    pub fn position(&self) -> u64 {
+        self.source
+            .as_ref()
+            .map_or(self.position, |source| source.position().max(self.position))
+    }
+
+    pub fn compression(&self) -> Option<super::source::Codec> {
+        self.source.as_ref().and_then(Source::compression)
+    }
+
+    /// Bytes that the decompressor may take.
+    pub fn decoder_memory(&self) -> u64 {
+        self.source.as_ref().map_or(0, Source::memory)
+    }
+
+    /// Lets others decompress parts of `file`, which this reads from its first byte.
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+        if let Some(source) = &mut self.source {
+            source.decompress_ahead(file, length, helpers);
+        }
+    }
+
+    /// Decodes the bytes to UTF-8, of which none may be consumed.
+    pub fn widen(&mut self, wide: Wide) {
+        if let Some(source) = &mut self.source {
+            let begun = self.buffer[self.start..self.end].to_vec();
+            source.widen(WideDecoder::new(wide), begun, self.ended);
+            (self.start, self.end, self.ended) = (0, 0, false);
+            if let Some(fault) = &mut self.fault {
+                fault.stop();
+            }
+        }
+    }
+
+    /// The decoder to UTF-8, if there is one.
+    pub fn wide(&self) -> Option<&WideDecoder> {
+        self.source.as_ref().and_then(Source::wide)
+    }
+
+    /// Offset of the window's first byte in the decompressed stream.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether there is nothing beyond the bytes that [`Stream::ensure`] last returned.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The bytes ahead that are already in the buffer.
+    pub fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Whether all bytes are consumed.
+    pub fn at_end(&mut self) -> bool {
+        self.ensure(1).is_empty()
+    }
+
+    /// Whether a fault ended the bytes, so that the record being read is cut off.
+    pub fn cut(&self) -> bool {
+        self.fault
+            .as_ref()
+            .is_some_and(|fault| fault.reason != Reason::StrayBytes)
+    }
+
+    /// Whether bytes of this record, which has just been read, are known to be damaged.
+    pub fn reaches_damage(&self, record: SourceSpan) -> bool {
+        self.fault.as_ref().is_some_and(|fault| {
+            let end = self.offset + (self.end - self.start) as u64;
+            record.offset + record.length > end.saturating_sub(fault.delivered)
+        })
+    }
+
+    /// Goes on behind a fault that says so, and has been taken.
+    pub fn go_on(&mut self) {
+        self.ended = false;
+    }
+
+    /// The bytes ahead: at least `n`; fewer only at the end of the stream.
+    pub fn ensure(&mut self, n: usize) -> &[u8] {
+        while self.end - self.start < n && !self.ended {
+            self.read();
+        }
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Whether bytes are in memory, before or behind the decompressor, so that reading them waits
+    /// for nothing.
+    pub fn has_more(&self) -> bool {
+        self.start < self.end || self.source.as_ref().is_some_and(Source::has_more)
+    }
+
+    /// Reads once more from the source.
+    pub fn read(&mut self) {
+        let Some(source) = &mut self.source else {
+            self.ended = true;
+            return;
+        };
+        if self.buffer.len() - self.end < STEP {
+            // A move costs at most the bytes consumed before it, so the total cost of all moves is
+            // linear.
+            if self.start >= self.end - self.start {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+            }
+            if self.buffer.len() - self.end < STEP {
+                self.buffer.resize(self.end + STEP, 0);
+            }
+        }
+        let room = self.end..self.end + STEP;
+        match source.read(&mut self.buffer[room], self.max_ratio) {
+            Ok(0) => self.ended = true,
+            Ok(n) => self.end += n,
+            Err(fault) => {
+                self.fault = Some(fault);
+                self.ended = true;
+            }
+        }
+        self.position = self.position.max(source.position());
+    }
+
+    pub fn consume(&mut self, n: usize) {
+        debug_assert!(n <= self.end - self.start);
+        self.start = (self.start + n).min(self.end);
+        self.offset += n as u64;
+    }
+
+    /// Skips white space and returns what follows: at least `n` bytes if there are that many.
+    pub fn skip_space(&mut self, n: usize) -> &[u8] {
+        loop {
+            let window = self.ensure(1);
+            let space = window
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
+            let whole = space == window.len();
+            self.consume(space);
+            if !whole || self.ended {
+                return self.ensure(n);
+            }
+        }
+    }
+}
+
+/// A record of which some bytes are in a batch's buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    first: usize,
+    length: u64,
+    offset: u64,
+}
+
+/// Collects the bytes of the record being framed, at the end of a batch's buffer.
+pub(super) struct Sink<'b> {
+    bytes: &'b mut Vec<u8>,
+    first: usize,
+    limit: u64,
+    length: u64,
+    offset: Option<u64>,
+}
+
+impl<'b> Sink<'b> {
+    pub fn new(bytes: &'b mut Vec<u8>, limit: u64) -> Self {
+        Sink {
+            first: bytes.len(),
+            bytes,
+            limit,
+            length: 0,
+            offset: None,
+        }
+    }
+
+    /// Continues with a record that has begun.
+    pub fn resumed(bytes: &'b mut Vec<u8>, limit: u64, begun: Begun) -> Self {
+        Sink {
+            bytes,
+            first: begun.first,
+            limit,
+            length: begun.length,
+            offset: Some(begun.offset),
+        }
+    }
+
+    /// The record so far, to be continued.
+    pub fn begun(&self) -> Option<Begun> {
+        self.offset.map(|offset| Begun {
+            first: self.first,
+            length: self.length,
+            offset,
+        })
+    }
+
+    /// Moves `n` bytes from the window to the record. Bytes over the limit are only counted.
+    pub fn take(&mut self, stream: &mut Stream, n: usize) {
+        self.offset.get_or_insert(stream.offset);
+        let room = self.limit.saturating_sub(self.length).min(n as u64) as usize;
+        if room > 0 {
+            reserve(self.bytes, room);
+            self.bytes
+                .extend_from_slice(&stream.buffer[stream.start..stream.start + room]);
+        }
+        self.length += n as u64;
+        stream.consume(n);
+    }
+
+    /// Skips `n` bytes that belong to the stretch being framed but will not be delivered.
+    pub fn pass(&mut self, stream: &mut Stream, n: usize) {
+        self.offset.get_or_insert(stream.offset);
+        self.length += n as u64;
+        stream.consume(n);
+    }
+
+    /// Forgets what was passed: the record begins here.
+    pub fn forget(&mut self) {
+        self.offset = None;
+        self.length = 0;
+    }
+
+    /// The record's offset in the decompressed stream, once it has begun.
+    pub fn offset(&self) -> Option<u64> {
+        self.offset
+    }
+
+    /// Length of the record in bytes, including those left out.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub fn too_large(&self) -> bool {
+        self.length > self.limit
+    }
+
+    /// The stored bytes of the record.
+    pub fn held(&self) -> &[u8] {
+        &self.bytes[self.first..]
+    }
+
+    /// Removes `n` bytes from the end of the record, because they do not belong to it.
+    pub fn shorten(&mut self, n: usize) {
+        if !self.too_large() {
+            self.bytes
+                .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.first));
+            self.length = (self.bytes.len() - self.first) as u64;
+        }
+    }
+
+    /// The record's range in the batch's buffer.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first..self.bytes.len()
+    }
+
+    /// Drops the bytes: the record is not delivered.
+    pub fn discard(self) {
+        self.bytes.truncate(self.first);
+    }
+}
