@@ -1,7 +1,7 @@
 //! What a command that searches a whole collection has finished, so that it goes on after a stop.
 //!
 //! # In and out
-//! In: external sorts ([`TaggedSorter`]), into which a command puts what it finds in the units of
+//! In: external sorts ([`Sort`]), into which a command puts what it finds in the units of
 //! the inputs, and steps that write result files. Out: the parts of the sorts in the subdirectory
 //! [`DIRECTORY`], and the record [`Checkpoint`], which names them until the command has ended.
 //!
@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::store::workspace::{ResultFile, StageRecord, Workspace};
-use crate::store::{Kind, PartInfo, Tagged, TaggedSorter, disk, part_number};
+use crate::store::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
 
 /// The subdirectory of the parts.
 pub(crate) const DIRECTORY: &str = "checkpoint";
@@ -180,7 +180,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// A sort, with the items that were saved.
-    pub fn sorter(&self, name: &str, memory: ByteSize) -> TaggedSorter {
+    pub fn sorter<T: Item>(&self, name: &str, memory: ByteSize) -> Sort<T> {
         let sort = self.saved(|saved| saved.sorts.get(name).cloned());
         let sort = sort.unwrap_or_default();
         let number = self.names.iter().position(|own| *own == name).unwrap_or(0) as u64;
@@ -188,11 +188,11 @@ impl<'w> Checkpoints<'w> {
         let own = numbers.filter(|part| part >> 32 == number).max();
         let next = own.map_or(number << 32, |last| last + 1);
         let place = (&*self.directory, self.parameters);
-        TaggedSorter::continued(place, next, sort.parts, memory)
+        Sort::resumed(place, next, sort.parts, memory)
     }
 
     /// A sort into which the items of units come.
-    pub fn sort<'c>(&'c self, name: &'static str, memory: ByteSize) -> UnitSort<'c> {
+    pub fn sort<'c, T: Item>(&'c self, name: &'static str, memory: ByteSize) -> UnitSort<'c, T> {
         let units = self.saved(|saved| saved.sorts.get(name).map(|sort| sort.units.clone()));
         UnitSort {
             sorter: self.sorter(name, memory),
@@ -214,8 +214,8 @@ impl<'w> Checkpoints<'w> {
     /// removed.
     fn save(
         &self,
-        sorters: &mut [&mut TaggedSorter],
-        change: impl FnOnce(&mut Checkpoint, &[&mut TaggedSorter]),
+        sorters: &mut [&mut Parts],
+        change: impl FnOnce(&mut Checkpoint, &[&mut Parts]),
     ) -> Result<()> {
         let mut workspace = self.workspace();
         let record = workspace.manifest.get_or_insert_with(Checkpoint::default);
@@ -243,7 +243,7 @@ impl<'w> Checkpoints<'w> {
     /// removes other sorts, which are not needed any more.
     pub fn save_all(
         &self,
-        sorts: &mut [(&str, &mut TaggedSorter, bool)],
+        sorts: &mut [(&str, &mut Parts, bool)],
         counts: &[(&str, u64)],
         done: &[&str],
     ) -> Result<()> {
@@ -327,8 +327,8 @@ fn names(record: &Checkpoint) -> Vec<String> {
 
 /// A sort of the items of units. It is saved when it has a new part, if more units are done than
 /// before: so a command that fails at the same place again and again leaves no more each time.
-pub(crate) struct UnitSort<'c> {
-    sorter: TaggedSorter,
+pub(crate) struct UnitSort<'c, T> {
+    sorter: Sort<T>,
     units: Units,
     /// Whether units were done since it was saved.
     more: bool,
@@ -336,11 +336,11 @@ pub(crate) struct UnitSort<'c> {
 }
 
 /// Saves a sort and the units of which it has all items.
-type Save<'c> = Box<dyn Fn(&mut TaggedSorter, &Units) -> Result<()> + Send + 'c>;
+type Save<'c> = Box<dyn Fn(&mut Parts, &Units) -> Result<()> + Send + 'c>;
 
-impl<'c> UnitSort<'c> {
+impl<'c, T: Item> UnitSort<'c, T> {
     /// A sort that is not saved.
-    pub fn temporary(sorter: TaggedSorter) -> UnitSort<'c> {
+    pub fn temporary(sorter: Sort<T>) -> UnitSort<'c, T> {
         UnitSort {
             sorter,
             units: Units::default(),
@@ -355,14 +355,14 @@ impl<'c> UnitSort<'c> {
     }
 
     /// Adds an item.
-    pub fn push(&mut self, item: Tagged) -> Result<()> {
+    pub fn push(&mut self, item: T) -> Result<()> {
         let before = self.sorter.parts().1;
         self.sorter.push(item)?;
         if self.more
             && self.sorter.parts().1 != before
             && let Some(save) = &self.save
         {
-            save(&mut self.sorter, &self.units)?;
+            save(self.sorter.untyped(), &self.units)?;
             self.more = false;
         }
         Ok(())
@@ -375,7 +375,7 @@ impl<'c> UnitSort<'c> {
     }
 
     /// The sort, which has all items.
-    pub fn into_sorter(self) -> TaggedSorter {
+    pub fn into_sorter(self) -> Sort<T> {
         self.sorter
     }
 }

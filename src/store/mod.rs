@@ -21,16 +21,17 @@ use crate::{Error, Result};
 
 pub(crate) mod checkpoint;
 pub mod disk;
+pub(crate) mod item;
 pub mod json;
 mod map;
 pub mod meta;
 mod pack;
 mod part;
-mod small;
-mod sorter;
+mod sort;
 pub(crate) mod table;
 pub mod workspace;
 
+pub use item::Item;
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
@@ -38,9 +39,8 @@ pub use part::{
     VERSION, read_header, verify_part,
 };
 pub(crate) use part::{part_number, part_stem, part_unit};
-pub use small::{Tagged, sort_tagged};
-pub(crate) use sorter::read_sorted;
-pub use sorter::{Sorted, TaggedSorter};
+pub use sort::{Group, Sort, Sorted};
+pub(crate) use sort::{Parts, read_sorted};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

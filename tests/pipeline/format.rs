@@ -31,8 +31,7 @@ use lookalike::lab::plan;
 use lookalike::lab::study::StudyConfig;
 use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
-    FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, Tagged, TaggedSorter, VERSION,
-    checksum,
+    FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, PartInfo, PartWriter, Sort, VERSION, checksum,
 };
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, verify};
@@ -125,19 +124,30 @@ fn column(directory: &Path, number: u64, values: &[u32]) -> PartInfo {
     part.finish(values.len() as u64, 0, 0).unwrap()
 }
 
+/// The numbers of an item of a sort.
+#[derive(Clone, Copy)]
+struct Words([u32; 6]);
+
+impl Item for Words {
+    fn words(&self) -> [u32; 6] {
+        self.0
+    }
+
+    fn of(words: [u32; 6]) -> Words {
+        Words(words)
+    }
+}
+
 fn sorted(directory: &Path, number: u64, items: &[(u128, u32, u32)]) -> PartInfo {
     let place = (directory, PARAMETERS);
-    let mut sorter = TaggedSorter::continued(place, number, Vec::new(), ByteSize(1 << 20));
+    let mut sort = Sort::resumed(place, number, Vec::new(), ByteSize(1 << 20));
     for &(key, document, extra) in items {
-        let item = Tagged {
-            key,
-            document,
-            extra,
-        };
-        sorter.push(item).unwrap();
+        let word = |n: u32| (key >> (96 - 32 * n)) as u32;
+        let words = [word(0), word(1), word(2), word(3), document, extra];
+        sort.push(Words(words)).unwrap();
     }
-    sorter.flush().unwrap();
-    sorter.parts().0[0].clone()
+    sort.flush().unwrap();
+    sort.parts().0[0].clone()
 }
 
 fn names(directory: &Path, docnos: &[&str]) -> PartInfo {

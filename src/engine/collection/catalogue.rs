@@ -6,19 +6,21 @@ use crate::base::progress::{Context, Unit, caught, joined, joined_all};
 use crate::base::threads;
 use crate::base::workers::{Queue, in_order};
 use crate::engine::collection::CatalogueEntry;
+use crate::store::item::item;
 use crate::store::workspace::{Places, Workspace};
 use crate::store::{
-    HEADER_BYTES, Header, Kind, PartInfo, PartReader, PartWriter, Tagged, VERSION, sort_tagged,
+    Group, HEADER_BYTES, Header, Kind, PartInfo, PartReader, PartWriter, Sort, VERSION, disk,
 };
 use crate::text::read::{Reason, Reject, SourceSpan};
 use crate::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnBuilder, ColumnReader};
+use super::config::SizeGroups;
 use super::documents::{DocumentReader, DocumentView, RejectWriter};
 use super::names::Names;
 use super::records::SegmentEntry;
@@ -104,21 +106,56 @@ fn each_in(
     documents.finish()
 }
 
-/// Passes on the keys of documents, which are sorted to find documents with the same key.
-type Offer<'o> = &'o mut dyn FnMut(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>;
-
-/// Passes on what other threads send. They stop waiting if this is dropped.
-fn offered(
-    keys: Receiver<Keys>,
-) -> impl FnMut(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()> {
-    move |push| {
-        let mut keys = keys.iter().flatten();
-        keys.try_for_each(|(document, key)| push(document, key))
+item! {
+    /// A document with its key, its MD5 or the hash of its docno.
+    struct Keyed {
+        key: u128,
+        document: u32,
     }
 }
 
 /// Documents with their keys.
-type Keys = Vec<(u32, u128)>;
+type Keys = Vec<Keyed>;
+
+/// The MD5 of a document. A document without words duplicates nothing.
+fn md5(record: &DocumentView<'_>) -> Option<u128> {
+    (record.words > 0).then(|| u128::from_be_bytes(record.md5))
+}
+
+/// The hash of a document's docno.
+fn docno(record: &DocumentView<'_>) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes())
+}
+
+/// The documents that equal earlier ones.
+struct Repeated {
+    /// For each document, the first one with the same MD5.
+    representatives: Vec<u32>,
+    /// A bit for each document whose docno an earlier document has.
+    docnos: Vec<u64>,
+    /// The number of these documents.
+    docno_count: u64,
+}
+
+impl Repeated {
+    fn has_docno(&self, document: u32) -> bool {
+        self.docnos[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+}
+
+/// Calls `repeat` with each document whose key an earlier document has, and with the first document
+/// that has this key.
+fn each_repeat(sort: Sort<Keyed>, mut repeat: impl FnMut(u32, u32)) -> Result<()> {
+    let sorted = sort.finish()?;
+    let repeats = |first: Keyed, all: &mut Group<'_, Keyed>| {
+        all.next()?;
+        while let Some(Keyed { document, .. }) = all.next()? {
+            repeat(document, first.document);
+        }
+        Ok(())
+    };
+    sorted.groups(|keyed| keyed.key, repeats).map(|_| ())
+}
 
 /// Keys that one thread passes to another at once.
 const PASSED: usize = 4096;
@@ -141,257 +178,296 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             stage: "ingest",
         });
     }
-    let documents: u64 = super::segments(&workspace.manifest)
-        .iter()
-        .map(|s| s.stats.documents)
-        .sum();
-    let both = context.budget.threads > 1;
-    let scanned = if both { documents } else { documents * 2 };
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(scanned));
-    // In memory: representatives as a column, and one bit per document for repeated docnos. Sorting
-    // uses the rest.
-    let columns = documents * 4 + documents / 8;
-    let least = ByteSize(FIXED_BYTES + columns + (4 << 20));
-    context.budget.require(least, || {
-        format!("the catalogue of {}", counted(documents, "document"))
-    })?;
-    let memory = context.budget.memory.0 - FIXED_BYTES - columns;
-    // Little memory is for sorting.
-    let readers = (memory / 8 / READER_BYTES).clamp(1, MOST_READERS as u64);
-    let readers = context.budget.threads.min(readers as usize);
-    let beside = if readers > 1 {
-        readers as u64 * READER_BYTES
-    } else {
-        0
-    };
-    let memory = (memory - beside) / if both { 2 } else { 1 };
-    let memory = ByteSize(memory.min(1 << 30));
     let segments = super::segments(&workspace.manifest).to_vec();
-    let places = &workspace.places().clone();
-    let read = AtomicU64::new(0);
-    let read_so_far = |more: usize| read.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
-    let scratch = workspace.scratch(context)?;
-    let directory = workspace.path(DIRECTORY);
-    let parameters = workspace.collection_parameters();
-    let header = |kind, number, key_bytes| Header {
-        kind,
-        version: VERSION,
-        parameters,
-        number,
-        key_bytes,
+    let making = Making::new(workspace, segments, context)?;
+    let scanned = making.documents * if making.both() { 1 } else { 2 };
+    let progress = &context.progress;
+    progress.start(STAGE, Unit::Count("documents"), Some(scanned));
+    let repeated = match making.both() {
+        true => making.repeated_in_one_pass()?,
+        false => making.repeated_in_two_passes()?,
     };
+    let entry = making.write(&repeated, &super::config(&workspace.manifest).size_groups)?;
+    workspace.manifest.set(entry);
+    workspace.commit(&[DIRECTORY])
+}
 
-    // Calls `repeats` with each document whose key an earlier document has, and with the first
-    // document that has this key.
-    let each_repeat = |name: &str, keys: Offer<'_>, repeats: &mut dyn FnMut(u32, u32)| {
-        let mut last: Option<Tagged> = None;
-        let offer = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
-            keys(&mut |document, key| {
-                push(Tagged {
-                    key,
-                    document,
-                    extra: 0,
-                })
-            })
+/// What the columns are made from, and with.
+struct Making<'a> {
+    segments: Vec<SegmentEntry>,
+    documents: u64,
+    places: Places,
+    parameters: u128,
+    /// Threads that read documents.
+    readers: usize,
+    /// Memory for each sort.
+    memory: ByteSize,
+    scratch: disk::Scratch,
+    directory: PathBuf,
+    context: &'a Context<'a>,
+}
+
+impl<'a> Making<'a> {
+    fn new(
+        workspace: &Workspace,
+        segments: Vec<SegmentEntry>,
+        context: &'a Context<'a>,
+    ) -> Result<Making<'a>> {
+        let budget = &context.budget;
+        let documents: u64 = segments.iter().map(|s| s.stats.documents).sum();
+        // In memory: representatives as a column, and one bit per document for repeated docnos.
+        // Sorting uses the rest.
+        let columns = documents * 4 + documents / 8;
+        let least = ByteSize(FIXED_BYTES + columns + (4 << 20));
+        budget.require(least, || {
+            format!("the catalogue of {}", counted(documents, "document"))
+        })?;
+        let memory = budget.memory.0 - FIXED_BYTES - columns;
+        // Sorting gets most of the memory if there is little of it.
+        let readers = (memory / 8 / READER_BYTES).clamp(1, MOST_READERS as u64);
+        let readers = budget.threads.min(readers as usize);
+        let reading = match readers {
+            1 => 0,
+            _ => readers as u64 * READER_BYTES,
         };
-        let take = |item: Tagged| {
-            match last {
-                Some(first) if first.key == item.key => repeats(item.document, first.document),
-                _ => last = Some(item),
-            }
-            Ok(())
-        };
-        sort_tagged(scratch.path(), name, memory, offer, take)
-    };
-    let find_representatives = |keys: Offer<'_>| -> Result<Vec<u32>> {
-        let mut representatives: Vec<u32> = (0..documents as u32).collect();
-        each_repeat("md5", keys, &mut |document, first| {
+        let sorts = if budget.threads > 1 { 2 } else { 1 };
+        Ok(Making {
+            segments,
+            documents,
+            places: workspace.places().clone(),
+            parameters: workspace.collection_parameters(),
+            readers,
+            memory: ByteSize(((memory - reading) / sorts).min(1 << 30)),
+            scratch: workspace.scratch(context)?,
+            directory: workspace.path(DIRECTORY),
+            context,
+        })
+    }
+
+    /// Whether both sorts run at once.
+    fn both(&self) -> bool {
+        self.context.budget.threads > 1
+    }
+
+    fn each_in(
+        &self,
+        segment: &SegmentEntry,
+        mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
+    ) -> Result<()> {
+        each_in(&self.places, self.parameters, segment, &mut each)
+    }
+
+    fn header(&self, kind: Kind, number: u64, key_bytes: u32) -> Header {
+        Header {
+            kind,
+            version: VERSION,
+            parameters: self.parameters,
+            number,
+            key_bytes,
+        }
+    }
+
+    fn sort(&self, name: &str) -> Result<Sort<Keyed>> {
+        Sort::scratch(&self.scratch.path().join(name), self.memory)
+    }
+
+    fn representatives(&self, md5s: Sort<Keyed>) -> Result<Vec<u32>> {
+        let mut representatives: Vec<u32> = (0..self.documents as u32).collect();
+        each_repeat(md5s, |document, first| {
             representatives[document as usize] = first;
         })?;
         Ok(representatives)
-    };
-    let find_repeated = |keys: Offer<'_>| -> Result<(Vec<u64>, u64)> {
-        let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
-        let mut docnos_repeated = 0;
-        each_repeat("docno", keys, &mut |document, _| {
+    }
+
+    fn repeated_docnos(&self, docnos: Sort<Keyed>) -> Result<(Vec<u64>, u64)> {
+        let mut repeated = vec![0u64; self.documents.div_ceil(64) as usize];
+        let mut count = 0;
+        each_repeat(docnos, |document, _| {
             repeated[document as usize / 64] |= 1 << (document % 64);
-            docnos_repeated += 1;
+            count += 1;
         })?;
-        Ok((repeated, docnos_repeated))
-    };
-    let scan = |of: u64, each: &mut dyn FnMut(u32, DocumentView<'_>) -> Result<()>| {
-        each_document(workspace, |document, record| {
-            if document.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-                context.progress.at(of * documents + u64::from(document));
+        Ok((repeated, count))
+    }
+
+    /// Reads the documents once for each sort.
+    fn repeated_in_two_passes(&self) -> Result<Repeated> {
+        let sorted = |pass: u64, name, key: &dyn Fn(&DocumentView<'_>) -> Option<u128>| {
+            let mut sort = self.sort(name)?;
+            for segment in &self.segments {
+                self.each_in(segment, |document, record| {
+                    if document.is_multiple_of(4096) {
+                        self.context.stop.check(STAGE)?;
+                        let done = pass * self.documents + u64::from(document);
+                        self.context.progress.at(done);
+                    }
+                    key(&record).map_or(Ok(()), |key| sort.push(Keyed { key, document }))
+                })?;
             }
-            each(document, record)
+            Ok::<_, Error>(sort)
+        };
+        let representatives = self.representatives(sorted(0, "md5", &md5)?)?;
+        let docnos = sorted(1, "docno", &|record| Some(docno(record)))?;
+        let (docnos, docno_count) = self.repeated_docnos(docnos)?;
+        Ok(Repeated {
+            representatives,
+            docnos,
+            docno_count,
         })
-    };
-    // A document without words duplicates nothing.
-    let md5 =
-        |record: &DocumentView<'_>| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
-    let docno = |record: &DocumentView<'_>| xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes());
-    let (representatives, (repeated, docnos_repeated)) = if both {
-        // Some threads read the documents, and two sort the keys.
-        let queue = Queue::new(&segments);
+    }
+
+    /// Reads the documents with some threads, and sorts the keys with two.
+    fn repeated_in_one_pass(&self) -> Result<Repeated> {
+        let queue = &Queue::new(&self.segments);
+        let read = &AtomicU64::new(0);
         let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
         let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
-        let read = |to_md5s: Sender<Keys>, to_docnos: Sender<Keys>| -> Result<()> {
-            while let Some(segment) = queue.next() {
-                context.stop.check(STAGE)?;
-                let (mut of_md5s, mut of_docnos) = (Keys::new(), Keys::new());
-                // If nobody takes them, a sorting thread has failed, and says why.
-                let pass = |to: &Sender<Keys>, keys: &mut Keys| {
-                    let _ = to.send(std::mem::take(keys));
-                };
-                each_in(places, parameters, segment, &mut |document, record| {
-                    if of_docnos.len() == PASSED {
-                        context.stop.check(STAGE)?;
-                        context.progress.at(read_so_far(of_docnos.len()));
-                        pass(&to_docnos, &mut of_docnos);
-                        pass(&to_md5s, &mut of_md5s);
-                    }
-                    of_docnos.push((document, docno(&record)));
-                    of_md5s.extend(md5(&record).map(|key| (document, key)));
-                    Ok(())
-                })?;
-                context.progress.at(read_so_far(of_docnos.len()));
-                pass(&to_docnos, &mut of_docnos);
-                pass(&to_md5s, &mut of_md5s);
-            }
-            Ok(())
+        let sorted = |name, keys: Receiver<Keys>| {
+            let mut sort = self.sort(name)?;
+            let mut keys = keys.iter().flatten();
+            keys.try_for_each(|keyed| sort.push(keyed)).map(|()| sort)
         };
         threads::scope(|scope| {
-            let read = &read;
-            let readers: Vec<_> = (0..readers)
+            let readers: Vec<_> = (0..self.readers)
                 .map(|_| {
-                    let (to_md5s, to_docnos) = (to_md5s.clone(), to_docnos.clone());
-                    scope.spawn(move || read(to_md5s, to_docnos))
+                    let to = (to_md5s.clone(), to_docnos.clone());
+                    scope.spawn(move || self.pass_keys(queue, read, to))
                 })
                 .collect();
             drop((to_md5s, to_docnos));
-            let repeated = scope.spawn(|| find_repeated(&mut offered(docnos)));
-            let representatives = caught(STAGE, || find_representatives(&mut offered(md5s)));
+            let repeated = scope.spawn(|| self.repeated_docnos(sorted("docno", docnos)?));
+            let representatives = caught(STAGE, || self.representatives(sorted("md5", md5s)?));
             let repeated = joined(STAGE, repeated);
             // Without all keys, the rest means nothing.
             joined_all(STAGE, readers)?;
-            Ok::<_, Error>((representatives?, repeated?))
-        })?
-    } else {
-        let representatives = find_representatives(&mut |push| {
-            scan(0, &mut |document, record| {
-                md5(&record).map_or(Ok(()), |key| push(document, key))
+            let (representatives, (docnos, docno_count)) = (representatives?, repeated?);
+            Ok(Repeated {
+                representatives,
+                docnos,
+                docno_count,
             })
-        })?;
-        let repeated = find_repeated(&mut |push| {
-            scan(1, &mut |document, record| push(document, docno(&record)))
-        })?;
-        (representatives, repeated)
-    };
+        })
+    }
 
-    let sizes = &super::config(&workspace.manifest).size_groups;
-    let mut stats = CatalogueStats {
-        documents,
-        docnos_repeated,
-        groups: (0..sizes.count())
-            .map(|group| GroupStats {
-                words: sizes.describe(group),
-                ..GroupStats::default()
-            })
-            .collect(),
-        ..CatalogueStats::default()
-    };
-    let mut names = NamesWriter::create(&directory, parameters)?;
-    let mut stored = PartWriter::create(&directory, &header(Kind::Column, STORED, 4))?;
-    let mut rejects = RejectWriter::create(&directory, parameters, 0)?;
-    let add = |columns: &mut Columns, number: u32, document: DocumentView<'_>| {
-        columns.names.extend(document.docno.as_bytes());
-        columns.lengths.push(document.docno.len() as u32);
-        // The size of a stored set counts even if its document takes no part, because readers have
-        // to skip the set.
-        let size = if document.stored {
-            document.shingles
-        } else {
-            0
+    /// Reads segments, and passes on the keys of their documents.
+    fn pass_keys(
+        &self,
+        segments: &Queue<&SegmentEntry>,
+        read: &AtomicU64,
+        (to_md5s, to_docnos): (Sender<Keys>, Sender<Keys>),
+    ) -> Result<()> {
+        let (mut md5s, mut docnos) = (Keys::new(), Keys::new());
+        let pass = |md5s: &mut Keys, docnos: &mut Keys| {
+            let more = docnos.len() as u64;
+            let done = read.fetch_add(more, Ordering::Relaxed) + more;
+            self.context.progress.at(done);
+            // If nobody takes them, a sorting thread has failed, and says why.
+            let _ = to_docnos.send(std::mem::take(docnos));
+            let _ = to_md5s.send(std::mem::take(md5s));
         };
-        columns.stored.extend(size.to_le_bytes());
-        if representatives[number as usize] == number {
-            columns.of_groups.push((document.group, document.shingles));
-        }
-        if repeated[number as usize / 64] >> (number % 64) & 1 == 1 {
-            let source = SourceSpan {
-                file: document.file,
-                offset: document.offset,
-                length: document.length,
-            };
-            columns.rejects.push(Reject {
-                source,
-                docno: Some(document.docno.into()),
-                reason: Reason::DuplicateDocno,
-                detail: "an earlier document has the same docno; both are kept".into(),
-            });
-        }
-    };
-    in_order(
-        STAGE,
-        readers,
-        |hand_out| segments.iter().try_for_each(hand_out),
-        |segment, pass| {
-            context.stop.check(STAGE)?;
-            let mut columns = Columns::default();
-            each_in(places, parameters, segment, &mut |number, document| {
-                add(&mut columns, number, document);
-                if columns.are_many() {
-                    context.stop.check(STAGE)?;
-                    pass(std::mem::take(&mut columns))?;
+        while let Some(segment) = segments.next() {
+            self.context.stop.check(STAGE)?;
+            self.each_in(segment, |document, record| {
+                if docnos.len() == PASSED {
+                    self.context.stop.check(STAGE)?;
+                    pass(&mut md5s, &mut docnos);
                 }
+                let key = docno(&record);
+                docnos.push(Keyed { key, document });
+                md5s.extend(md5(&record).map(|key| Keyed { key, document }));
                 Ok(())
             })?;
-            pass(columns)
-        },
-        |columns: Columns| {
-            names.push(&columns.names, &columns.lengths)?;
-            stored.put(&columns.stored)?;
-            for (group, size) in columns.of_groups {
-                let size = u64::from(size);
-                stats.representatives += 1;
-                stats.shingles += size;
-                stats.without_shingles += u64::from(size == 0);
-                let group = &mut stats.groups[usize::from(group)];
-                group.documents += 1;
-                group.shingles += size;
+            pass(&mut md5s, &mut docnos);
+        }
+        Ok(())
+    }
+
+    /// Writes the columns.
+    fn write(&self, repeated: &Repeated, sizes: &SizeGroups) -> Result<CatalogueEntry> {
+        let (documents, directory) = (self.documents, &self.directory);
+        let column = |number| PartWriter::create(directory, &self.header(Kind::Column, number, 4));
+        let mut stats = CatalogueStats {
+            documents,
+            docnos_repeated: repeated.docno_count,
+            groups: (0..sizes.count())
+                .map(|group| GroupStats {
+                    words: sizes.describe(group),
+                    ..GroupStats::default()
+                })
+                .collect(),
+            ..CatalogueStats::default()
+        };
+        let mut names = NamesWriter::create(self)?;
+        let mut stored = column(STORED)?;
+        let mut rejects = RejectWriter::create(directory, self.parameters, 0)?;
+        in_order(
+            STAGE,
+            self.readers,
+            |hand_out| self.segments.iter().try_for_each(hand_out),
+            |segment, pass| self.columns(segment, repeated, pass),
+            |columns: Columns| {
+                names.push(&columns.names, &columns.lengths)?;
+                stored.put(&columns.stored)?;
+                stats.count(&columns.of_groups);
+                let mut repeated = columns.rejects.iter();
+                repeated.try_for_each(|reject| rejects.push(reject, true))
+            },
+        )?;
+        stats.exact_duplicates = documents - stats.representatives;
+        let mut duplicated = vec![0u64; documents.div_ceil(64) as usize];
+        let mut representatives = column(REPRESENTATIVES)?;
+        for (number, &first) in repeated.representatives.iter().enumerate() {
+            representatives.put(&first.to_le_bytes())?;
+            if first as usize != number {
+                duplicated[first as usize / 64] |= 1 << (first % 64);
             }
-            let mut repeated = columns.rejects.iter();
-            repeated.try_for_each(|reject| rejects.push(reject, true))
-        },
-    )?;
-    stats.exact_duplicates = documents - stats.representatives;
-    let mut duplicated = vec![0u64; documents.div_ceil(64) as usize];
-    let mut column = PartWriter::create(&directory, &header(Kind::Column, REPRESENTATIVES, 4))?;
-    for (number, &first) in representatives.iter().enumerate() {
-        column.put(&first.to_le_bytes())?;
-        if first as usize != number {
-            duplicated[first as usize / 64] |= 1 << (first % 64);
+        }
+        let ones = duplicated.iter().map(|bits| u64::from(bits.count_ones()));
+        stats.duplicated = ones.sum();
+        let (names, name_ends) = names.finish(documents)?;
+        Ok(CatalogueEntry {
+            names,
+            name_ends,
+            representatives: representatives.finish(documents, 0, 0)?,
+            stored: stored.finish(documents, 0, 0)?,
+            rejects: rejects.finish()?,
+            stats,
+        })
+    }
+
+    /// Passes on the columns of the documents of a segment, piece by piece.
+    fn columns(
+        &self,
+        segment: &SegmentEntry,
+        repeated: &Repeated,
+        pass: &mut dyn FnMut(Columns) -> Result<()>,
+    ) -> Result<()> {
+        self.context.stop.check(STAGE)?;
+        let mut columns = Columns::default();
+        self.each_in(segment, |number, document| {
+            columns.add(number, document, repeated);
+            if columns.are_many() {
+                self.context.stop.check(STAGE)?;
+                pass(std::mem::take(&mut columns))?;
+            }
+            Ok(())
+        })?;
+        pass(columns)
+    }
+}
+
+impl CatalogueStats {
+    /// Counts representatives by their size groups and numbers of shingles.
+    fn count(&mut self, of_groups: &[(u8, u32)]) {
+        for &(group, size) in of_groups {
+            let size = u64::from(size);
+            self.representatives += 1;
+            self.shingles += size;
+            self.without_shingles += u64::from(size == 0);
+            let group = &mut self.groups[usize::from(group)];
+            group.documents += 1;
+            group.shingles += size;
         }
     }
-    stats.duplicated = duplicated
-        .iter()
-        .map(|bits| u64::from(bits.count_ones()))
-        .sum();
-    let (names, name_ends) = names.finish(documents)?;
-    let entry = CatalogueEntry {
-        names,
-        name_ends,
-        representatives: column.finish(documents, 0, 0)?,
-        stored: stored.finish(documents, 0, 0)?,
-        rejects: rejects.finish()?,
-        stats,
-    };
-    workspace.manifest.set(entry);
-    workspace.commit(&[DIRECTORY])
 }
 
 /// The columns of some documents.
@@ -408,6 +484,35 @@ struct Columns {
 }
 
 impl Columns {
+    fn add(&mut self, number: u32, document: DocumentView<'_>, repeated: &Repeated) {
+        self.names.extend(document.docno.as_bytes());
+        self.lengths.push(document.docno.len() as u32);
+        // The size of a stored set counts even if its document takes no part, because readers have
+        // to skip the set.
+        let size = if document.stored {
+            document.shingles
+        } else {
+            0
+        };
+        self.stored.extend(size.to_le_bytes());
+        if repeated.representatives[number as usize] == number {
+            self.of_groups.push((document.group, document.shingles));
+        }
+        if repeated.has_docno(number) {
+            let source = SourceSpan {
+                file: document.file,
+                offset: document.offset,
+                length: document.length,
+            };
+            self.rejects.push(Reject {
+                source,
+                docno: Some(document.docno.into()),
+                reason: Reason::DuplicateDocno,
+                detail: "an earlier document has the same docno; both are kept".into(),
+            });
+        }
+    }
+
     /// Whether they should be passed on, before they take more memory.
     fn are_many(&self) -> bool {
         self.lengths.len() >= PASSED || self.names.len() >= PASSED * 32
@@ -425,17 +530,14 @@ struct NamesWriter {
 const NAME_ENDS: u64 = 3;
 
 impl NamesWriter {
-    fn create(directory: &Path, parameters: u128) -> Result<Self> {
-        let header = |kind, number, key_bytes| Header {
-            kind,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes,
+    fn create(making: &Making<'_>) -> Result<Self> {
+        let part = |kind, number, key_bytes| {
+            let header = making.header(kind, number, key_bytes);
+            PartWriter::create(&making.directory, &header)
         };
         Ok(NamesWriter {
-            names: PartWriter::create(directory, &header(Kind::Names, NAMES, 0))?,
-            ends: PartWriter::create(directory, &header(Kind::Column, NAME_ENDS, 8))?,
+            names: part(Kind::Names, NAMES, 0)?,
+            ends: part(Kind::Column, NAME_ENDS, 8)?,
             end: 0,
         })
     }

@@ -97,7 +97,7 @@ const DOCUMENT_BYTES: u64 = 44;
 /// Bytes of a document in the catalogue, without its docno: end of the docno, representative,
 /// stored size.
 const CATALOGUE_BYTES: u64 = 16;
-/// Bytes of a document in a sort that needs no checkpoint ([`crate::store::Tagged`]).
+/// Bytes of a document in a sort that needs no checkpoint ([`crate::store::Sort`]).
 const SCRATCH_BYTES: u64 = 24;
 /// Bytes of a document in the file of sample sizes.
 const SAMPLED_BYTES: u64 = 4;

@@ -13,7 +13,8 @@ use super::{NAME_CHARS, Reading, STAGE};
 use crate::base::budget::ByteSize;
 use crate::base::least::Least;
 use crate::engine::collection::{self, each_document_of};
-use crate::store::{Tagged, disk, sort_tagged};
+use crate::store::item::item;
+use crate::store::{Group, Sort, disk};
 use crate::tasks::dedup::values::{self, FieldSink, Part};
 use crate::tasks::dedup::{Fate, Removal};
 use crate::{Error, Result};
@@ -330,6 +331,18 @@ const NOTHING: Noted = Noted {
 };
 const NOTED_BYTES: usize = 16;
 
+item! {
+    /// A document in a sort by value. The first document with a value comes first.
+    struct Valued {
+        hash: u64,
+        document: u32,
+        /// Why the document is removed: 0 if it is kept, or 1 and the number of the reason.
+        reason: u32,
+        /// Where the value stands in the file of values.
+        offset: u64,
+    }
+}
+
 /// The values of all documents for one source, in scratch files.
 struct Column {
     name: String,
@@ -398,72 +411,40 @@ impl Column {
         let (texts, _) = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let written = texts.into_inner().map_err(|error| error.into_error());
         drop(written.map_err(Error::io("write", &path))?);
+        let mut sort = Sort::scratch(&scratch.join(&self.name), memory)?;
+        let choice = &reading.decided.choice;
+        let file = disk::open(&self.index.0)?;
+        let mut index = std::io::BufReader::with_capacity(disk::READ_BUFFER, file);
+        for document in choice.first()..choice.documents() {
+            if document.is_multiple_of(4096) {
+                reading.context.stop.check(STAGE)?;
+            }
+            let mut numbers = [[0; 8]; 2];
+            let read = index.read_exact(numbers.as_flattened_mut());
+            read.map_err(Error::io("read", &self.index.0))?;
+            let [hash, offset] = numbers.map(u64::from_le_bytes);
+            sort.push(Valued {
+                hash,
+                document,
+                reason: reason(reading, document).map_or(0, |r| r as u32 + 1),
+                offset,
+            })?;
+        }
         let mut ranked = Ranked::new();
         let mut without = Tally::default();
-        let mut current: Option<(Noted, u32, Tally)> = None;
-        let choice = &reading.decided.choice;
-        let documents = choice.first()..choice.documents();
-        sort_tagged(
-            scratch,
-            &self.name,
-            memory,
-            |push| {
-                let file = disk::open(&self.index.0)?;
-                let mut index = std::io::BufReader::with_capacity(disk::READ_BUFFER, file);
-                for document in documents {
-                    if document.is_multiple_of(4096) {
-                        reading.context.stop.check(STAGE)?;
-                    }
-                    let mut key = [0; NOTED_BYTES];
-                    let read = index.read_exact(&mut key);
-                    read.map_err(Error::io("read", &self.index.0))?;
-                    let (hash, offset) = key.split_at(8);
-                    let number = |bytes: &[u8]| {
-                        bytes
-                            .iter()
-                            .rev()
-                            .fold(0u64, |sum, &b| sum << 8 | u64::from(b))
-                    };
-                    push(Tagged {
-                        // Of equal values, the first document comes first.
-                        key: u128::from(number(hash)) << 64
-                            | u128::from(document) << 32
-                            | u128::from(reason(reading, document).map_or(0, |r| r as u32 + 1)),
-                        document: (number(offset) >> 32) as u32,
-                        extra: number(offset) as u32,
-                    })?;
-                }
-                Ok(())
-            },
-            |item| {
-                let noted = Noted {
-                    hash: (item.key >> 64) as u64,
-                    offset: u64::from(item.document) << 32 | u64::from(item.extra),
-                };
-                let reason = (item.key as u32 as usize).checked_sub(1);
-                if noted.hash == NOTHING.hash {
-                    without.count(reason);
-                    return Ok(());
-                }
-                if current
-                    .as_ref()
-                    .is_none_or(|(of, ..)| of.hash != noted.hash)
-                {
-                    let first = (item.key >> 32) as u32;
-                    let before = current.replace((noted, first, Tally::default()));
-                    if let Some((noted, first, tally)) = before {
-                        ranked.offer(first, tally, noted.offset);
-                    }
-                }
-                if let Some((_, _, tally)) = &mut current {
-                    tally.count(reason);
-                }
-                Ok(())
-            },
-        )?;
-        if let Some((noted, first, tally)) = current {
-            ranked.offer(first, tally, noted.offset);
-        }
+        let sorted = sort.finish()?;
+        let count = |first: Valued, all: &mut Group<'_, Valued>| {
+            let mut tally = Tally::default();
+            while let Some(valued) = all.next()? {
+                tally.count((valued.reason as usize).checked_sub(1));
+            }
+            match first.hash == NOTHING.hash {
+                true => without = tally,
+                false => ranked.offer(first.document, tally, first.offset),
+            }
+            Ok(())
+        };
+        sorted.groups(|valued| valued.hash, count)?;
         let mut texts = disk::open(&path)?;
         let table = ranked.table(Some(source), without, |offset| {
             let mut length = [0; 2];

@@ -14,9 +14,21 @@ use crate::base::union_find::UnionFind;
 use crate::engine::collection::{self, Catalogue, MappedSets, each_document};
 use crate::engine::join::{JoinConfig, each_pair, sizes_of_pairs};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
+use crate::store::Sort;
+use crate::store::item::item;
 use crate::store::workspace::Workspace;
-use crate::store::{Tagged, sort_tagged};
 use crate::{Error, Result};
+
+item! {
+    /// A pair of classes, the one that is preferred less first.
+    struct RankedPair {
+        later_rank: u32,
+        earlier_rank: u32,
+        shared: u32,
+        later: u32,
+        earlier: u32,
+    }
+}
 
 /// Marks a document without a survivor or a cluster.
 const NONE: u32 = u32::MAX;
@@ -347,37 +359,32 @@ impl Choice {
                 document => Some(ranks.of(document)),
             },
         };
-        sort_tagged(
-            scratch,
-            "star",
-            memory,
-            |push| {
-                each_pair(workspace, |pair| {
-                    let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
-                        return Ok(());
-                    };
-                    let (later, earlier) = if a < b {
-                        (pair.b, pair.a)
-                    } else {
-                        (pair.a, pair.b)
-                    };
-                    let ranks = u128::from(a.max(b)) << 32 | u128::from(a.min(b));
-                    push(Tagged {
-                        key: ranks << 32 | u128::from(pair.shared),
-                        document: later,
-                        extra: earlier,
-                    })
-                })
-            },
-            |pair| {
-                let later = pair.document as usize;
-                if survivors[later] == NONE && survivors[pair.extra as usize] == NONE {
-                    survivors[later] = pair.extra;
-                    shared[later] = pair.key as u32;
-                }
-                Ok(())
-            },
-        )?;
+        let mut sort = Sort::scratch(&scratch.join("star"), memory)?;
+        each_pair(workspace, |pair| {
+            let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
+                return Ok(());
+            };
+            let (later, earlier) = if a < b {
+                (pair.b, pair.a)
+            } else {
+                (pair.a, pair.b)
+            };
+            sort.push(RankedPair {
+                later_rank: a.max(b),
+                earlier_rank: a.min(b),
+                shared: pair.shared,
+                later,
+                earlier,
+            })
+        })?;
+        sort.finish()?.for_each(|pair| {
+            let later = pair.later as usize;
+            if survivors[later] == NONE && survivors[pair.earlier as usize] == NONE {
+                survivors[later] = pair.earlier;
+                shared[later] = pair.shared;
+            }
+            Ok(())
+        })?;
         context.stop.check(STAGE)
     }
 

@@ -11,8 +11,9 @@ use super::policy::Policy;
 use crate::base::budget::ByteSize;
 use crate::base::progress::Context;
 use crate::engine::collection::each_document;
+use crate::store::item::item;
 use crate::store::workspace::{InputList, Workspace};
-use crate::store::{Tagged, disk, sort_tagged};
+use crate::store::{Sort, disk};
 use crate::{Error, Result};
 
 /// The place of each document in the order of preference, from 0.
@@ -170,6 +171,15 @@ fn check(document: u32, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
+item! {
+    /// A document behind its value, and its rank among documents with the same value.
+    struct Ranked {
+        value: u64,
+        rank: u32,
+        document: u32,
+    }
+}
+
 /// Ranks by a value, and by the ranks so far where values are equal.
 fn sorted(
     before: &Ranks,
@@ -177,27 +187,21 @@ fn sorted(
     (scratch, memory): (&Path, ByteSize),
     values: impl FnOnce(&mut dyn FnMut(u32, u64) -> Result<()>) -> Result<()>,
 ) -> Result<Ranks> {
+    let mut sort = Sort::scratch(&scratch.join("preference"), memory)?;
+    values(&mut |document, value| {
+        sort.push(Ranked {
+            value,
+            rank: before.of(document),
+            document,
+        })
+    })?;
     let mut ranks = vec![0; documents as usize];
     let mut next = 0;
-    sort_tagged(
-        scratch,
-        "preference",
-        memory,
-        |push| {
-            values(&mut |document, value| {
-                push(Tagged {
-                    key: u128::from(value) << 32 | u128::from(before.of(document)),
-                    document,
-                    extra: 0,
-                })
-            })
-        },
-        |item| {
-            ranks[item.document as usize] = next;
-            next += 1;
-            Ok(())
-        },
-    )?;
+    sort.finish()?.for_each(|Ranked { document, .. }| {
+        ranks[document as usize] = next;
+        next += 1;
+        Ok(())
+    })?;
     Ok(Ranks::Given(ranks))
 }
 

@@ -1,5 +1,7 @@
 //! The composition of each class of identical documents.
 
+use crate::store::item::halves;
+
 /// For each class, the number of its documents with each label.
 pub(super) struct Classes {
     /// Where the labels of each class begin, indexed by the document that represents the class.
@@ -57,15 +59,24 @@ pub(super) fn pairs_of(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// Combines two numbers, the lower first, as the high half of a sort key.
-pub(super) fn pair_key(a: u32, b: u32) -> u128 {
-    u128::from(a.min(b)) << 96 | u128::from(a.max(b)) << 64
+/// A pair of documents or of classes, the lower number first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub a: u32,
+    pub b: u32,
 }
 
-/// The two numbers of a key.
-pub(super) fn pair_of(key: u128) -> (u32, u32) {
-    ((key >> 96) as u32, (key >> 64) as u32)
+impl Pair {
+    pub fn new(a: u32, b: u32) -> Pair {
+        let (a, b) = (a.min(b), a.max(b));
+        Pair { a, b }
+    }
 }
+
+halves!(Pair, u32, |pair: Pair| (pair.a, pair.b), |a, b| Pair {
+    a,
+    b
+});
 
 #[cfg(test)]
 mod tests {
@@ -83,6 +94,6 @@ mod tests {
             (3, 2, 0)
         );
         assert_eq!([0, 1, 2, 5].map(pairs_of), [0, 0, 1, 10]);
-        assert_eq!(pair_of(pair_key(9, 4) | 77), (4, 9));
+        assert_eq!(Pair::new(9, 4), Pair { a: 4, b: 9 });
     }
 }

@@ -1,51 +1,49 @@
 //! Pairs within clusters, counted from cluster sizes.
 
-use std::path::Path;
-
+use super::Sorting;
 use super::classes::pairs_of;
 use super::documents::{Documents, NONE};
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::precision::Counts;
-use crate::store::{Tagged, sort_tagged};
+use crate::store::Group;
+use crate::store::item::item;
+
+item! {
+    /// A document in both clusters, or in one.
+    struct Clustered {
+        clusters: u64,
+        document: u32,
+    }
+}
 
 /// Compares the clusters of two directories over the documents of the ground truth's collection.
 /// Two documents are a pair if they are in one cluster.
-pub(super) fn compare(documents: &Documents, scratch: &Path, memory: ByteSize) -> Result<Counts> {
+pub(super) fn compare(documents: &Documents, sorting: Sorting<'_>) -> Result<Counts> {
     let (truth, run) = (&documents.truth.clusters, &documents.run.clusters);
     // Pairs of documents with the same key. The key is both clusters of a document, or one of them.
-    let pairs = |key: &dyn Fn(usize) -> Option<u128>| -> Result<u64> {
-        let (mut last, mut size, mut pairs) = (None, 0, 0);
-        sort_tagged(
-            scratch,
-            "clusters",
-            memory,
-            |push| {
-                for document in (0..documents.count()).filter(|&d| documents.known(d)) {
-                    if let Some(key) = key(document as usize) {
-                        push(Tagged {
-                            key,
-                            document,
-                            extra: 0,
-                        })?;
-                    }
-                }
-                Ok(())
-            },
-            |Tagged { key, .. }| {
-                if last.replace(key) != Some(key) {
-                    pairs += pairs_of(size);
-                    size = 0;
-                }
+    let pairs = |key: &dyn Fn(usize) -> Option<u64>| -> Result<u64> {
+        let mut sort = sorting.beside(0, "clusters")?;
+        for document in (0..documents.count()).filter(|&d| documents.known(d)) {
+            if let Some(clusters) = key(document as usize) {
+                sort.push(Clustered { clusters, document })?;
+            }
+        }
+        let mut pairs = 0;
+        let sorted = sort.finish()?;
+        let count = |_, all: &mut Group<'_, Clustered>| {
+            let mut size = 0;
+            while all.next()?.is_some() {
                 size += 1;
-                Ok(())
-            },
-        )?;
-        Ok(pairs + pairs_of(size))
+            }
+            pairs += pairs_of(size);
+            Ok(())
+        };
+        sorted.groups(|clustered| clustered.clusters, count)?;
+        Ok(pairs)
     };
     let cluster = |clusters: &[u32], document: usize| {
         let cluster = clusters[document];
-        (cluster != NONE).then_some(u128::from(cluster))
+        (cluster != NONE).then_some(u64::from(cluster))
     };
     let true_pairs = pairs(&|document| cluster(truth, document))?;
     let found = pairs(&|document| cluster(run, document))?;

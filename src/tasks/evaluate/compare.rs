@@ -1,17 +1,15 @@
 //! Compare the pairs of the run with those of the ground truth.
 
-use std::path::Path;
-
-use super::classes::{Classes, pair_key, pair_of, pairs_of};
+use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, Side, stop};
 use super::list::PairList;
-use super::{ListCounts, Sources};
+use super::{ListCounts, Sorting, Sources};
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::ids::Threshold;
 use crate::base::precision::{Counts, PairTable};
 use crate::base::progress::Context;
-use crate::store::{Tagged, sort_tagged};
+use crate::store::Sort;
+use crate::store::item::item;
 
 /// Pairs by size group of the smaller document, and by whether both documents are in that group.
 pub(super) struct Tally {
@@ -64,217 +62,300 @@ pub(super) struct Compared {
     pub unnamed: u64,
 }
 
-/// The list that a sorted pair comes from.
+/// The lists.
 const TRUTH: usize = 0;
 const RUN: usize = 1;
+
+/// The list whose classes group the pairs.
+struct Base<'a> {
+    documents: &'a Documents,
+    /// [`TRUTH`] or [`RUN`].
+    list: usize,
+    side: &'a Side,
+    /// By the document that represents a class, the known documents of the class.
+    sizes: Vec<u32>,
+    /// The size group of each class. Identical documents have the same number of words. If the two
+    /// collections disagree, the lowest group counts.
+    groups: Vec<u8>,
+    /// The classes of the other list, if it has classes: how many documents of each class of the
+    /// base each of them has.
+    mixed: Option<Classes>,
+    /// The number of thresholds.
+    top: usize,
+}
+
+impl<'a> Base<'a> {
+    fn new(documents: &'a Documents, top: usize) -> Base<'a> {
+        let run_only = !documents.truth.has_classes() && documents.run.has_classes();
+        let list = if run_only { RUN } else { TRUTH };
+        let sides = [&documents.truth, &documents.run];
+        let (side, other) = (sides[list], sides[1 - list]);
+        let mut sizes = vec![0u32; documents.count() as usize];
+        let mut groups = vec![u8::MAX; documents.count() as usize];
+        let known = || (0..documents.count()).filter(|&document| documents.known(document));
+        for document in known() {
+            let root = side.root(document) as usize;
+            sizes[root] += 1;
+            groups[root] = groups[root].min(documents.group(document));
+        }
+        let mixed = other.has_classes().then(|| {
+            let labelled = known().map(|document| (other.root(document), side.root(document)));
+            Classes::new(documents.count(), labelled)
+        });
+        Base {
+            documents,
+            list,
+            side,
+            sizes,
+            groups,
+            mixed,
+            top,
+        }
+    }
+
+    fn size(&self, class: u32) -> u64 {
+        u64::from(self.sizes[class as usize])
+    }
+
+    fn groups(&self, classes: Pair) -> (u8, u8) {
+        let group = |class: u32| self.groups[class as usize];
+        (group(classes.a), group(classes.b))
+    }
+
+    fn tally(&self) -> Tally {
+        let groups = &self.documents.size_groups;
+        let groups = groups.as_ref().map_or(1, |groups| groups.count());
+        Tally::new(groups, self.top, self.list == RUN)
+    }
+}
+
+item! {
+    /// A pair of two classes of the base, as one of the lists has it.
+    struct Line {
+        classes: Pair,
+        is_other: bool,
+        level: u32,
+        /// The number of pairs of documents of the other list for which it stands.
+        weight: u64,
+    }
+}
+
+/// The pairs of both lists, by classes of the base.
+struct Lines<'a> {
+    base: &'a Base<'a>,
+    sort: Sort<Line>,
+    /// Pairs of the other list that are identical in the base, by their level in the other list.
+    identical: Tally,
+    /// All these pairs.
+    taken: Tally,
+}
+
+impl Lines<'_> {
+    /// A pair of the other list stands for `weight` pairs of documents of these two classes.
+    /// Returns whether they are one class.
+    fn put(&mut self, (a, b): (u32, u32), level: usize, weight: u64) -> Result<bool> {
+        let classes = Pair::new(a, b);
+        if a == b {
+            let (groups, top) = (self.base.groups(classes), self.base.top);
+            *self.identical.cell(groups, level, top) += weight;
+            *self.taken.cell(groups, 0, top) += weight;
+            return Ok(true);
+        }
+        let level = level as u32;
+        self.sort.push(Line {
+            classes,
+            is_other: true,
+            level,
+            weight,
+        })?;
+        Ok(false)
+    }
+
+    /// Puts the pairs of identical documents of the other list.
+    fn put_identical(&mut self, mixed: &Classes) -> Result<()> {
+        let top = self.base.top;
+        for class in 0..self.base.documents.count() {
+            let labels = mixed.of(class);
+            for (i, &(a, n)) in labels.iter().enumerate() {
+                self.put((a, a), top, pairs_of(n.into()))?;
+                for &(b, m) in &labels[i + 1..] {
+                    self.put((a, b), top, u64::from(n) * u64::from(m))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a pair of a list.
+    fn take(
+        &mut self,
+        list: usize,
+        pair: Pair,
+        level: usize,
+        counts: &mut ListCounts,
+    ) -> Result<()> {
+        let (base, Pair { a, b }) = (self.base, pair);
+        if list == base.list {
+            if base.size(a) * base.size(b) == 0 {
+                counts.unknown += 1;
+                return Ok(());
+            }
+            return self.sort.push(Line {
+                classes: pair,
+                is_other: false,
+                level: level as u32,
+                weight: 0,
+            });
+        }
+        let Some(mixed) = &base.mixed else {
+            if !base.documents.known(a) || !base.documents.known(b) {
+                counts.unknown += 1;
+            } else if self.put((base.side.root(a), base.side.root(b)), level, 1)? {
+                counts.identical += 1;
+            }
+            return Ok(());
+        };
+        let mut same = false;
+        for &(a, n) in mixed.of(a) {
+            for &(b, m) in mixed.of(b) {
+                same |= self.put((a, b), level, u64::from(n) * u64::from(m))?;
+            }
+        }
+        counts.unknown += u64::from(mixed.of(a).is_empty() || mixed.of(b).is_empty());
+        counts.identical += u64::from(same);
+        Ok(())
+    }
+}
+
+/// Pairs by the levels that they reach in both lists.
+struct Tallies {
+    representatives: Tally,
+    all: Tally,
+    /// All pairs, for the case that the other list is a file of representatives.
+    expanded: Tally,
+    /// Pairs of identical documents of the base.
+    duplicates: u64,
+}
+
+impl Tallies {
+    /// The pairs of identical documents of the base.
+    fn new(base: &Base<'_>) -> Tallies {
+        let mut tallies = Tallies {
+            representatives: base.tally(),
+            all: base.tally(),
+            expanded: base.tally(),
+            duplicates: 0,
+        };
+        for root in (0..base.documents.count()).filter(|&root| base.size(root) >= 2) {
+            let (groups, pairs) = (
+                base.groups(Pair::new(root, root)),
+                pairs_of(base.size(root)),
+            );
+            *tallies.all.cell(groups, 0, base.top) += pairs;
+            *tallies.expanded.cell(groups, base.top, base.top) += pairs;
+            tallies.duplicates += pairs;
+        }
+        tallies
+    }
+
+    /// Adds the pairs of two classes. `level` is the number of thresholds that they reach in the
+    /// base, 0 if it does not list them; `others` has the pairs of documents in the other list, by
+    /// the number of thresholds that they reach.
+    fn add(&mut self, base: &Base<'_>, classes: Pair, level: usize, others: &[u64]) {
+        let groups = base.groups(classes);
+        let most = others.iter().rposition(|&weight| weight > 0).unwrap_or(0);
+        *self.representatives.cell(groups, most, level) += 1;
+        let mut rest = base.size(classes.a) * base.size(classes.b);
+        *self.expanded.cell(groups, most, level) += rest;
+        for (other, weight) in others.iter().enumerate() {
+            *self.all.cell(groups, other, level) += weight;
+            rest = rest.saturating_sub(*weight);
+        }
+        *self.all.cell(groups, 0, level) += rest;
+    }
+
+    /// Moves the pairs that are identical in the base to their levels in the other list.
+    fn move_identical(&mut self, identical: &Tally, taken: &Tally) {
+        let tables = identical.groups.iter().zip(&taken.groups);
+        for (all, (identical, taken)) in self.all.groups.iter_mut().zip(tables) {
+            for kind in 0..2 {
+                all[kind].add(&identical[kind]);
+                for (sum, n) in all[kind].cells.iter_mut().zip(&taken[kind].cells) {
+                    *sum -= n;
+                }
+            }
+        }
+    }
+}
 
 /// Compares the two lists; `truth` is one of `sources`.
 pub(super) fn compare(
     sources: &Sources,
     thresholds: &[Threshold],
     documents: &Documents,
-    scratch: &Path,
-    memory: ByteSize,
+    sorting: Sorting<'_>,
     context: &Context<'_>,
 ) -> Result<Compared> {
-    let top = thresholds.len().max(1);
-    let groups = documents
-        .size_groups
-        .as_ref()
-        .map_or(1, |groups| groups.count());
-    // The base is the list whose classes group the pairs.
-    let base_is = if !documents.truth.has_classes() && documents.run.has_classes() {
-        RUN
-    } else {
-        TRUTH
+    let base = &Base::new(documents, thresholds.len().max(1));
+    let mut lines = Lines {
+        base,
+        sort: sorting.beside(1, "pairs")?,
+        identical: base.tally(),
+        taken: base.tally(),
     };
-    let sides: [&Side; 2] = [&documents.truth, &documents.run];
-    let (base, other) = (sides[base_is], sides[1 - base_is]);
-    let new = || Tally::new(groups, top, base_is == RUN);
-    let (mut representatives, mut all) = (new(), new());
-    // All pairs, for the case that the other list is a file of representatives.
-    let mut expanded = new();
-    let mut duplicates = 0;
-    // Pairs of the other list that are identical in the base: by level in the other list, and in
-    // total.
-    let (mut identical, mut taken) = (new(), new());
-
-    // Known documents of each class of the base, stored at the document that represents the class.
-    let mut sizes = vec![0u32; documents.count() as usize];
-    // Identical documents have the same number of words, so a class has one size group. If the two
-    // collections disagree, the lowest group counts.
-    let mut class_group = vec![u8::MAX; documents.count() as usize];
-    for document in (0..documents.count()).filter(|&document| documents.known(document)) {
-        let root = base.root(document) as usize;
-        sizes[root] += 1;
-        class_group[root] = class_group[root].min(documents.group(document));
+    if let Some(mixed) = &base.mixed {
+        lines.put_identical(mixed)?;
     }
-    let size = |root: u32| u64::from(sizes[root as usize]);
-    let group_of = |a: u32, b: u32| (class_group[a as usize], class_group[b as usize]);
-    for root in (0..documents.count()).filter(|&root| size(root) >= 2) {
-        *all.cell(group_of(root, root), 0, top) += pairs_of(size(root));
-        *expanded.cell(group_of(root, root), top, top) += pairs_of(size(root));
-        duplicates += pairs_of(size(root));
-    }
-    let mixed = other.has_classes().then(|| {
-        let known = (0..documents.count()).filter(|&document| documents.known(document));
-        let labelled = known.map(|document| (other.root(document), base.root(document)));
-        Classes::new(documents.count(), labelled)
-    });
-
-    let half = ByteSize(memory.0 / 2);
-    let mut counts = [ListCounts::default(), ListCounts::default()];
-    let mut here = Here {
-        pair: (0, 0),
-        any: false,
-        base: 0,
-        others: vec![0; top + 1],
-    };
-    let mut finish = |here: &Here| {
-        if !here.any {
-            return;
-        }
-        let groups = group_of(here.pair.0, here.pair.1);
-        let most = here
-            .others
-            .iter()
-            .rposition(|&weight| weight > 0)
-            .unwrap_or(0);
-        *representatives.cell(groups, most, here.base) += 1;
-        let mut rest = size(here.pair.0) * size(here.pair.1);
-        *expanded.cell(groups, most, here.base) += rest;
-        for (level, weight) in here.others.iter().enumerate() {
-            *all.cell(groups, level, here.base) += weight;
-            rest = rest.saturating_sub(*weight);
-        }
-        *all.cell(groups, 0, here.base) += rest;
-    };
-    sort_tagged(
-        scratch,
-        "pairs",
-        half,
-        |push| {
-            // A pair of the other list stands for `weight` pairs of documents of these two classes
-            // of the base.
-            let mut put = |list: usize, a: u32, b: u32, level: usize, weight: u64| {
-                if a == b {
-                    *identical.cell(group_of(a, a), level, top) += weight;
-                    *taken.cell(group_of(a, a), 0, top) += weight;
-                    return Ok(true);
-                }
-                let kind = u128::from(list != base_is) << 32;
-                push(Tagged {
-                    key: pair_key(a, b) | kind | level as u128,
-                    document: (weight >> 32) as u32,
-                    extra: weight as u32,
-                })
-                .map(|()| false)
-            };
-            if let Some(mixed) = &mixed {
-                for class in 0..documents.count() {
-                    let labels = mixed.of(class);
-                    for (i, &(a, n)) in labels.iter().enumerate() {
-                        put(1 - base_is, a, a, top, pairs_of(n.into()))?;
-                        for &(b, m) in &labels[i + 1..] {
-                            put(1 - base_is, a, b, top, u64::from(n) * u64::from(m))?;
-                        }
-                    }
-                }
-            }
-            let take = |list: usize, (a, b), level, counts: &mut ListCounts| {
-                if list == base_is {
-                    if size(a) * size(b) == 0 {
-                        counts.unknown += 1;
-                    } else {
-                        put(list, a, b, level, 0)?;
-                    }
-                    return Ok(());
-                }
-                let Some(mixed) = &mixed else {
-                    if !documents.known(a) || !documents.known(b) {
-                        counts.unknown += 1;
-                    } else if put(list, base.root(a), base.root(b), level, 1)? {
-                        counts.identical += 1;
-                    }
-                    return Ok(());
-                };
-                let mut same = false;
-                for &(a, n) in mixed.of(a) {
-                    for &(b, m) in mixed.of(b) {
-                        same |= put(list, a, b, level, u64::from(n) * u64::from(m))?;
-                    }
-                }
-                counts.unknown += u64::from(mixed.of(a).is_empty() || mixed.of(b).is_empty());
-                counts.identical += u64::from(same);
-                Ok(())
-            };
-            counts = distinct(sources, thresholds, documents, scratch, half, context, take)?;
-            Ok(())
-        },
-        |Tagged {
-             key,
-             document,
-             extra,
-         }| {
-            let pair = pair_of(key);
-            if here.pair != pair {
-                finish(&here);
-                here.pair = pair;
-                here.base = 0;
-                here.others.fill(0);
-            }
-            let level = (key & 0xffff_ffff) as usize;
-            if key >> 32 & 1 == 0 {
-                here.base = level;
-            } else {
-                here.others[level] += u64::from(document) << 32 | u64::from(extra);
-            }
-            here.any = true;
-            Ok(())
-        },
+    let counts = distinct(
+        sources,
+        thresholds,
+        documents,
+        sorting,
+        context,
+        |list, pair, level, counts| lines.take(list, pair, level, counts),
     )?;
-    finish(&here);
-    for ((all, identical), taken) in all
-        .groups
-        .iter_mut()
-        .zip(&identical.groups)
-        .zip(&taken.groups)
-    {
-        for kind in 0..2 {
-            all[kind].add(&identical[kind]);
-            for (sum, n) in all[kind].cells.iter_mut().zip(&taken[kind].cells) {
-                *sum -= n;
+    let mut tallies = Tallies::new(base);
+    let mut others = vec![0; base.top + 1];
+    let classes = |line: &Line| line.classes;
+    lines.sort.finish()?.groups(classes, |first, all| {
+        let mut level = 0;
+        others.fill(0);
+        while let Some(line) = all.next()? {
+            match line.is_other {
+                false => level = line.level as usize,
+                true => others[line.level as usize] += line.weight,
             }
         }
-    }
-    let file = !other.has_classes() && base.has_classes();
-    let unnamed = if file && counts[1 - base_is].identical == 0 {
-        duplicates
-    } else {
-        0
+        tallies.add(base, first.classes, level, &others);
+        Ok(())
+    })?;
+    tallies.move_identical(&lines.identical, &lines.taken);
+    let file = base.mixed.is_none() && base.side.has_classes();
+    let unnamed = match file && counts[1 - base.list].identical == 0 {
+        true => tallies.duplicates,
+        false => 0,
     };
     // A run has missed the pairs that it does not list. A ground truth that names none of the pairs
     // of identical documents does not say that they are false.
-    if unnamed > 0 && base_is == RUN {
-        all = expanded;
-    }
+    let is_expanded = unnamed > 0 && base.list == RUN;
     Ok(Compared {
-        representatives,
-        all,
+        representatives: tallies.representatives,
+        all: match is_expanded {
+            true => tallies.expanded,
+            false => tallies.all,
+        },
         counts,
         unnamed,
     })
 }
 
-/// The current pair of classes, while its lines arrive.
-struct Here {
-    pair: (u32, u32),
-    any: bool,
-    /// Number of thresholds that it reaches in the base; 0 if the base does not list it.
-    base: usize,
-    /// Pairs of documents of the two classes in the other list, by the number of thresholds
-    /// reached.
-    others: Vec<u64>,
+item! {
+    /// A pair in a list.
+    struct Listed {
+        pair: Pair,
+        list: u32,
+        level: u32,
+    }
 }
 
 /// Passes on the distinct pairs of both lists, each with the highest level at which it is listed:
@@ -283,79 +364,53 @@ fn distinct(
     sources: &Sources,
     thresholds: &[Threshold],
     documents: &Documents,
-    scratch: &Path,
-    memory: ByteSize,
+    sorting: Sorting<'_>,
     context: &Context<'_>,
-    mut take: impl FnMut(usize, (u32, u32), usize, &mut ListCounts) -> Result<()>,
+    mut take: impl FnMut(usize, Pair, usize, &mut ListCounts) -> Result<()>,
 ) -> Result<[ListCounts; 2]> {
-    let mut read = [ListCounts::default(); 2];
     let mut counts = [ListCounts::default(); 2];
-    // Pair and list, and the level so far. The highest level comes last.
-    let mut here: Option<(u128, usize)> = None;
-    let mut finish = |(key, level): (u128, usize), counts: &mut [ListCounts; 2]| {
-        let list = (key & 1) as usize;
-        counts[list].pairs += 1;
-        take(list, pair_of(key), level, &mut counts[list])
-    };
-    sort_tagged(
-        scratch,
-        "listed",
-        memory,
-        |push| {
-            let lists = [(TRUTH, sources.truth.as_ref()), (RUN, Some(&sources.run))];
-            for (list, source) in lists {
-                let Some(source) = source else { continue };
-                let side = if list == TRUTH {
-                    &documents.truth
-                } else {
-                    &documents.run
-                };
-                let mut pairs = PairList::open(&source.pairs, source.columns.as_ref())?;
-                while let Some(listed) = pairs.next(thresholds)? {
-                    stop(pairs.table(), context)?;
-                    read[list].lines += 1;
-                    let [x, y] = listed.documents;
-                    if x == y {
-                        read[list].to_themselves += 1;
-                        continue;
-                    }
-                    let a = side.root(documents.find(x, pairs.table())?);
-                    let b = side.root(documents.find(y, pairs.table())?);
-                    if a == b {
-                        read[list].identical += 1;
-                        continue;
-                    }
-                    push(Tagged {
-                        key: pair_key(a, b) | list as u128,
-                        document: listed.level as u32,
-                        extra: 0,
-                    })?;
-                }
+    let mut sort = sorting.beside(1, "listed")?;
+    let lists = [
+        (sources.truth.as_ref(), &documents.truth),
+        (Some(&sources.run), &documents.run),
+    ];
+    for (list, (source, side)) in lists.into_iter().enumerate() {
+        let Some(source) = source else { continue };
+        let mut pairs = PairList::open(&source.pairs, source.columns.as_ref())?;
+        while let Some(listed) = pairs.next(thresholds)? {
+            stop(pairs.table(), context)?;
+            counts[list].lines += 1;
+            let [x, y] = listed.documents;
+            if x == y {
+                counts[list].to_themselves += 1;
+                continue;
             }
-            Ok(())
-        },
-        |Tagged { key, document, .. }| {
-            match &mut here {
-                Some((open, level)) if *open == key => {
-                    counts[(key & 1) as usize].repeated += 1;
-                    *level = document as usize;
-                }
-                _ => {
-                    if let Some(before) = here.replace((key, document as usize)) {
-                        finish(before, &mut counts)?;
-                    }
-                }
+            let a = side.root(documents.find(x, pairs.table())?);
+            let b = side.root(documents.find(y, pairs.table())?);
+            if a == b {
+                counts[list].identical += 1;
+                continue;
             }
-            Ok(())
-        },
-    )?;
-    if let Some(last) = here {
-        finish(last, &mut counts)?;
+            sort.push(Listed {
+                pair: Pair::new(a, b),
+                list: list as u32,
+                level: listed.level as u32,
+            })?;
+        }
     }
-    for (counts, read) in counts.iter_mut().zip(read) {
-        counts.lines = read.lines;
-        counts.to_themselves = read.to_themselves;
-        counts.identical += read.identical;
-    }
+    let key = |listed: &Listed| (listed.pair, listed.list);
+    sort.finish()?.groups(key, |first, all| {
+        let list = first.list as usize;
+        let counts = &mut counts[list];
+        let mut level = first.level;
+        all.next()?;
+        while let Some(again) = all.next()? {
+            counts.repeated += 1;
+            // The highest level comes last.
+            level = again.level;
+        }
+        counts.pairs += 1;
+        take(list, first.pair, level as usize, counts)
+    })?;
     Ok(counts)
 }

@@ -12,7 +12,8 @@ use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
 use crate::engine::collection::SizeGroups;
-use crate::store::{Tagged, disk, sort_tagged};
+use crate::store::item::item;
+use crate::store::{Sort, disk};
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
 
@@ -111,6 +112,52 @@ pub(super) struct Documents {
 /// side; the documents identical to it; and [`super::classes::Classes`].
 pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 12;
 
+item! {
+    /// The hash of a docno.
+    struct Docno {
+        hash: u128,
+    }
+}
+
+/// Passes on the hashes of all docnos, each with the number of its column, 0 or 1.
+fn each_docno(
+    sources: &Sources,
+    context: &Context<'_>,
+    mut add: impl FnMut(usize, u128) -> Result<()>,
+) -> Result<()> {
+    let is_docno = |name: &str| name.starts_with("docno") || name == "representative";
+    let add = &mut add as &mut dyn FnMut(usize, u128) -> Result<()>;
+    let add_all = |path: &Path, names: &[&str], add: &mut dyn FnMut(usize, u128) -> Result<()>| {
+        each_row(path, names, context, |table, row| {
+            let mut docnos = (0..).zip(row).zip(names).filter(|(_, name)| is_docno(name));
+            docnos.try_for_each(|((column, text), _)| add(column, docno(table, text)?))
+        })
+    };
+    for list in sources.truth.iter().chain([&sources.run]) {
+        let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
+        while let Some(listed) = pairs.next(&[])? {
+            stop(pairs.table(), context)?;
+            add(0, listed.documents[0])?;
+            add(1, listed.documents[1])?;
+        }
+        if let Some(directory) = &list.directory {
+            add_all(&directory.join(DOCUMENTS), &["docno"], add)?;
+            let names = ["docno", "representative"];
+            add_all(&directory.join(DUPLICATES), &names, add)?;
+        }
+    }
+    if let Some(path) = &sources.documents {
+        add_all(path, &["docno"], add)?;
+    }
+    if let Some(path) = &sources.judged {
+        add_all(path, &samples::JUDGED, add)?;
+    }
+    if let Some(path) = &sources.families {
+        add_all(path, &samples::FAMILIES, add)?;
+    }
+    Ok(())
+}
+
 /// Writes the distinct hashes of all docnos to a file, in ascending order. Returns their number.
 pub(super) fn collect(
     sources: &Sources,
@@ -118,79 +165,21 @@ pub(super) fn collect(
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<u64> {
+    let mut sort = Sort::scratch(&scratch.join("docnos"), memory)?;
+    // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
+    let mut before = [0; 2];
+    each_docno(sources, context, |column, hash| {
+        match std::mem::replace(&mut before[column], hash) == hash {
+            true => Ok(()),
+            false => sort.push(Docno { hash }),
+        }
+    })?;
     let path = scratch.join(KEYS);
     let mut out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
-    let (mut last, mut distinct) = (None, 0u64);
-    sort_tagged(
-        scratch,
-        "docnos",
-        memory,
-        |push| {
-            // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
-            let mut before = [0; 2];
-            let mut add = |column: usize, key: u128| {
-                if std::mem::replace(&mut before[column], key) == key {
-                    return Ok(());
-                }
-                push(Tagged {
-                    key,
-                    document: 0,
-                    extra: 0,
-                })
-            };
-            for list in sources.truth.iter().chain([&sources.run]) {
-                let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
-                while let Some(listed) = pairs.next(&[])? {
-                    stop(pairs.table(), context)?;
-                    add(0, listed.documents[0])?;
-                    add(1, listed.documents[1])?;
-                }
-                if let Some(directory) = &list.directory {
-                    each_row(
-                        &directory.join(DOCUMENTS),
-                        &["docno"],
-                        context,
-                        |table, row| add(0, docno(table, &row[0])?),
-                    )?;
-                    let names = ["docno", "representative"];
-                    each_row(
-                        &directory.join(DUPLICATES),
-                        &names,
-                        context,
-                        |table, row| {
-                            add(0, docno(table, &row[0])?)?;
-                            add(1, docno(table, &row[1])?)
-                        },
-                    )?;
-                }
-            }
-            if let Some(path) = &sources.documents {
-                each_row(path, &["docno"], context, |table, row| {
-                    add(0, docno(table, &row[0])?)
-                })?;
-            }
-            if let Some(path) = &sources.judged {
-                each_row(path, &samples::JUDGED, context, |table, row| {
-                    add(0, docno(table, &row[0])?)?;
-                    add(1, docno(table, &row[1])?)
-                })?;
-            }
-            if let Some(path) = &sources.families {
-                each_row(path, &samples::FAMILIES, context, |table, row| {
-                    add(0, docno(table, &row[0])?)
-                })?;
-            }
-            Ok(())
-        },
-        |Tagged { key, .. }| {
-            if last.replace(key) != Some(key) {
-                distinct += 1;
-                out.write_all(&key.to_le_bytes())
-                    .map_err(Error::io("write", &path))?;
-            }
-            Ok(())
-        },
-    )?;
+    let distinct = sort.finish()?.unique().for_each(|Docno { hash }| {
+        out.write_all(&hash.to_le_bytes())
+            .map_err(Error::io("write", &path))
+    })?;
     out.flush().map_err(Error::io("write", &path))?;
     if distinct >= u64::from(u32::MAX) {
         return Err(Error::TooMany {

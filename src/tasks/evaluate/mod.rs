@@ -102,7 +102,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultsEntry;
 use crate::engine::pipeline;
-use crate::store::disk;
+use crate::store::{Item, Sort, disk};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -473,7 +473,10 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     context.budget.require(least, || {
         format!("evaluating {}", counted(count, "document"))
     })?;
-    let memory = ByteSize((context.budget.memory.0 - held).min(most));
+    let sorting = Sorting {
+        scratch: place,
+        memory: ByteSize((context.budget.memory.0 - held).min(most)),
+    };
     let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
     context.stop.check(STAGE)?;
 
@@ -498,7 +501,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     };
     if let (Some(truth), Some(report)) = (&sources.truth, &mut evaluation.truth) {
         if truth.listed && sources.run.listed {
-            let found = compare::compare(&sources, thresholds, &documents, place, memory, context)?;
+            let found = compare::compare(&sources, thresholds, &documents, sorting, context)?;
             let [truth, run] = found.counts;
             for (what, counts) in [("ground truth", truth), ("run", run)] {
                 if counts.unknown > 0 {
@@ -544,23 +547,19 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             ));
         }
         if documents.truth.has_classes() && documents.run.has_classes() {
-            let counts = clusters::compare(&documents, place, memory)?;
+            let counts = clusters::compare(&documents, sorting)?;
             evaluation.clusters = Some(counts.into());
         }
     }
     context.stop.check(STAGE)?;
     if let Some(path) = &sources.judged {
         let (path, documents) = (path.as_path(), &mut documents);
-        let sample = samples::judged(
-            path, &sources, thresholds, documents, place, memory, context,
-        )?;
+        let sample = samples::judged(path, &sources, thresholds, documents, sorting, context)?;
         note_sample("judged pairs", path, &sample, &mut notes);
         evaluation.judged = Some(sample);
     }
     if let Some(path) = &sources.families {
-        let sample = samples::families(
-            path, &sources, thresholds, &documents, place, memory, context,
-        )?;
+        let sample = samples::families(path, &sources, thresholds, &documents, sorting, context)?;
         note_sample("documents of families", path, &sample, &mut notes);
         evaluation.families = Some(sample);
     }
@@ -569,6 +568,21 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         .map_err(Error::io("remove", &config.scratch))?;
     evaluation.notes = notes;
     Ok(evaluation)
+}
+
+/// Where a comparison sorts, and with how much memory.
+#[derive(Clone, Copy)]
+struct Sorting<'a> {
+    scratch: &'a Path,
+    memory: ByteSize,
+}
+
+impl Sorting<'_> {
+    /// A sort that runs at the same time as `others` others.
+    fn beside<T: Item>(self, others: u64, name: &str) -> Result<Sort<T>> {
+        let memory = ByteSize(self.memory.0 / (1 + others));
+        Sort::scratch(&self.scratch.join(name), memory)
+    }
 }
 
 fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>) {

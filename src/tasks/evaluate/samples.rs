@@ -6,15 +6,15 @@ use std::path::Path;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::Sources;
-use super::classes::{Classes, pair_key, pair_of, pairs_of};
+use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, NONE, each_row, stop};
 use super::list::PairList;
-use crate::base::budget::ByteSize;
+use super::{Sorting, Sources};
 use crate::base::ids::Threshold;
 use crate::base::precision::share;
 use crate::base::progress::Context;
-use crate::store::{Tagged, sort_tagged};
+use crate::store::Sort;
+use crate::store::item::item;
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
 
@@ -78,46 +78,43 @@ impl Levels {
     }
 }
 
-/// Mean precision by threshold, accumulated document by document.
-struct Means {
-    sums: Vec<(f64, u64)>,
-    here: Option<(u128, Levels)>,
-    top: usize,
+item! {
+    /// What a document has found: of `judged` pairs that reach `level` thresholds, `hits` are true.
+    struct Found {
+        /// The document, or the class that it is in.
+        class: u32,
+        /// The family of the document.
+        label: u32,
+        level: u32,
+        judged: u32,
+        hits: u32,
+    }
 }
 
-impl Means {
-    fn new(top: usize) -> Means {
-        Means {
-            sums: vec![(0.0, 0); top],
-            here: None,
-            top,
-        }
-    }
+/// By threshold, the sum of the precisions of documents and the number of the documents. `alike`
+/// gives the number of documents that share a class and a label.
+type Means = Vec<(f64, u64)>;
 
-    /// Adds the found pairs of a document (`key`). `alike` gives the number of documents that share
-    /// the key.
-    fn add(&mut self, key: u128, level: usize, found: [u64; 2], alike: impl Fn(u128) -> u64) {
-        if self.here.as_ref().is_none_or(|here| here.0 != key) {
-            self.finish(&alike);
-            self.here = Some((key, Levels::new(self.top)));
+fn means(sort: Sort<Found>, top: usize, alike: impl Fn(&Found) -> u64) -> Result<Means> {
+    let mut sums = vec![(0.0, 0); top];
+    let key = |found: &Found| (found.class, found.label);
+    sort.finish()?.groups(key, |first, all| {
+        let mut levels = Levels::new(top);
+        while let Some(found) = all.next()? {
+            let [wrong, right] = &mut levels.0[found.level as usize];
+            *wrong += u64::from(found.judged - found.hits);
+            *right += u64::from(found.hits);
         }
-        if let Some((_, levels)) = &mut self.here {
-            levels.0[level][0] += found[0];
-            levels.0[level][1] += found[1];
-        }
-    }
-
-    fn finish(&mut self, alike: impl Fn(u128) -> u64) {
-        if let Some((key, levels)) = self.here.take() {
-            for (threshold, (sum, documents)) in self.sums.iter_mut().enumerate() {
-                let [wrong, right] = levels.from(threshold);
-                if let Some(precision) = share(right, right + wrong) {
-                    *sum += precision * alike(key) as f64;
-                    *documents += alike(key);
-                }
+        for (threshold, (sum, documents)) in sums.iter_mut().enumerate() {
+            let [wrong, right] = levels.from(threshold);
+            if let Some(precision) = share(right, right + wrong) {
+                *sum += precision * alike(&first) as f64;
+                *documents += alike(&first);
             }
         }
-    }
+        Ok(())
+    })?;
+    Ok(sums)
 }
 
 /// Assembles the results; `levels` counts the pairs found.
@@ -126,7 +123,7 @@ fn sample(
     judged: [u64; 2],
     documents: u64,
     levels: &Levels,
-    means: &Means,
+    means: &[(f64, u64)],
 ) -> Vec<SampleAt> {
     let at = |(threshold, &(sum, averaged)): (usize, &(f64, u64))| {
         let [false_found, true_found] = levels.from(threshold);
@@ -141,16 +138,16 @@ fn sample(
             documents_without: documents - averaged,
         }
     };
-    means.sums.iter().enumerate().map(at).collect()
+    means.iter().enumerate().map(at).collect()
 }
 
-/// Pushes the pairs of the run, with the level in the low half of the key.
-fn push_run(
+/// Passes on the pairs of the run, each with the number of thresholds that it reaches.
+fn each_pair(
     sources: &Sources,
     thresholds: &[Threshold],
     documents: &Documents,
     context: &Context<'_>,
-    push: &mut dyn FnMut(Tagged) -> Result<()>,
+    mut each: impl FnMut(Pair, u32) -> Result<()>,
 ) -> Result<()> {
     let mut pairs = PairList::open(&sources.run.pairs, sources.run.columns.as_ref())?;
     while let Some(listed) = pairs.next(thresholds)? {
@@ -159,18 +156,24 @@ fn push_run(
         let a = documents.run.root(documents.find(a, pairs.table())?);
         let b = documents.run.root(documents.find(b, pairs.table())?);
         if a != b {
-            push(Tagged {
-                key: pair_key(a, b) | listed.level as u128,
-                document: 0,
-                extra: 0,
-            })?;
+            each(Pair::new(a, b), listed.level as u32)?;
         }
     }
     Ok(())
 }
 
-/// Marks a judged pair. It sorts after the same pair of the run.
-const IS_JUDGED: u128 = 1 << 32;
+item! {
+    /// A pair of classes of the run, or a judged pair of documents of these classes.
+    struct Line {
+        classes: Pair,
+        /// Judged pairs follow the same pair of the run.
+        is_judged: bool,
+        /// The number of thresholds that a pair of the run reaches; the judgement of a judged pair.
+        value: u32,
+        /// The judged documents.
+        documents: Pair,
+    }
+}
 
 /// Compares the run with judged pairs.
 pub(super) fn judged(
@@ -178,12 +181,10 @@ pub(super) fn judged(
     sources: &Sources,
     thresholds: &[Threshold],
     documents: &mut Documents,
-    scratch: &Path,
-    memory: ByteSize,
+    sorting: Sorting<'_>,
     context: &Context<'_>,
 ) -> Result<Sample> {
     let top = thresholds.len().max(1);
-    let memory = ByteSize(memory.0 / 3);
     let mut selected = 0u64;
     each_row(path, &JUDGED, context, |table, row| {
         let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
@@ -193,89 +194,59 @@ pub(super) fn judged(
         Ok(())
     })?;
     let documents = &*documents;
+    let mut lines = sorting.beside(2, "judged")?;
+    each_pair(sources, thresholds, documents, context, |classes, level| {
+        lines.push(Line {
+            classes,
+            is_judged: false,
+            value: level,
+            documents: classes,
+        })
+    })?;
     let (mut all, mut unknown, mut not_in_run) = ([0; 2], 0, 0);
+    distinct_judged(path, documents, sorting, context, |pair, judgement| {
+        let Pair { a, b } = pair;
+        if !documents.known(a) || !documents.known(b) {
+            unknown += 1;
+            return Ok(());
+        }
+        all[judgement as usize] += 1;
+        not_in_run += u64::from(!documents.in_run(a) || !documents.in_run(b));
+        lines.push(Line {
+            classes: Pair::new(documents.run.root(a), documents.run.root(b)),
+            is_judged: true,
+            value: judgement,
+            documents: pair,
+        })
+    })?;
     let mut levels = Levels::new(top);
-    let mut means = Means::new(top);
-    let alone = |_: u128| 1;
-    sort_tagged(
-        scratch,
-        "documents",
-        memory,
-        |push_document| {
-            // The current pair of the run, and its highest level.
-            let mut here = (0, 0);
-            let pairs = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
-                push_run(sources, thresholds, documents, context, push)?;
-                distinct_judged(
-                    path,
-                    documents,
-                    scratch,
-                    memory,
-                    context,
-                    |(a, b), judgement| {
-                        if !documents.known(a) || !documents.known(b) {
-                            unknown += 1;
-                            return Ok(());
-                        }
-                        all[usize::from(judgement)] += 1;
-                        not_in_run += u64::from(!documents.in_run(a) || !documents.in_run(b));
-                        let classes = pair_key(documents.run.root(a), documents.run.root(b));
-                        push(Tagged {
-                            key: classes | IS_JUDGED | u128::from(judgement),
-                            document: a,
-                            extra: b,
-                        })
-                    },
-                )
-            };
-            sort_tagged(
-                scratch,
-                "judged",
-                memory,
-                pairs,
-                |Tagged {
-                     key,
-                     document,
-                     extra,
-                 }| {
-                    let low = key as u64;
-                    if key & IS_JUDGED == 0 {
-                        here = (key >> 64, low as usize);
-                        return Ok(());
-                    }
-                    let (a, b) = pair_of(key);
-                    let level = match here {
-                        _ if a == b => top,
-                        (pair, level) if pair == key >> 64 => level,
-                        _ => 0,
-                    };
-                    let judgement = usize::from(low & 1 == 1);
-                    levels.0[level][judgement] += 1;
-                    for document in [document, extra] {
-                        if level > 0 && documents.selected(document) {
-                            push_document(Tagged {
-                                key: document.into(),
-                                document: level as u32,
-                                extra: judgement as u32,
-                            })?;
-                        }
-                    }
-                    Ok(())
-                },
-            )
-            .map(|_| ())
-        },
-        |Tagged {
-             key,
-             document,
-             extra,
-         }| {
-            let found = if extra == 1 { [0, 1] } else { [1, 0] };
-            means.add(key, document as usize, found, alone);
-            Ok(())
-        },
-    )?;
-    means.finish(alone);
+    let mut found = sorting.beside(2, "documents")?;
+    let classes = |line: &Line| line.classes;
+    lines.finish()?.groups(classes, |first, all| {
+        let is_one_class = first.classes.a == first.classes.b;
+        let mut level = if is_one_class { top as u32 } else { 0 };
+        while let Some(line) = all.next()? {
+            if !line.is_judged {
+                // The highest level comes last.
+                level = line.value;
+                continue;
+            }
+            levels.0[level as usize][line.value as usize] += 1;
+            for class in [line.documents.a, line.documents.b] {
+                if level > 0 && documents.selected(class) {
+                    found.push(Found {
+                        class,
+                        label: 0,
+                        level,
+                        judged: 1,
+                        hits: line.value,
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let means = means(found, top, |_| 1)?;
     Ok(Sample {
         true_pairs: all[1],
         false_pairs: all[0],
@@ -285,83 +256,86 @@ pub(super) fn judged(
     })
 }
 
-/// Passes on the distinct judged pairs. A pair judged both true and false is an error.
+item! {
+    /// A judged pair in the file.
+    struct Judgement {
+        pair: Pair,
+        line: u64,
+        /// 1 for true and 0 for false.
+        judgement: u32,
+    }
+}
+
+/// Passes on the distinct judged pairs, each with its judgement: 1 for true and 0 for false. A pair
+/// judged both true and false is an error.
 fn distinct_judged(
     path: &Path,
     documents: &Documents,
-    scratch: &Path,
-    memory: ByteSize,
+    sorting: Sorting<'_>,
     context: &Context<'_>,
-    mut take: impl FnMut((u32, u32), bool) -> Result<()>,
+    mut take: impl FnMut(Pair, u32) -> Result<()>,
 ) -> Result<()> {
-    let mut here: Option<(u128, u64, u32)> = None;
-    sort_tagged(
-        scratch,
-        "judgements",
-        memory,
-        |push| {
-            each_row(path, &JUDGED, context, |table, row| {
-                let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
-                let judgement = match row[2].as_slice() {
-                    b"0" => 0,
-                    b"1" => 1,
-                    other => return Err(table.bad("a judgement, 0 or 1", shorten(other))),
-                };
-                if a == b {
-                    return Ok(());
-                }
-                push(Tagged {
-                    key: pair_key(a, b) | u128::from(table.number()),
-                    document: judgement,
-                    extra: 0,
-                })
-            })
-        },
-        |Tagged { key, document, .. }| {
-            let (pair, line) = (key >> 64, key as u64);
-            match here {
-                Some((open, first, judgement)) if open == pair => {
-                    if judgement != document {
-                        return Err(Error::BadLine {
-                            path: path.into(),
-                            line,
-                            expected: format!("the judgement {judgement} that line {first} has"),
-                            found: document.to_string(),
-                            hint: "",
-                        });
-                    }
-                    Ok(())
-                }
-                _ => {
-                    here = Some((pair, line, document));
-                    take(pair_of(key), document == 1)
-                }
+    let mut sort = sorting.beside(2, "judgements")?;
+    each_row(path, &JUDGED, context, |table, row| {
+        let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
+        let judgement = match row[2].as_slice() {
+            b"0" => 0,
+            b"1" => 1,
+            other => return Err(table.bad("a judgement, 0 or 1", shorten(other))),
+        };
+        if a == b {
+            return Ok(());
+        }
+        sort.push(Judgement {
+            pair: Pair::new(a, b),
+            line: table.number(),
+            judgement,
+        })
+    })?;
+    let pair = |judged: &Judgement| judged.pair;
+    sort.finish()?.groups(pair, |first, all| {
+        take(first.pair, first.judgement)?;
+        while let Some(other) = all.next()? {
+            if other.judgement != first.judgement {
+                let (judgement, line) = (first.judgement, first.line);
+                return Err(Error::BadLine {
+                    path: path.into(),
+                    line: other.line,
+                    expected: format!("the judgement {judgement} that line {line} has"),
+                    found: other.judgement.to_string(),
+                    hint: "",
+                });
             }
-        },
-    )
-    .map(|_| ())
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// Memory of a document for families: its family, [`Classes`], and the names of families.
 pub(super) const FAMILY_BYTES: u64 = 4 + 12 + 64;
 
-/// Compares the run with families.
-pub(super) fn families(
-    path: &Path,
-    sources: &Sources,
-    thresholds: &[Threshold],
-    documents: &Documents,
-    scratch: &Path,
-    memory: ByteSize,
-    context: &Context<'_>,
-) -> Result<Sample> {
-    let top = thresholds.len().max(1);
-    let half = ByteSize(memory.0 / 2);
-    let mut family = vec![NONE; documents.count() as usize];
-    let (mut unknown, mut not_in_run, mut members) = (0u64, 0u64, Vec::new());
-    {
+/// What a file of families says.
+struct Families {
+    /// For each document, its family.
+    of: Vec<u32>,
+    /// For each family, the number of its documents.
+    members: Vec<u64>,
+    unknown: u64,
+    not_in_run: u64,
+}
+
+impl Families {
+    fn read(path: &Path, documents: &Documents, context: &Context<'_>) -> Result<Families> {
+        let count = documents.count() as usize;
+        let mut families = Families {
+            of: vec![NONE; count],
+            members: Vec::new(),
+            unknown: 0,
+            not_in_run: 0,
+        };
         let mut names: HashMap<u128, u32> = HashMap::new();
-        let mut seen = vec![false; documents.count() as usize];
+        let mut seen = vec![false; count];
         each_row(path, &FAMILIES, context, |table, row| {
             let document = documents.of(table, &row[0])?;
             if row[1].is_empty() {
@@ -370,11 +344,11 @@ pub(super) fn families(
             let next = names.len() as u32;
             let number = *names.entry(xxh3_128(&row[1])).or_insert(next);
             if number == next {
-                members.push(0u64);
+                families.members.push(0);
             }
-            let place = document as usize;
-            if std::mem::replace(&mut seen[place], true) {
-                if documents.known(document) && family[place] != number {
+            let family = &mut families.of[document as usize];
+            if std::mem::replace(&mut seen[document as usize], true) {
+                if documents.known(document) && *family != number {
                     let found = shorten(&row[1]);
                     return Err(
                         table.bad("the family that an earlier line gives this docno", found)
@@ -383,103 +357,105 @@ pub(super) fn families(
                 return Ok(());
             }
             if !documents.known(document) {
-                unknown += 1;
+                families.unknown += 1;
                 return Ok(());
             }
-            not_in_run += u64::from(!documents.in_run(document));
-            family[place] = number;
-            members[number as usize] += 1;
+            families.not_in_run += u64::from(!documents.in_run(document));
+            *family = number;
+            families.members[number as usize] += 1;
             Ok(())
         })?;
+        Ok(families)
     }
-    let judged: u64 = members.iter().sum();
-    let true_pairs: u64 = members.iter().map(|&n| pairs_of(n)).sum();
-    let all = [pairs_of(judged) - true_pairs, true_pairs];
-    drop(members);
-    let with_family = (0..documents.count()).filter(|&d| family[d as usize] != NONE);
-    let labelled = with_family.map(|d| (documents.run.root(d), family[d as usize]));
-    let classes = Classes::new(documents.count(), labelled);
-    drop(family);
 
+    /// The composition of the classes of the run.
+    fn classes(self, documents: &Documents) -> Classes {
+        let with_family = (0..documents.count()).filter(|&d| self.of[d as usize] != NONE);
+        let labelled = with_family.map(|d| (documents.run.root(d), self.of[d as usize]));
+        Classes::new(documents.count(), labelled)
+    }
+}
+
+item! {
+    /// A pair of classes that the run lists, with the number of thresholds that it reaches.
+    struct Listed {
+        classes: Pair,
+        level: u32,
+    }
+}
+
+/// Compares the run with families.
+pub(super) fn families(
+    path: &Path,
+    sources: &Sources,
+    thresholds: &[Threshold],
+    documents: &Documents,
+    sorting: Sorting<'_>,
+    context: &Context<'_>,
+) -> Result<Sample> {
+    let top = thresholds.len().max(1);
+    let families = Families::read(path, documents, context)?;
+    let Families {
+        unknown,
+        not_in_run,
+        ..
+    } = families;
+    let judged: u64 = families.members.iter().sum();
+    let true_pairs: u64 = families.members.iter().map(|&n| pairs_of(n)).sum();
+    let all = [pairs_of(judged) - true_pairs, true_pairs];
+    let classes = families.classes(documents);
     let mut levels = Levels::new(top);
-    let mut means = Means::new(top);
-    let alike = |key: u128| classes.with((key >> 32) as u32, key as u32);
-    sort_tagged(
-        scratch,
-        "documents",
-        half,
-        |push_document| {
-            // What each member of `label` in `class` has found: `hits` of `judged` pairs are true.
-            let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
-                if level == 0 || judged == 0 {
-                    return Ok(());
+    let mut found = sorting.beside(1, "documents")?;
+    // What each member of `label` in `class` has found: `hits` of `judged` pairs are true.
+    let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
+        if level == 0 || judged == 0 {
+            return Ok(());
+        }
+        found.push(Found {
+            class,
+            label,
+            level: level as u32,
+            judged: judged as u32,
+            hits: hits as u32,
+        })
+    };
+    for class in 0..documents.count() {
+        let size = classes.size(class);
+        let mut right = 0;
+        for &(label, n) in classes.of(class) {
+            right += pairs_of(n.into());
+            put(class, label, top, size - 1, u64::from(n) - 1)?;
+        }
+        levels.0[top][0] += pairs_of(size) - right;
+        levels.0[top][1] += right;
+    }
+    let mut listed = sorting.beside(1, "listed")?;
+    each_pair(sources, thresholds, documents, context, |classes, level| {
+        listed.push(Listed { classes, level })
+    })?;
+    let key = |listed: &Listed| listed.classes;
+    listed.finish()?.groups(key, |first, all| {
+        let Pair { a, b } = first.classes;
+        let mut level = 0;
+        while let Some(listed) = all.next()? {
+            // The highest level comes last.
+            level = listed.level as usize;
+        }
+        let mut right = 0;
+        for (class, other) in [(a, b), (b, a)] {
+            for &(label, n) in classes.of(class) {
+                let hits = classes.with(other, label);
+                put(class, label, level, classes.size(other), hits)?;
+                if class == a {
+                    right += u64::from(n) * hits;
                 }
-                push_document(Tagged {
-                    key: u128::from(class) << 96 | u128::from(label) << 64 | level as u128,
-                    document: judged as u32,
-                    extra: hits as u32,
-                })
-            };
-            for class in 0..documents.count() {
-                let size = classes.size(class);
-                let mut right = 0;
-                for &(label, n) in classes.of(class) {
-                    right += pairs_of(n.into());
-                    put(class, label, top, size - 1, u64::from(n) - 1)?;
-                }
-                levels.0[top][0] += pairs_of(size) - right;
-                levels.0[top][1] += right;
             }
-            let mut finish = |(key, level): (u128, usize)| {
-                let (a, b) = pair_of(key);
-                let mut right = 0;
-                for (class, other) in [(a, b), (b, a)] {
-                    for &(label, n) in classes.of(class) {
-                        let hits = classes.with(other, label);
-                        put(class, label, level, classes.size(other), hits)?;
-                        if class == a {
-                            right += u64::from(n) * hits;
-                        }
-                    }
-                }
-                levels.0[level][0] += classes.size(a) * classes.size(b) - right;
-                levels.0[level][1] += right;
-                Ok(())
-            };
-            let mut here: Option<(u128, usize)> = None;
-            sort_tagged(
-                scratch,
-                "listed",
-                half,
-                |push| push_run(sources, thresholds, documents, context, push),
-                |Tagged { key, .. }| {
-                    let level = (key & 0xffff_ffff) as usize;
-                    let pair = key >> 64 << 64;
-                    match &mut here {
-                        Some((open, highest)) if *open == pair => *highest = level,
-                        _ => {
-                            if let Some(before) = here.replace((pair, level)) {
-                                finish(before)?;
-                            }
-                        }
-                    }
-                    Ok(())
-                },
-            )?;
-            here.map_or(Ok(()), finish)
-        },
-        |Tagged {
-             key,
-             document,
-             extra,
-         }| {
-            let level = (key & 0xffff_ffff) as usize;
-            let found = [u64::from(document - extra), extra.into()];
-            means.add(key >> 64, level, found, alike);
-            Ok(())
-        },
-    )?;
-    means.finish(alike);
+        }
+        levels.0[level][0] += classes.size(a) * classes.size(b) - right;
+        levels.0[level][1] += right;
+        Ok(())
+    })?;
+    let means = means(found, top, |found| classes.with(found.class, found.label))?;
     Ok(Sample {
         true_pairs: all[1],
         false_pairs: all[0],

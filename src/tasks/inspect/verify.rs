@@ -411,8 +411,8 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             show(format!("{document} {md5:032x} {words} words {keys} keys"))
         })?,
         Kind::Sorted => read_sorted(path, None, None, |item| {
-            let (document, extra) = (item.document, item.extra);
-            show(format!("{:032x} {document} {extra}", item.key))
+            let [a, b, c, d, document, extra] = item;
+            show(format!("{a:08x}{b:08x}{c:08x}{d:08x} {document} {extra}"))
         })?,
         Kind::Text => {
             let mut reader = TextReader::open(path, None, None)?;

@@ -18,7 +18,8 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::store::Tagged;
+use crate::store::Item;
+use crate::store::item::{halves, item};
 use crate::text::parse::{TokenConsumer, Tokens};
 use crate::{Error, Result};
 
@@ -62,28 +63,38 @@ impl Place {
     }
 }
 
-/// A stretch, as its item in a sort says: its anchor, what it is equal to, and how many k-grams it
-/// has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub anchor: u64,
-    /// Stretches with the same anchor and the same content are equal.
-    pub content: u128,
-    pub count: u32,
-    pub place: Place,
+halves!(
+    Place,
+    u32,
+    |place: Place| (place.document, place.token),
+    |document, token| Place { document, token }
+);
+
+item! {
+    /// A stretch in a sort.
+    pub(super) struct Stretch {
+        /// Its anchor, a hash of its text, and the number of its k-grams. Stretches with the same
+        /// content are equal.
+        content: u128,
+        place: Place,
+    }
 }
 
 impl Stretch {
-    pub fn of(item: &Tagged) -> Stretch {
-        Stretch {
-            anchor: (item.key >> (CONTENT_BITS + COUNT_BITS)) as u64,
-            content: item.key,
-            count: (item.key as u32) & ((1 << COUNT_BITS) - 1),
-            place: Place {
-                document: item.document,
-                token: item.extra,
-            },
-        }
+    pub fn anchor(&self) -> u64 {
+        (self.content >> (CONTENT_BITS + COUNT_BITS)) as u64
+    }
+
+    pub fn count(&self) -> u32 {
+        (self.content as u32) & ((1 << COUNT_BITS) - 1)
+    }
+}
+
+item! {
+    /// A k-gram or a unit of text in a sort.
+    pub(super) struct Hashed {
+        hash: u128,
+        place: Place,
     }
 }
 
@@ -96,9 +107,9 @@ fn mixed(mut hash: u64) -> u64 {
 }
 
 /// Items on their way into a sort.
-struct Found<'s, 'c> {
-    sorter: &'s Shared<'c>,
-    items: Vec<Tagged>,
+struct Found<'s, 'c, T> {
+    sorter: &'s Shared<'c, T>,
+    items: Vec<T>,
     /// Why the sort did not take items. Those that follow are lost.
     failed: Option<Error>,
 }
@@ -106,8 +117,8 @@ struct Found<'s, 'c> {
 /// Items that a thread collects before it takes the sorter.
 const ITEMS: usize = 16 << 10;
 
-impl<'s, 'c> Found<'s, 'c> {
-    fn new(sorter: &'s Shared<'c>) -> Found<'s, 'c> {
+impl<'s, 'c, T: Item> Found<'s, 'c, T> {
+    fn new(sorter: &'s Shared<'c, T>) -> Found<'s, 'c, T> {
         Found {
             sorter,
             items: Vec::new(),
@@ -161,11 +172,11 @@ pub(super) struct Stretches<'s, 'c> {
     least: (u64, u64),
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
-    found: Found<'s, 'c>,
+    found: Found<'s, 'c, Stretch>,
 }
 
 impl<'s, 'c> Stretches<'s, 'c> {
-    pub fn new(length: u32, sorter: &'s Shared<'c>) -> Stretches<'s, 'c> {
+    pub fn new(length: u32, sorter: &'s Shared<'c, Stretch>) -> Stretches<'s, 'c> {
         let length = u64::from(length);
         let q = length / 2 + 1;
         let window = (length + 1).next_power_of_two();
@@ -250,10 +261,12 @@ impl<'s, 'c> Stretches<'s, 'c> {
         let count = last - first + 1;
         let anchor = anchor >> (64 - CONTENT_BITS);
         let content = u128::from(anchor) << CONTENT_BITS | u128::from(content);
-        self.found.items.push(Tagged {
-            key: content << COUNT_BITS | u128::from(count),
-            document: self.document,
-            extra: first as u32,
+        self.found.items.push(Stretch {
+            content: content << COUNT_BITS | u128::from(count),
+            place: Place {
+                document: self.document,
+                token: first as u32,
+            },
         });
     }
 }
@@ -306,11 +319,15 @@ pub(super) struct Grams<'a, 'c> {
     /// The next one of the k-grams of the range, and its end.
     range: Option<(u32, u32)>,
     kept: u64,
-    found: Found<'a, 'c>,
+    found: Found<'a, 'c, Hashed>,
 }
 
 impl<'a, 'c> Grams<'a, 'c> {
-    pub fn new(length: u32, wanted: RepeatsReader<'a>, sorter: &'a Shared<'c>) -> Grams<'a, 'c> {
+    pub fn new(
+        length: u32,
+        wanted: RepeatsReader<'a>,
+        sorter: &'a Shared<'c, Hashed>,
+    ) -> Grams<'a, 'c> {
         Grams {
             length: length.into(),
             document: 0,
@@ -372,10 +389,12 @@ impl TokenConsumer for Grams<'_, '_> {
                 break;
             }
             let bytes = between(&tokens, self.kept, at, at + self.length);
-            self.found.items.push(Tagged {
-                key: xxh3_128(bytes),
-                document: self.document,
-                extra: from,
+            self.found.items.push(Hashed {
+                hash: xxh3_128(bytes),
+                place: Place {
+                    document: self.document,
+                    token: from,
+                },
             });
             self.range = Some((from + 1, to));
         }

@@ -46,8 +46,9 @@ use crate::engine::cluster::cell;
 use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
+use crate::store::item::item;
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::store::{Sort, Sorted};
 use crate::text::parse::Parser;
 use crate::{Error, Result};
 
@@ -64,26 +65,54 @@ const LARGE_BYTES: u64 = 4 << 20;
 /// Matches that a thread collects before it passes them on.
 const PLACES: usize = 1 << 18;
 
+item! {
+    /// Two documents that share a k-gram.
+    struct Pair {
+        one: u32,
+        other: u32,
+    }
+}
+
+item! {
+    /// The bytes of a place in its text. The places are numbered as they were given.
+    struct Located {
+        number: u64,
+        begin: u64,
+        length: u32,
+    }
+}
+
+item! {
+    /// An occurrence of a common passage.
+    struct Occurrence {
+        /// The number of the passage.
+        rank: u32,
+        place: Place,
+        tokens: u32,
+    }
+}
+
 /// Places that are to be found in the texts, in the order in which they are given.
 struct Places {
-    sorter: TaggedSorter,
+    /// The places, with their number as the first occurrence, and their number of tokens.
+    sorter: Sort<Repeat>,
     count: u64,
 }
 
 impl Places {
     fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
-        self.sorter.push(Tagged {
-            key: u128::from(place.number()) << 64 | u128::from(self.count),
-            document: tokens,
-            extra: 0,
+        self.sorter.push(Repeat {
+            place,
+            first: Place::of(self.count),
+            count: tokens,
         })?;
         self.count += 1;
         Ok(())
     }
 
     /// Finds the bytes of all places; they come back in order, as the first byte and a length.
-    fn located(self, search: &Search<'_, '_>) -> Result<Sorted> {
-        let (places, _) = search.write(self.sorter.sorted()?, false)?;
+    fn located(self, search: &Search<'_, '_>) -> Result<Sorted<Located>> {
+        let (places, _) = search.write(self.sorter.finish()?, false)?;
         let sorter = Shared::new(UnitSort::temporary(search.sorter("bytes", 4)?));
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
         search.each_unit(
@@ -109,11 +138,10 @@ impl Places {
                                 let Some((first, last)) = first.zip(last) else {
                                     return Err(search.reread.changed(document));
                                 };
-                                found.push(Tagged {
-                                    key: u128::from(place.first.number()) << 64
-                                        | first.begin as u128,
-                                    document: (last.end - first.begin) as u32,
-                                    extra: 0,
+                                found.push(Located {
+                                    number: place.first.number(),
+                                    begin: first.begin as u64,
+                                    length: (last.end - first.begin) as u32,
                                 });
                             }
                             if let Some(last) = wanted.last() {
@@ -127,16 +155,15 @@ impl Places {
             },
             |_| {},
         )?;
-        sorter.into_sorter().sorted()
+        sorter.into_sorter().finish()
     }
 }
 
 /// The bytes of the next place.
-fn next_bytes(located: &mut Sorted) -> Result<Range<u64>> {
-    let item = located.next()?;
-    Ok(item.map_or(0..0, |item| {
-        let begin = item.key as u64;
-        begin..begin + u64::from(item.document)
+fn next_bytes(located: &mut Sorted<Located>) -> Result<Range<u64>> {
+    let next = located.next()?;
+    Ok(next.map_or(0..0, |Located { begin, length, .. }| {
+        begin..begin + u64::from(length)
     }))
 }
 
@@ -188,11 +215,7 @@ pub(super) fn write(
     let push = |one: u32, other: u32| {
         count += 1;
         let parts = pairs.parts().1;
-        pairs.push(Tagged {
-            key: u128::from(one) << 32 | u128::from(other),
-            document: 0,
-            extra: 0,
-        })?;
+        pairs.push(Pair { one, other })?;
         match pairs.parts().1 == parts {
             true => Ok(()),
             false => require_space(search, count, config.1),
@@ -210,7 +233,7 @@ pub(super) fn write(
     stats.common = commons.len() as u64;
     let found = (&commons[..], repeats, grouping);
     let mut files = write_common(workspace, search, found, config, None)?;
-    let found = (repeats, &commons[..], pairs.sorted()?);
+    let found = (repeats, &commons[..], pairs.finish()?.unique());
     files.extend(write_matches(workspace, search, found, config, stats)?);
     Ok(files)
 }
@@ -264,7 +287,7 @@ pub(super) fn write_boilerplate(
 fn occurrences(
     search: &Search<'_, '_>,
     (runs, repeats, grouping): (&[Run], &Repeats, Grouping<'_>),
-) -> Result<(Sorted, Vec<u64>)> {
+) -> Result<(Sorted<Occurrence>, Vec<u64>)> {
     let mut sorter = search.sorter("occurrences", 4)?;
     let mut counts = vec![0; runs.len()];
     let mut by_begin: Vec<(&Run, u32)> = runs.iter().zip(0..).collect();
@@ -280,11 +303,10 @@ fn occurrences(
                 break;
             }
             let (from, to) = (begin.max(run.begin), end.min(run.end));
-            let place = repeat.place.plus((from - begin) as u32);
-            sorter.push(Tagged {
-                key: u128::from(*rank) << 64 | u128::from(place.number()),
-                document: (to - from) as u32 - 1 + search.length,
-                extra: 0,
+            sorter.push(Occurrence {
+                rank: *rank,
+                place: repeat.place.plus((from - begin) as u32),
+                tokens: (to - from) as u32 - 1 + search.length,
             })?;
             if let Some(count) = counts.get_mut(*rank as usize) {
                 *count += 1;
@@ -292,7 +314,7 @@ fn occurrences(
         }
         Ok(())
     })?;
-    Ok((sorter.sorted()?, counts))
+    Ok((sorter.finish()?, counts))
 }
 
 /// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
@@ -407,11 +429,14 @@ fn write_common(
     let (mut occurrences, counts) = occurrences(search, found)?;
     let mut records = Records::create(search.scratch)?;
     let mut count = 0u64;
-    while let Some(item) = occurrences.next()? {
-        let place = Place::of(item.key as u64);
-        places.push(place, item.document)?;
-        let rank = (item.key >> 64) as u32;
-        records.push(&[rank, place.document, place.token, item.document])?;
+    while let Some(occurrence) = occurrences.next()? {
+        let Occurrence {
+            rank,
+            place,
+            tokens,
+        } = occurrence;
+        places.push(place, tokens)?;
+        records.push(&[rank, place.document, place.token, tokens])?;
         count += 1;
     }
     drop(occurrences);
@@ -470,7 +495,7 @@ fn write_common(
 fn write_matches(
     workspace: &Workspace,
     search: &Search<'_, '_>,
-    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
+    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted<Pair>),
     config: (&str, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
@@ -494,12 +519,8 @@ fn write_matches(
         .start(STAGE, Unit::Count("pairs of documents"), None);
     let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
         let mut some: Vec<(u32, u32)> = Vec::new();
-        let mut last = None;
-        while let Some(item) = pairs.next()? {
-            if last.replace(item.key) == Some(item.key) {
-                continue;
-            }
-            some.push(((item.key >> 32) as u32, item.key as u32));
+        while let Some(Pair { one, other }) = pairs.next()? {
+            some.push((one, other));
             if some.len() == PAIRS {
                 context.stop.check(STAGE)?;
                 hand(std::mem::take(&mut some))?;

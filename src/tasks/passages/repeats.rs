@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::grams::{Grams, Place, Stretch, Stretches};
+use super::grams::{Grams, Hashed, Place, Stretch, Stretches};
 use super::{STAGE, Stats};
 use crate::base::budget::ByteSize;
 use crate::base::progress::{Context, Unit};
@@ -27,7 +27,8 @@ use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::collection::{Representatives, Reread};
 use crate::store::checkpoint::{Checkpoints, UnitSort};
 use crate::store::disk::{self, File};
-use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::store::item::item;
+use crate::store::{Item, Sort, Sorted};
 use crate::text::parse::{ParseConfig, Parser};
 use crate::{Error, Result};
 
@@ -38,16 +39,17 @@ pub(super) const PIECE_BYTES: usize = 256 << 10;
 /// Repeats that are read at once.
 const SOME: u64 = PIECE_BYTES as u64 / REPEAT_BYTES;
 
-/// Consecutive k-grams of a document that occur elsewhere, too, and their first occurrences, which
-/// are consecutive as well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Repeat {
-    /// The first k-gram.
-    pub place: Place,
-    /// The number of k-grams.
-    pub count: u32,
-    /// Where the first k-gram occurs first: here, or at an earlier place.
-    pub first: Place,
+item! {
+    /// Consecutive k-grams of a document that also occur elsewhere. Their first occurrences are
+    /// consecutive as well.
+    pub(super) struct Repeat {
+        /// The first k-gram.
+        place: Place,
+        /// Where the first k-gram occurs first: here, or at an earlier place.
+        first: Place,
+        /// The number of k-grams.
+        count: u32,
+    }
 }
 
 impl Repeat {
@@ -63,27 +65,10 @@ impl Repeat {
         continues
     }
 
-    /// An item of a sort by place.
-    pub fn item(&self) -> Tagged {
-        Tagged {
-            key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
-            document: self.count,
-            extra: 0,
-        }
-    }
-
     /// The range of its k-grams by first occurrence.
     pub fn line(&self) -> (u64, u64) {
         let begin = self.first.number();
         (begin, begin + u64::from(self.count))
-    }
-
-    fn of(item: &Tagged) -> Repeat {
-        Repeat {
-            place: Place::of((item.key >> 64) as u64),
-            count: item.document,
-            first: Place::of(item.key as u64),
-        }
     }
 
     fn encode(&self) -> [u8; REPEAT_BYTES as usize] {
@@ -272,18 +257,18 @@ pub(super) const REPEATS: &str = "repeats";
 pub(super) const UNITS: &str = "units";
 
 /// Pushes items that threads have collected.
-pub(super) struct Shared<'c>(Mutex<UnitSort<'c>>);
+pub(super) struct Shared<'c, T>(Mutex<UnitSort<'c, T>>);
 
-impl<'c> Shared<'c> {
-    pub fn new(sort: UnitSort<'c>) -> Shared<'c> {
+impl<'c, T: Item> Shared<'c, T> {
+    pub fn new(sort: UnitSort<'c, T>) -> Shared<'c, T> {
         Shared(Mutex::new(sort))
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnitSort<'c>> {
+    fn lock(&self) -> MutexGuard<'_, UnitSort<'c, T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
+    pub fn push(&self, items: &mut Vec<T>) -> Result<()> {
         let mut sort = self.lock();
         items.drain(..).try_for_each(|item| sort.push(item))
     }
@@ -298,7 +283,7 @@ impl<'c> Shared<'c> {
         self.lock().done(unit);
     }
 
-    pub fn into_sorter(self) -> TaggedSorter {
+    pub fn into_sorter(self) -> Sort<T> {
         let sort = self.0.into_inner();
         sort.unwrap_or_else(PoisonError::into_inner).into_sorter()
     }
@@ -316,12 +301,12 @@ impl Search<'_, '_> {
         budget.require(least, what)
     }
 
-    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter> {
-        TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
+    pub fn sorter<T: Item>(&self, name: &str, share: u64) -> Result<Sort<T>> {
+        Sort::scratch(&self.scratch.join(name), ByteSize(self.memory / share))
     }
 
     /// A sort that is saved when it is complete, if it lasts.
-    pub fn sorter_if(&self, lasting: bool, name: &str, share: u64) -> Result<TaggedSorter> {
+    pub fn sorter_if<T: Item>(&self, lasting: bool, name: &str, share: u64) -> Result<Sort<T>> {
         match lasting {
             true => Ok(self.checkpoints.sorter(name, ByteSize(self.memory / share))),
             false => self.sorter(name, share),
@@ -330,12 +315,12 @@ impl Search<'_, '_> {
 
     /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
     /// saved if it does not fit in memory, or if `lasting` says so.
-    pub fn of_units(
+    pub fn of_units<T: Item>(
         &self,
         name: &'static str,
-        push: impl FnOnce(&Shared<'_>) -> Result<()>,
+        push: impl FnOnce(&Shared<'_, T>) -> Result<()>,
         lasting: bool,
-    ) -> Result<TaggedSorter> {
+    ) -> Result<Sort<T>> {
         let memory = ByteSize(self.memory / 2);
         if self.checkpoints.is_complete(name) {
             return Ok(self.checkpoints.sorter(name, memory));
@@ -344,7 +329,7 @@ impl Search<'_, '_> {
         push(&sort)?;
         let mut sorter = sort.into_sorter();
         if lasting || !sorter.parts().0.is_empty() {
-            let sorts = &mut [(name, &mut sorter, true)];
+            let sorts = &mut [(name, sorter.untyped(), true)];
             self.checkpoints.save_all(sorts, &[], &[])?;
         }
         Ok(sorter)
@@ -361,7 +346,7 @@ impl Search<'_, '_> {
             false => self.find(&mut counts)?,
         };
         [stats.stretches, stats.grams] = counts;
-        let (repeats, count) = self.write(repeats.sorted()?, true)?;
+        let (repeats, count) = self.write(repeats.finish()?, true)?;
         stats.repeats = count;
         Ok(repeats)
     }
@@ -384,14 +369,12 @@ impl Search<'_, '_> {
         let stretches = self.of_units(STRETCHES, |sort| self.stretches(sort), false)?;
         let lasting = !stretches.parts().0.is_empty();
         let mut classes = sorts(lasting)?;
-        let mut stretches = stretches.sorted()?.unique();
-        group(&mut stretches, &mut classes, self.context)?;
-        let count = stretches.passed();
+        let count = group(stretches.finish()?.unique(), &mut classes, self.context)?;
         if lasting {
             let complete = &mut [
-                (MEMBERS, &mut classes.members, true),
-                (EXAMINED, &mut classes.examined, true),
-                (REPEATS, &mut classes.repeats, false),
+                (MEMBERS, classes.members.untyped(), true),
+                (EXAMINED, classes.examined.untyped(), true),
+                (REPEATS, classes.repeats.untyped(), false),
             ];
             checkpoints.save_all(complete, &[(STRETCHES, count)], &[STRETCHES])?;
         }
@@ -399,7 +382,7 @@ impl Search<'_, '_> {
     }
 
     /// The repeats of all documents, and the numbers of stretches and of k-grams that were sorted.
-    fn find(&self, counts: &mut [u64; 2]) -> Result<TaggedSorter> {
+    fn find(&self, counts: &mut [u64; 2]) -> Result<Sort<Repeat>> {
         let (classes, stretches, lasting) = self.classes()?;
         let Classes {
             members,
@@ -407,21 +390,17 @@ impl Search<'_, '_> {
             mut repeats,
             ..
         } = classes;
-        let (examined, _) = self.write(examined.sorted()?, true)?;
+        let (examined, _) = self.write(examined.finish()?, true)?;
         let grams = self.of_units(GRAMS, |sort| self.grams(&examined, sort), lasting)?;
         drop(examined);
         let mut firsts = self.sorter("firsts", 8)?;
-        let mut grams = grams.sorted()?.unique();
-        shared_grams(&mut grams, &mut firsts, self.context)?;
-        *counts = [stretches, grams.passed()];
-        drop(grams);
+        let grams = shared_grams(grams.finish()?.unique(), &mut firsts, self.context)?;
+        *counts = [stretches, grams];
         disk::point("passages: repeats");
-        let (members, firsts) = (members.sorted()?, firsts.sorted()?);
-        resolve(members, firsts, self.context, |repeat| {
-            repeats.push(repeat.item())
-        })?;
+        let (members, firsts) = (members.finish()?, firsts.finish()?);
+        resolve(members, firsts, self.context, |repeat| repeats.push(repeat))?;
         if lasting {
-            let sorts = &mut [(REPEATS, &mut repeats, true)];
+            let sorts = &mut [(REPEATS, repeats.untyped(), true)];
             let done = &[MEMBERS, EXAMINED, GRAMS];
             self.checkpoints
                 .save_all(sorts, &[(GRAMS, counts[1])], done)?;
@@ -461,7 +440,7 @@ impl Search<'_, '_> {
     }
 
     /// Sorts the stretches of all documents.
-    fn stretches(&self, sort: &Shared<'_>) -> Result<()> {
+    fn stretches(&self, sort: &Shared<'_, Stretch>) -> Result<()> {
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
@@ -491,7 +470,7 @@ impl Search<'_, '_> {
     }
 
     /// Sorts the k-grams of the examined stretches.
-    fn grams(&self, examined: &Repeats, sort: &Shared<'_>) -> Result<()> {
+    fn grams(&self, examined: &Repeats, sort: &Shared<'_, Hashed>) -> Result<()> {
         self.each_unit(
             |unit, parser| {
                 if sort.has(unit) {
@@ -518,7 +497,7 @@ impl Search<'_, '_> {
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are
     /// one.
-    pub fn write(&self, mut sorted: Sorted, join: bool) -> Result<(Repeats, u64)> {
+    pub fn write(&self, mut sorted: Sorted<Repeat>, join: bool) -> Result<(Repeats, u64)> {
         use std::io::Write;
         let file = disk::unnamed(self.scratch)?;
         let failed = || Error::io("write a temporary file in", self.scratch);
@@ -527,7 +506,7 @@ impl Search<'_, '_> {
         let mut written = 0u64;
         let mut open: Option<Repeat> = None;
         loop {
-            let next = sorted.next()?.map(|item| Repeat::of(&item));
+            let next = sorted.next()?;
             if let (true, Some(open), Some(next)) = (join, &mut open, &next)
                 && open.extend(next)
             {
@@ -564,14 +543,35 @@ struct Class {
     members: u64,
 }
 
+item! {
+    /// A member of a class that may share k-grams with other classes.
+    struct Member {
+        /// The first member of the class.
+        first: Place,
+        place: Place,
+        /// The number of k-grams.
+        count: u32,
+        /// Whether the class has no other member.
+        alone: bool,
+    }
+}
+
+item! {
+    /// A k-gram of several classes, and where it occurs first.
+    struct First {
+        place: Place,
+        first: Place,
+    }
+}
+
 /// The sorts into which the classes of equal stretches go.
 struct Classes {
     /// The members of classes that may share k-grams with others, with the class's first one.
-    members: TaggedSorter,
+    members: Sort<Member>,
     /// The first members of these classes, whose k-grams are to be compared.
-    examined: TaggedSorter,
+    examined: Sort<Repeat>,
     /// The repeats of the members of other classes.
-    repeats: TaggedSorter,
+    repeats: Sort<Repeat>,
     /// The members of the only class of the current anchor so far.
     held: Vec<Place>,
     /// Whether members of the current anchor are not held any more.
@@ -591,10 +591,11 @@ impl Classes {
                 _ => Ok(()),
             };
         }
-        self.members.push(Tagged {
-            key: u128::from(class.first.number()) << 64 | u128::from(place.number()),
-            document: class.count,
-            extra: alone.into(),
+        self.members.push(Member {
+            first: class.first,
+            place,
+            count: class.count,
+            alone,
         })
     }
 
@@ -619,7 +620,7 @@ impl Classes {
             count: class.count,
             first: class.first,
         };
-        self.examined.push(stretch.item())?;
+        self.examined.push(stretch)?;
         match class.members {
             1 => self.member(class, class.first, true),
             _ => Ok(()),
@@ -634,7 +635,7 @@ impl Classes {
                 count: class.count,
                 first: class.first,
             };
-            self.repeats.push(repeat.item())?;
+            self.repeats.push(repeat)?;
         }
         self.passing = false;
         Ok(())
@@ -642,11 +643,15 @@ impl Classes {
 }
 
 /// Goes through the stretches of each anchor.
-fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> Result<()> {
+fn group(
+    mut stretches: Sorted<Stretch>,
+    sorts: &mut Classes,
+    context: &Context<'_>,
+) -> Result<u64> {
     let (mut anchor, mut classes, mut taken) = (None, 0u64, 0u64);
     let mut open: Option<Class> = None;
     loop {
-        let next = stretches.next()?.map(|item| Stretch::of(&item));
+        let next = stretches.next()?;
         if let (Some(class), Some(next)) = (&mut open, &next)
             && class.content == next.content
         {
@@ -657,7 +662,7 @@ fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> 
             sorts.member(class, next.place, false)?;
             continue;
         }
-        let same = next.is_some_and(|next| anchor == Some(next.anchor));
+        let same = next.is_some_and(|next| anchor == Some(next.anchor()));
         if let Some(class) = open.take() {
             classes += 1;
             if classes > 1 || same {
@@ -667,14 +672,16 @@ fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> 
                 sorts.end(&class)?;
             }
         }
-        let Some(next) = next else { return Ok(()) };
+        let Some(next) = next else {
+            return Ok(stretches.passed());
+        };
         if !same {
-            (anchor, classes) = (Some(next.anchor), 0);
+            (anchor, classes) = (Some(next.anchor()), 0);
         }
         open = Some(Class {
             content: next.content,
             first: next.place,
-            count: next.count,
+            count: next.count(),
             members: 1,
         });
         taken += 1;
@@ -684,48 +691,36 @@ fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> 
     }
 }
 
-/// Passes on each k-gram of several classes, by place, with its first occurrence.
+/// Passes on each k-gram of several classes, by place, with its first occurrence. Returns the number
+/// of k-grams.
 fn shared_grams(
-    grams: &mut Sorted,
-    firsts: &mut TaggedSorter,
+    grams: Sorted<Hashed>,
+    firsts: &mut Sort<First>,
     context: &Context<'_>,
-) -> Result<()> {
-    let mut push = |place: Place, first: Place| {
-        firsts.push(Tagged {
-            key: place.number().into(),
-            document: first.document,
-            extra: first.token,
-        })
-    };
-    // The hash, the first occurrence, and whether there are more.
-    let mut open: Option<(u128, Place, bool)> = None;
+) -> Result<u64> {
     let mut taken = 0u64;
-    while let Some(item) = grams.next()? {
-        let place = Place {
-            document: item.document,
-            token: item.extra,
-        };
-        match &mut open {
-            Some((hash, first, more)) if *hash == item.key => {
-                if !std::mem::replace(more, true) {
-                    push(*first, *first)?;
+    grams.groups(
+        |gram| gram.hash,
+        |Hashed { place: first, .. }, all| {
+            let is_shared = !all.is_one();
+            while let Some(Hashed { place, .. }) = all.next()? {
+                taken += 1;
+                if taken.is_multiple_of(65536) {
+                    context.stop.check(STAGE)?;
                 }
-                push(place, *first)?;
+                if is_shared {
+                    firsts.push(First { place, first })?;
+                }
             }
-            _ => open = Some((item.key, place, false)),
-        }
-        taken += 1;
-        if taken.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
-    }
-    Ok(())
+            Ok(())
+        },
+    )
 }
 
 /// Passes on the repeats of each member of a class.
 fn resolve(
-    mut members: Sorted,
-    mut firsts: Sorted,
+    mut members: Sorted<Member>,
+    mut firsts: Sorted<First>,
     context: &Context<'_>,
     mut pass: impl FnMut(Repeat) -> Result<()>,
 ) -> Result<()> {
@@ -735,33 +730,28 @@ fn resolve(
     let mut class = None;
     let mut next = firsts.next()?;
     let mut taken = 0u64;
-    while let Some(item) = members.next()? {
-        let (first, place) = ((item.key >> 64) as u64, Place::of(item.key as u64));
-        let (count, alone) = (item.document, item.extra != 0);
+    while let Some(member) = members.next()? {
+        let Member { first, place, .. } = member;
         if class != Some(first) {
             class = Some(first);
             known.clear();
-            known.resize(count as usize, None);
-            while let Some(item) = next
-                && (item.key as u64) < first + u64::from(count)
+            known.resize(member.count as usize, None);
+            while let Some(gram) = next
+                && gram.place.number() < first.number() + u64::from(member.count)
             {
-                let at = (item.key as u64).checked_sub(first);
+                let at = gram.place.number().checked_sub(first.number());
                 if let Some(known) = at.and_then(|at| known.get_mut(at as usize)) {
-                    *known = Some(Place {
-                        document: item.document,
-                        token: item.extra,
-                    });
+                    *known = Some(gram.first);
                 }
                 next = firsts.next()?;
             }
         }
         let mut open: Option<Repeat> = None;
         for (offset, known) in (0..).zip(&known) {
-            let own = Place::of(first).plus(offset);
             let first = match known {
                 Some(first) => *first,
-                None if alone => continue,
-                None => own,
+                None if member.alone => continue,
+                None => first.plus(offset),
             };
             let repeat = Repeat {
                 place: place.plus(offset),
@@ -782,7 +772,7 @@ fn resolve(
             context.stop.check(STAGE)?;
         }
     }
-    // All that is left belongs to no class.
+    // The grams that are left belong to no class.
     while next.is_some() {
         next = firsts.next()?;
     }

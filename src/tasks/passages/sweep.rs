@@ -29,7 +29,8 @@ use super::records::{Records, RecordsReader};
 use super::repeats::{Repeats, Search};
 use crate::Result;
 use crate::base::progress::Context;
-use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::store::item::item;
+use crate::store::{Sort, Sorted};
 
 /// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
 /// heap, and among the new ones.
@@ -72,8 +73,8 @@ pub(super) struct Runs {
     pub count: u64,
     taken: u64,
     /// The beginnings and ends of the unions in each run.
-    events: Sorted,
-    event: Option<Tagged>,
+    events: Sorted<Event>,
+    event: Option<Event>,
 }
 
 impl Runs {
@@ -87,11 +88,11 @@ impl Runs {
         let [begin, begin_low, end, end_low] = self.records.next()?;
         let (mut active, mut most) = (0u32, 0);
         while let Some(event) = self.event
-            && (event.key >> 64) as u64 == number
+            && event.run == number
         {
-            match event.document {
-                END => active -= 1,
-                _ => active += 1,
+            match event.begins {
+                false => active -= 1,
+                true => active += 1,
             }
             most = most.max(active);
             self.event = self.events.next()?;
@@ -104,16 +105,39 @@ impl Runs {
     }
 }
 
-/// Kinds of events. At the same k-gram, what ends comes before what begins.
-const END: u32 = 0;
-const BEGIN: u32 = 1;
+item! {
+    /// A union begins or ends in a run. At the same k-gram, ends come before beginnings.
+    struct Event {
+        run: u64,
+        at: u64,
+        begins: bool,
+    }
+}
+
+item! {
+    /// A repeat by first occurrence.
+    struct Interval {
+        group: u32,
+        begin: u64,
+        count: u32,
+    }
+}
+
+item! {
+    /// The union of intervals of a group.
+    struct United {
+        begin: u64,
+        end: u64,
+        group: u32,
+    }
+}
 
 /// A union: its end, and its group.
 type Union = (u64, u32);
 
 /// What a sweep writes into: the beginnings and ends of unions in runs, and the runs.
 struct Output {
-    events: TaggedSorter,
+    events: Sort<Event>,
     records: Records,
     runs: u64,
 }
@@ -121,12 +145,9 @@ struct Output {
 impl Output {
     /// A union is in the open run from `begin` on.
     fn count(&mut self, begin: u64, (end, _): Union) -> Result<()> {
-        for (at, kind) in [(begin, BEGIN), (end, END)] {
-            self.events.push(Tagged {
-                key: u128::from(self.runs) << 64 | u128::from(at),
-                document: kind,
-                extra: 0,
-            })?;
+        let run = self.runs;
+        for (at, begins) in [(begin, true), (end, false)] {
+            self.events.push(Event { run, at, begins })?;
         }
         Ok(())
     }
@@ -235,51 +256,50 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
 }
 
 /// The unions of the repeats of each group, sorted by where they begin.
-fn unions(search: &Search<'_, '_>, repeats: &Repeats, grouping: Grouping<'_>) -> Result<Sorted> {
+fn unions(
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+    grouping: Grouping<'_>,
+) -> Result<Sorted<United>> {
     let mut by_group = search.sorter("by-group", 4)?;
     repeats.each(search.context, |repeat| {
         let Some(group) = grouping.of(repeat.place.document) else {
             return Ok(());
         };
         let (begin, _) = repeat.line();
-        by_group.push(Tagged {
-            key: u128::from(group) << 96 | u128::from(begin) << 32 | u128::from(repeat.count),
-            document: 0,
-            extra: 0,
+        by_group.push(Interval {
+            group,
+            begin,
+            count: repeat.count,
         })
     })?;
-    let mut by_group = by_group.sorted()?;
     let mut unions = search.sorter("unions", 4)?;
-    let mut open: Option<(u32, u64, u64)> = None;
     let mut taken = 0u64;
-    loop {
-        let next = by_group.next()?.map(|item| {
-            let begin = (item.key >> 32) as u64;
-            let count = u64::from(item.key as u32);
-            ((item.key >> 96) as u32, begin, begin + count)
-        });
-        if let (Some(open), Some(next)) = (&mut open, &next)
-            && open.0 == next.0
-            && next.1 <= open.2
-        {
-            open.2 = open.2.max(next.2);
-            continue;
-        }
-        if let Some((group, begin, end)) = std::mem::replace(&mut open, next) {
-            unions.push(Tagged {
-                key: u128::from(begin) << 64 | u128::from(end),
-                document: group,
-                extra: 0,
-            })?;
-        }
-        if open.is_none() {
-            return unions.sorted();
-        }
-        taken += 1;
-        if taken.is_multiple_of(65536) {
-            search.context.stop.check(STAGE)?;
-        }
-    }
+    by_group.finish()?.groups(
+        |interval| interval.group,
+        |first, all| {
+            let Interval { group, begin, .. } = first;
+            let mut open = United {
+                begin,
+                end: begin,
+                group,
+            };
+            while let Some(Interval { begin, count, .. }) = all.next()? {
+                let end = begin + u64::from(count);
+                if begin <= open.end {
+                    open.end = open.end.max(end);
+                } else {
+                    unions.push(std::mem::replace(&mut open, United { begin, end, group }))?;
+                }
+                taken += 1;
+                if taken.is_multiple_of(65536) {
+                    search.context.stop.check(STAGE)?;
+                }
+            }
+            unions.push(open)
+        },
+    )?;
+    unions.finish()
 }
 
 /// Passes each pair of groups that share a k-gram in at most `most` groups to `pair`, once or
@@ -309,12 +329,11 @@ pub(super) fn sweep(
         context,
     };
     let mut taken = 0u64;
-    while let Some(item) = unions.next()? {
-        let begin = (item.key >> 64) as u64;
+    while let Some(United { begin, end, group }) = unions.next()? {
         if begin != sweep.at {
             sweep.advance(begin)?;
         }
-        sweep.begin((item.key as u64, item.document))?;
+        sweep.begin((end, group))?;
         taken += 1;
         if taken.is_multiple_of(65536) {
             context.stop.check(STAGE)?;
@@ -326,7 +345,7 @@ pub(super) fn sweep(
         records,
         runs,
     } = sweep.output;
-    let mut events = events.sorted()?;
+    let mut events = events.finish()?;
     Ok(Runs {
         records: records.read()?,
         count: runs,

@@ -33,12 +33,12 @@ use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
-use super::grams::Place;
+use super::grams::{Hashed, Place};
 use super::repeats::{REPEATS, Repeat, Repeats, Search, Shared, UNITS};
 use super::{Of, STAGE, Stats};
 use crate::base::budget::ByteSize;
 use crate::engine::cluster::ResultFormat;
-use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::store::{Sort, Sorted};
 use crate::text::parse::{TokenConsumer, Tokens};
 use crate::{Error, Result};
 
@@ -173,7 +173,7 @@ impl TokenConsumer for UnitHash {
 }
 
 /// Puts the units of all documents into a sort.
-fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_>) -> Result<()> {
+fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_, Hashed>) -> Result<()> {
     search.each_unit(
         |unit, parser| {
             if sort.has(unit) {
@@ -190,10 +190,9 @@ fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_>) -> Res
                     let block = text.get(block).unwrap_or_default();
                     parser.plain(block.as_bytes(), &mut hash);
                     if hash.tokens >= config.least {
-                        found.push(Tagged {
-                            key: hash.hash << COUNT_BITS | u128::from(hash.tokens),
-                            document,
-                            extra: token,
+                        found.push(Hashed {
+                            hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),
+                            place: Place { document, token },
                         });
                     }
                     token += hash.tokens;
@@ -226,63 +225,51 @@ pub(super) fn find(
         false => {
             let units = search.of_units(UNITS, |all| sort(search, config, all), false)?;
             let lasting = !units.parts().0.is_empty();
-            let mut units = units.sorted()?.unique();
+            let units = units.finish()?.unique();
             let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
-            compare(search, config, &mut units, &mut repeats)?;
-            stats.units = units.passed();
+            stats.units = compare(search, config, units, &mut repeats)?;
             if lasting {
-                let sorts = &mut [(REPEATS, &mut repeats, true)];
+                let sorts = &mut [(REPEATS, repeats.untyped(), true)];
                 checkpoints.save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
             }
             repeats
         }
     };
-    let (repeats, count) = search.write(repeats.sorted()?, true)?;
+    let (repeats, count) = search.write(repeats.finish()?, true)?;
     stats.repeats = count;
     Ok(repeats)
 }
 
-/// Passes on the units that equal others, with the first one.
+/// Passes on the units that equal others, with the first one. Returns the number of units.
 fn compare(
     search: &Search<'_, '_>,
     config: &UnitsConfig,
-    units: &mut Sorted,
-    repeats: &mut TaggedSorter,
-) -> Result<()> {
-    let mut push = |key: u128, place: Place, first: Place| {
-        let count = key as u32;
-        repeats.push(
-            Repeat {
-                place,
-                count,
-                first,
-            }
-            .item(),
-        )
-    };
-    // The key, the first occurrence, and whether there are more.
-    let mut open: Option<(u128, Place, bool)> = None;
+    units: Sorted<Hashed>,
+    repeats: &mut Sort<Repeat>,
+) -> Result<u64> {
     let mut taken = 0u64;
-    while let Some(item) = units.next()? {
-        let place = Place {
-            document: item.document,
-            token: item.extra,
-        };
-        let in_scope =
-            |first: &Place| config.scope == Scope::Collection || first.document == place.document;
-        match &mut open {
-            Some((key, first, more)) if *key == item.key && in_scope(first) => {
-                if !std::mem::replace(more, true) {
-                    push(*key, *first, *first)?;
+    let scope = |unit: &Hashed| match config.scope {
+        Scope::Collection => 0,
+        Scope::Document => unit.place.document,
+    };
+    units.groups(
+        |unit| (unit.hash, scope(unit)),
+        |Hashed { hash, place: first }, all| {
+            let (count, is_repeated) = (hash as u32, !all.is_one());
+            while let Some(Hashed { place, .. }) = all.next()? {
+                taken += 1;
+                if taken.is_multiple_of(65536) {
+                    search.context.stop.check(STAGE)?;
                 }
-                push(*key, place, *first)?;
+                if is_repeated {
+                    repeats.push(Repeat {
+                        place,
+                        first,
+                        count,
+                    })?;
+                }
             }
-            _ => open = Some((item.key, place, false)),
-        }
-        taken += 1;
-        if taken.is_multiple_of(65536) {
-            search.context.stop.check(STAGE)?;
-        }
-    }
-    Ok(())
+            Ok(())
+        },
+    )
 }

@@ -6,9 +6,10 @@ use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, Names};
 use crate::engine::sample::Sampled;
+use crate::store::Sort;
 use crate::store::disk::AtomicFile;
+use crate::store::item::item;
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{Tagged, sort_tagged};
 use std::fmt::Write;
 
 use super::components::{Components, WithRoot};
@@ -59,6 +60,17 @@ impl Likeness {
     }
 }
 
+item! {
+    /// A member of a cluster in a sort.
+    struct Placed {
+        /// The first document of the cluster.
+        root: u32,
+        document: u32,
+        /// The first document with its MD5.
+        first: u32,
+    }
+}
+
 /// Passes the members of all clusters to `take`. They come from a sort by root and document.
 pub(super) fn each_member(
     workspace: &Workspace,
@@ -80,37 +92,35 @@ pub(super) fn each_member(
             })
     };
     let scratch = workspace.scratch(context)?;
-    sort_tagged(
-        scratch.path(),
-        "clusters",
-        memory,
-        |push| {
-            Catalogue::each_representative(workspace, |document, first| {
-                let Some((root, _)) = components.cluster(document) else {
-                    return Ok(());
-                };
-                push(Tagged {
-                    key: root.into(),
-                    document,
-                    extra: first,
-                })
-            })
-        },
-        |member| {
-            let (root, document, first) = (member.key as u32, member.document, member.extra);
-            take(&Member {
-                cluster: components.cluster(root).map_or(0, |(_, number)| number),
-                root,
-                document,
-                kind: match document {
-                    d if d == root => "representative",
-                    d if d != first => "exact",
-                    _ => "near",
-                },
-                likeness: likeness(root, first),
-            })
-        },
-    )?;
+    let mut sort = Sort::scratch(&scratch.path().join("clusters"), memory)?;
+    Catalogue::each_representative(workspace, |document, first| {
+        let Some((root, _)) = components.cluster(document) else {
+            return Ok(());
+        };
+        sort.push(Placed {
+            root,
+            document,
+            first,
+        })
+    })?;
+    sort.finish()?.for_each(|member| {
+        let Placed {
+            root,
+            document,
+            first,
+        } = member;
+        take(&Member {
+            cluster: components.cluster(root).map_or(0, |(_, number)| number),
+            root,
+            document,
+            kind: match document {
+                d if d == root => "representative",
+                d if d != first => "exact",
+                _ => "near",
+            },
+            likeness: likeness(root, first),
+        })
+    })?;
     Ok(())
 }
 

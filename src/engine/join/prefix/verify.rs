@@ -17,8 +17,9 @@ use crate::engine::collection::{self, LoadedSets, MappedSets, Wanted, position};
 use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::engine::sample::{SampleEntry, Sampled};
 use crate::engine::sort::{Record, RunEntry, RunWriter};
+use crate::store::item::item;
 use crate::store::workspace::Workspace;
-use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
+use crate::store::{HEADER_BYTES, Kind, Sort, disk};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;
@@ -373,6 +374,14 @@ impl Verifying<'_, '_> {
     }
 }
 
+item! {
+    /// A member of a cluster, behind the cluster's first document.
+    struct Member {
+        root: u32,
+        document: u32,
+    }
+}
+
 /// A link from each member of a cluster to its first document, with their shared count. The links
 /// do not depend on which pairs were verified to find the clusters.
 fn links<K: Key>(
@@ -386,38 +395,24 @@ fn links<K: Key>(
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let number = list::part_number(workspace);
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
-    let members = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
-        for document in 0..documents {
-            let root = clusters.find(document);
-            if root != document {
-                push(Tagged {
-                    key: root.into(),
-                    document,
-                    extra: 0,
-                })?;
-            }
+    let mut members = Sort::scratch(&scratch.path().join("links"), ByteSize(LINKS_BYTES))?;
+    for document in 0..documents {
+        let root = clusters.find(document);
+        if root != document {
+            members.push(Member { root, document })?;
         }
-        Ok(())
-    };
+    }
     let mut n = 0u64;
-    let link = |member: Tagged| {
+    let links = members.finish()?.for_each(|Member { root, document }| {
         if n.is_multiple_of(4096) {
             join.context.stop.check(STAGE)?;
             join.context.progress.at(n);
         }
         n += 1;
-        let (root, document) = (member.key as u32, member.document);
         let key = Pair::key(root, document);
         let value = verifier.shared::<K>(root, document, 0)?.unwrap_or(0);
         out.push(Record { key, value })
-    };
-    let links = sort_tagged(
-        scratch.path(),
-        "links",
-        ByteSize(LINKS_BYTES),
-        members,
-        link,
-    )?;
+    })?;
     drop(scratch);
     let part = out.finish()?;
     list::committed(workspace, join.config, part, None, links)

@@ -11,8 +11,9 @@
 //! how many bytes its numbers take, and those bytes ("Sorted" in FORMAT.md).
 //!
 //! # Sorts that outlive the process
-//! The parts of a sort that [`TaggedSorter::continued`] began stay when it is dropped, so that a
-//! record can name them, and a later sort goes on with them.
+//! [`Sort::scratch`] sorts in a directory that is removed at the end. The parts of a sort that
+//! [`Sort::resumed`] began are kept when it is dropped, so that a record can name them, and a later
+//! sort continues with them.
 //!
 //! # Cost
 //! Memory: the buffer, and about 42 KiB for each part that is merged. One thread sorts. On disk, an
@@ -22,11 +23,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use super::disk;
+use super::item::Item;
 use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
-use super::small::Tagged;
 use crate::base::budget::ByteSize;
 use crate::base::limits;
 use crate::{Error, Result};
@@ -44,53 +46,30 @@ const BLOCK_ITEMS: usize = 512;
 /// The most bytes of an item in a block.
 const MOST_BYTES: usize = 2 + ITEM_BYTES;
 
-/// A [`Tagged`] whose alignment wastes no memory; of the same order.
+/// The numbers of an item, two by two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Item {
-    high: u64,
-    low: u64,
-    document: u32,
-    extra: u32,
-}
+struct Packed(u64, u64, u64);
 
-impl From<Tagged> for Item {
-    fn from(item: Tagged) -> Item {
-        Item {
-            high: (item.key >> 64) as u64,
-            low: item.key as u64,
-            document: item.document,
-            extra: item.extra,
-        }
-    }
-}
-
-impl From<Item> for Tagged {
-    fn from(item: Item) -> Tagged {
-        Tagged {
-            key: u128::from(item.high) << 64 | u128::from(item.low),
-            document: item.document,
-            extra: item.extra,
-        }
-    }
-}
-
-impl Item {
-    /// Its numbers, which are compared one after the other.
+impl Packed {
     #[inline]
-    fn numbers(&self) -> [u64; 5] {
-        let Item {
-            high,
-            low,
-            document,
-            extra,
-        } = *self;
-        [
-            high,
-            low >> 32,
-            u64::from(low as u32),
-            document.into(),
-            extra.into(),
-        ]
+    fn new([a, b, c, d, e, f]: [u32; 6]) -> Packed {
+        let two = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        Packed(two(a, b), two(c, d), two(e, f))
+    }
+
+    #[inline]
+    fn words(self) -> [u32; 6] {
+        let Packed(high, middle, low) = self;
+        let [a, b, c] = [high, middle, low].map(|two| ((two >> 32) as u32, two as u32));
+        [a.0, a.1, b.0, b.1, c.0, c.1]
+    }
+
+    /// Its numbers as they are in a part.
+    #[inline]
+    fn numbers(self) -> [u64; 5] {
+        let Packed(high, middle, low) = self;
+        let last = |two: u64| u64::from(two as u32);
+        [high, middle >> 32, last(middle), low >> 32, last(low)]
     }
 }
 
@@ -104,7 +83,7 @@ fn width(number: u64) -> usize {
 struct Block {
     bytes: Vec<u8>,
     items: usize,
-    before: Item,
+    before: Packed,
 }
 
 impl Block {
@@ -112,13 +91,13 @@ impl Block {
         Block {
             bytes: Vec::with_capacity(BLOCK_ITEMS * MOST_BYTES),
             items: 0,
-            before: Item::default(),
+            before: Packed::default(),
         }
     }
 
     /// Appends an item, which is not less than the one before it.
     #[inline]
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: Packed) {
         let before = std::mem::replace(&mut self.before, item).numbers();
         let mut numbers = item.numbers();
         for (number, before) in numbers.iter_mut().zip(before) {
@@ -146,7 +125,7 @@ impl Block {
         part.put(&(self.bytes.len() as u32).to_le_bytes())?;
         part.put(&self.bytes)?;
         self.bytes.clear();
-        (self.items, self.before) = (0, Item::default());
+        (self.items, self.before) = (0, Packed::default());
         Ok(())
     }
 }
@@ -175,7 +154,7 @@ impl Writer {
     }
 
     #[inline]
-    fn push(&mut self, item: Item) -> Result<()> {
+    fn push(&mut self, item: Packed) -> Result<()> {
         self.block.push(item);
         self.items += 1;
         match self.block.items {
@@ -195,15 +174,15 @@ impl Writer {
     }
 }
 
-/// A sort into which items are pushed.
-pub struct TaggedSorter {
+/// What a sort has that does not depend on the type of its items.
+pub(crate) struct Parts {
     place: PathBuf,
-    /// Whether the parts stay, and so must be durable.
+    /// Whether the parts are kept, and so must be durable.
     lasting: bool,
     parameters: u128,
     capacity: usize,
     files: usize,
-    buffer: Vec<Item>,
+    buffer: Vec<Packed>,
     /// Items in the parts and in the buffer.
     pushed: u64,
     /// The number of the next part.
@@ -213,36 +192,10 @@ pub struct TaggedSorter {
     merged: Vec<PathBuf>,
 }
 
-impl TaggedSorter {
-    /// Begins a sort in the directory `place`, with about `memory`. There must be nothing in its
-    /// place.
-    pub fn create(place: &Path, memory: ByteSize) -> Result<TaggedSorter> {
-        disk::create_directory(place)?;
-        Ok(TaggedSorter::new(place, memory))
-    }
-
-    /// Goes on with a sort whose parts, in a directory of parts with these parameters, stay. Its
-    /// parts have the number `next` and those after it.
-    #[must_use]
-    pub fn continued(
-        (directory, parameters): (&Path, u128),
-        next: u64,
-        parts: Vec<PartInfo>,
-        memory: ByteSize,
-    ) -> TaggedSorter {
-        TaggedSorter {
-            lasting: true,
-            parameters,
-            pushed: parts.iter().map(|part| part.records).sum(),
-            next,
-            parts,
-            ..TaggedSorter::new(directory, memory)
-        }
-    }
-
-    fn new(place: &Path, memory: ByteSize) -> TaggedSorter {
+impl Parts {
+    fn new(place: &Path, memory: ByteSize) -> Parts {
         let items = (memory.as_len() / ITEM_BYTES).max(LEAST_ITEMS);
-        TaggedSorter {
+        Parts {
             place: place.to_path_buf(),
             lasting: false,
             parameters: 0,
@@ -256,8 +209,8 @@ impl TaggedSorter {
         }
     }
 
-    /// Adds an item.
-    pub fn push(&mut self, item: Tagged) -> Result<()> {
+    #[inline]
+    fn push(&mut self, item: Packed) -> Result<()> {
         if self.buffer.len() == self.capacity {
             self.spill()?;
         }
@@ -265,19 +218,18 @@ impl TaggedSorter {
             // Pages that are not used are not memory, so the whole buffer costs nothing before.
             self.buffer.reserve_exact(self.capacity - self.buffer.len());
         }
-        self.buffer.push(item.into());
+        self.buffer.push(item);
         self.pushed += 1;
         Ok(())
     }
 
     /// The parts, and the number of the next one.
-    #[must_use]
     pub fn parts(&self) -> (&[PartInfo], u64) {
         (&self.parts, self.next)
     }
 
-    /// Parts that are not needed any more if no record names them. Those of a sort that does not
-    /// last are removed already.
+    /// Parts that are not needed any more if no record names them. A scratch sort has removed its
+    /// own already.
     pub fn take_merged(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.merged)
     }
@@ -326,88 +278,215 @@ impl TaggedSorter {
         self.buffer = Vec::new();
         Ok(())
     }
+}
+
+/// A sort into which items are pushed.
+pub struct Sort<T> {
+    parts: Parts,
+    items: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Item> Sort<T> {
+    /// Begins a sort in the directory `place`, which must not exist, with about `memory`.
+    pub fn scratch(place: &Path, memory: ByteSize) -> Result<Sort<T>> {
+        disk::create_directory(place)?;
+        Ok(Sort::with(Parts::new(place, memory)))
+    }
+
+    /// Continues a sort whose parts, in a directory of parts with these parameters, are kept. New
+    /// parts are numbered from `next` on.
+    #[must_use]
+    pub fn resumed(
+        (directory, parameters): (&Path, u128),
+        next: u64,
+        parts: Vec<PartInfo>,
+        memory: ByteSize,
+    ) -> Sort<T> {
+        Sort::with(Parts {
+            lasting: true,
+            parameters,
+            pushed: parts.iter().map(|part| part.records).sum(),
+            next,
+            parts,
+            ..Parts::new(directory, memory)
+        })
+    }
+
+    fn with(parts: Parts) -> Sort<T> {
+        let items = PhantomData;
+        Sort { parts, items }
+    }
+
+    /// Adds an item.
+    #[inline]
+    pub fn push(&mut self, item: T) -> Result<()> {
+        self.parts.push(Packed::new(item.words()))
+    }
+
+    /// The parts, and the number of the next one.
+    #[must_use]
+    pub fn parts(&self) -> (&[PartInfo], u64) {
+        self.parts.parts()
+    }
+
+    /// The sort without the type of its items.
+    pub(crate) fn untyped(&mut self) -> &mut Parts {
+        &mut self.parts
+    }
+
+    /// Writes all items to parts, and gives the memory of the buffer back.
+    pub fn flush(&mut self) -> Result<()> {
+        self.parts.flush()
+    }
 
     /// The items, in order.
-    pub fn sorted(mut self) -> Result<Sorted> {
-        self.buffer.sort_unstable();
-        let mut merged = self.merged()?;
-        merged.add(self.buffer)?;
+    pub fn finish(self) -> Result<Sorted<T>> {
+        let mut parts = self.parts;
+        parts.buffer.sort_unstable();
+        let mut merged = parts.merged()?;
+        merged.add(std::mem::take(&mut parts.buffer))?;
         Ok(Sorted {
             merged,
-            place: self.place,
-            lasting: self.lasting,
-            pushed: self.pushed,
+            parts,
             taken: 0,
             unique: false,
             passed: 0,
             last: None,
+            items: PhantomData,
         })
     }
 }
 
 /// The items of a sort, in order.
-pub struct Sorted {
+pub struct Sorted<T> {
     merged: Merged,
-    place: PathBuf,
-    lasting: bool,
-    pushed: u64,
+    parts: Parts,
     taken: u64,
-    /// Whether equal items are passed on once, the number of those passed on, and the last one.
+    /// Whether equal items are passed on once, the number of items passed on, and the last one.
     unique: bool,
     passed: u64,
-    last: Option<Item>,
+    last: Option<Packed>,
+    items: PhantomData<fn() -> T>,
 }
 
-impl Sorted {
+impl<T: Item> Sorted<T> {
     /// Passes on each item once, however often it was pushed.
     #[must_use]
-    pub fn unique(self) -> Sorted {
-        Sorted {
-            unique: true,
-            ..self
-        }
+    pub fn unique(self) -> Sorted<T> {
+        let unique = true;
+        Sorted { unique, ..self }
     }
 
     /// The number of items passed on so far.
-    #[must_use]
-    pub fn passed(&self) -> u64 {
+    pub(crate) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// The next item; `None` after the last one, when the parts are checked, and removed if they
-    /// do not last.
+    /// The next item. After the last one it checks the parts, removes the directory of a scratch
+    /// sort, and returns `None`.
+    #[inline]
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
-    pub fn next(&mut self) -> Result<Option<Tagged>> {
+    pub fn next(&mut self) -> Result<Option<T>> {
         while let Some(item) = self.merged.next()? {
             self.taken += 1;
             if self.unique && self.last.replace(item) == Some(item) {
                 continue;
             }
             self.passed += 1;
-            return Ok(Some(item.into()));
+            return Ok(Some(T::of(item.words())));
         }
-        if self.taken != self.pushed {
+        self.end().map(|()| None)
+    }
+
+    #[cold]
+    fn end(&self) -> Result<()> {
+        let Parts { place, pushed, .. } = &self.parts;
+        if self.taken != *pushed {
             return Err(Error::Corrupt {
-                path: self.place.clone(),
+                path: place.clone(),
                 offset_bytes: None,
                 what: "items that came back from sorting".into(),
-                expected: self.pushed.to_string(),
+                expected: pushed.to_string(),
                 found: self.taken.to_string(),
             });
         }
-        if !self.lasting {
-            disk::remove_tree(&self.place)?;
+        match self.parts.lasting {
+            true => Ok(()),
+            false => disk::remove_tree(place),
         }
-        Ok(None)
+    }
+
+    /// Passes each item to `each`. Returns the number of items.
+    pub fn for_each(mut self, mut each: impl FnMut(T) -> Result<()>) -> Result<u64> {
+        while let Some(item) = self.next()? {
+            each(item)?;
+        }
+        Ok(self.passed)
+    }
+
+    /// Calls `each` for each key, with the first item of the key and all its items, which are next
+    /// to each other. It need not take them all. Returns the number of items.
+    pub fn groups<K: Eq>(
+        mut self,
+        key: impl Fn(&T) -> K,
+        mut each: impl FnMut(T, &mut Group<'_, T>) -> Result<()>,
+    ) -> Result<u64> {
+        let mut next = self.next()?;
+        while let Some(first) = next {
+            let of = key(&first);
+            let is_same = |item: &T| key(item) == of;
+            next = self.next()?;
+            let mut group = Group {
+                sorted: &mut self,
+                is_same: &is_same,
+                first: Some(first),
+                next,
+            };
+            each(first, &mut group)?;
+            while group.next()?.is_some() {}
+            next = group.next;
+        }
+        Ok(self.passed)
+    }
+}
+
+/// The items of one key.
+pub struct Group<'s, T> {
+    sorted: &'s mut Sorted<T>,
+    is_same: &'s dyn Fn(&T) -> bool,
+    /// The first item, until it is taken.
+    first: Option<T>,
+    /// The item after it in the sort, or the next one.
+    next: Option<T>,
+}
+
+impl<T: Item> Group<'_, T> {
+    /// Whether no item of the key follows those that were taken and the first one.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        !self.next.is_some_and(|item| (self.is_same)(&item))
+    }
+
+    /// The next item of the key; `None` after the last one.
+    #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
+    pub fn next(&mut self) -> Result<Option<T>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        let same = self.next.filter(|item| (self.is_same)(item));
+        if same.is_some() {
+            self.next = self.sorted.next()?;
+        }
+        Ok(same)
     }
 }
 
 /// Sorted parts and a sorted buffer, merged.
 struct Merged {
     files: Vec<Reader>,
-    buffer: std::vec::IntoIter<Item>,
+    buffer: std::vec::IntoIter<Packed>,
     /// The next item of each file, and of the buffer, whose number follows those of the files.
-    heads: BinaryHeap<Reverse<(Item, usize)>>,
+    heads: BinaryHeap<Reverse<(Packed, usize)>>,
 }
 
 impl Merged {
@@ -427,7 +506,7 @@ impl Merged {
     }
 
     /// Adds sorted items.
-    fn add(&mut self, items: Vec<Item>) -> Result<()> {
+    fn add(&mut self, items: Vec<Packed>) -> Result<()> {
         self.buffer = items.into_iter();
         if !self.files.is_empty()
             && let Some(item) = self.buffer.next()
@@ -437,7 +516,7 @@ impl Merged {
         Ok(())
     }
 
-    fn next_of(&mut self, n: usize) -> Result<Option<Item>> {
+    fn next_of(&mut self, n: usize) -> Result<Option<Packed>> {
         match self.files.get_mut(n) {
             Some(file) => file.next(),
             None => Ok(self.buffer.next()),
@@ -445,7 +524,7 @@ impl Merged {
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<Item>> {
+    fn next(&mut self) -> Result<Option<Packed>> {
         if self.files.is_empty() {
             return Ok(self.buffer.next());
         }
@@ -477,21 +556,25 @@ struct Reader {
     /// Items that are left in the block, and blocks with them in the part.
     left: usize,
     records: u64,
-    before: Item,
+    before: Packed,
 }
 
 impl Reader {
     fn open(directory: &Path, parameters: u128, part: &PartInfo) -> Result<Reader> {
         let path = directory.join(&part.name);
         let part = PartReader::open(&path, Kind::Sorted, Some(parameters), Some(part))?;
-        Ok(Reader {
-            part: Some(part.reading(READ_BYTES)),
+        Ok(Reader::new(part.reading(READ_BYTES)))
+    }
+
+    fn new(part: PartReader) -> Reader {
+        Reader {
+            part: Some(part),
             bytes: Vec::new(),
             at: 0,
             left: 0,
             records: 0,
-            before: Item::default(),
-        })
+            before: Packed::default(),
+        }
     }
 
     /// Reads the next block; `false` if there is none.
@@ -520,13 +603,13 @@ impl Reader {
         self.bytes.clear();
         self.bytes.extend_from_slice(part.take(bytes)?);
         self.bytes.resize(bytes + MOST_BYTES, 0);
-        (self.at, self.left, self.before) = (0, items, Item::default());
+        (self.at, self.left, self.before) = (0, items, Packed::default());
         self.records += items as u64;
         Ok(true)
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<Item>> {
+    fn next(&mut self) -> Result<Option<Packed>> {
         if self.left == 0 && !self.block()? {
             return Ok(None);
         }
@@ -542,7 +625,7 @@ impl Reader {
 
     /// The next item of the block; `None` if there is none.
     #[inline]
-    fn item(&mut self) -> Option<Item> {
+    fn item(&mut self) -> Option<Packed> {
         let widths = u16::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk()?);
         let mut at = self.at + 2;
         let mut number = |width: u16, most: u16| {
@@ -570,13 +653,13 @@ impl Reader {
             }
         }
         self.at = at;
-        let [high, middle, low, document, extra] = numbers;
-        (at + MOST_BYTES <= self.bytes.len()).then_some(Item {
-            high,
-            low: u64::from(u32::try_from(middle).ok()?) << 32 | u64::from(u32::try_from(low).ok()?),
-            document: u32::try_from(document).ok()?,
-            extra: u32::try_from(extra).ok()?,
-        })
+        let [high, rest @ ..] = numbers;
+        let two = |high, low| {
+            let (high, low) = (u32::try_from(high).ok()?, u32::try_from(low).ok()?);
+            Some(u64::from(high) << 32 | u64::from(low))
+        };
+        let item = Packed(high, two(rest[0], rest[1])?, two(rest[2], rest[3])?);
+        (at + MOST_BYTES <= self.bytes.len()).then_some(item)
     }
 
     #[cold]
@@ -588,24 +671,17 @@ impl Reader {
     }
 }
 
-/// Reads a part from end to end, and passes on its items until `each` returns `false`.
+/// Reads a part from end to end, and passes on the numbers of its items until `each` returns
+/// `false`.
 pub(crate) fn read_sorted(
     path: &Path,
     parameters: Option<u128>,
     info: Option<&PartInfo>,
-    mut each: impl FnMut(Tagged) -> Result<bool>,
+    mut each: impl FnMut([u32; 6]) -> Result<bool>,
 ) -> Result<()> {
-    let part = PartReader::open(path, Kind::Sorted, parameters, info)?;
-    let mut reader = Reader {
-        part: Some(part),
-        bytes: Vec::new(),
-        at: 0,
-        left: 0,
-        records: 0,
-        before: Item::default(),
-    };
+    let mut reader = Reader::new(PartReader::open(path, Kind::Sorted, parameters, info)?);
     while let Some(item) = reader.next()? {
-        if !each(item.into())? {
+        if !each(item.words())? {
             break;
         }
     }
@@ -617,33 +693,43 @@ mod tests {
     use super::*;
     use crate::base::random::Random;
 
-    fn sorter(place: &Path, files: usize) -> TaggedSorter {
-        TaggedSorter {
-            files,
-            ..TaggedSorter::create(place, ByteSize(0)).unwrap()
+    impl Item for [u32; 6] {
+        fn words(&self) -> [u32; 6] {
+            *self
+        }
+
+        fn of(words: [u32; 6]) -> Self {
+            words
         }
     }
 
-    fn all(mut sorted: Sorted) -> Vec<Tagged> {
+    fn scratch(place: &Path, files: usize) -> Sort<[u32; 6]> {
+        let mut sort = Sort::scratch(place, ByteSize(0)).unwrap();
+        sort.parts.files = files;
+        sort
+    }
+
+    fn all(sorted: Sorted<[u32; 6]>) -> Vec<[u32; 6]> {
         let mut back = Vec::new();
-        while let Some(item) = sorted.next().unwrap() {
+        let each = |item| {
             back.push(item);
-        }
+            Ok(())
+        };
+        sorted.for_each(each).unwrap();
         back
     }
 
     /// Numbers of every width, of which many are equal.
-    fn items(count: usize, seed: u64) -> Vec<Tagged> {
+    fn items(count: usize, seed: u64) -> Vec<[u32; 6]> {
         let mut random = Random::new(seed);
         let mut number = |bits: u32| match random.below(3) {
             0 => 0,
             1 => random.next() >> (64 - bits),
             _ => random.next() >> (64 - 1 - random.below(bits.into())),
         };
-        let mut item = || Tagged {
-            key: u128::from(number(64)) << 64 | u128::from(number(64)),
-            document: number(32) as u32,
-            extra: number(32) as u32,
+        let mut item = || {
+            let key = (number(64), number(64));
+            Packed(key.0, key.1, number(32) << 32 | number(32)).words()
         };
         (0..count).map(|_| item()).collect()
     }
@@ -660,11 +746,11 @@ mod tests {
             (100_000, 2),
         ] {
             let directory = tempfile::tempdir().unwrap();
-            let mut sorter = sorter(&directory.path().join("t"), files);
+            let mut sorter = scratch(&directory.path().join("t"), files);
             let mut expected = items(n, n as u64);
             expected.iter().for_each(|item| sorter.push(*item).unwrap());
             expected.sort_unstable();
-            assert_eq!(all(sorter.sorted().unwrap()), expected);
+            assert_eq!(all(sorter.finish().unwrap()), expected);
             assert_eq!(disk::list(directory.path()).unwrap(), Vec::<String>::new());
         }
     }
@@ -677,27 +763,27 @@ mod tests {
         for stop in [0, 1, 1023, 1024, 1025, 3000, 5000] {
             let directory = tempfile::tempdir().unwrap();
             let place = (directory.path(), 7);
-            let mut first = TaggedSorter::continued(place, 2 << 32, Vec::new(), ByteSize(0));
+            let mut first = Sort::resumed(place, 2 << 32, Vec::new(), ByteSize(0));
             let mut rest = &expected[..stop];
             rest.iter().for_each(|item| first.push(*item).unwrap());
             let (parts, next) = first.parts();
             let parts = parts.to_vec();
             let sorted: u64 = parts.iter().map(|part| part.records).sum();
             assert_eq!(sorted, stop.saturating_sub(1) as u64 / 1024 * 1024);
-            let mut second = TaggedSorter::continued(place, next, parts, ByteSize(0));
+            let mut second = Sort::resumed(place, next, parts, ByteSize(0));
             drop(first);
             // Some of those that are there are pushed again.
             rest = &expected[sorted as usize / 2..];
             rest.iter().for_each(|item| second.push(*item).unwrap());
-            second.spill().unwrap();
+            second.parts.spill().unwrap();
             let mut once = expected.clone();
             once.sort_unstable();
             once.dedup();
             let (parts, next) = second.parts();
             let (parts, next) = (parts.to_vec(), next);
-            assert_eq!(all(second.sorted().unwrap().unique()), once);
-            let third = TaggedSorter::continued(place, next, parts, ByteSize(0));
-            assert_eq!(all(third.sorted().unwrap().unique()), once);
+            assert_eq!(all(second.finish().unwrap().unique()), once);
+            let third = Sort::resumed(place, next, parts, ByteSize(0));
+            assert_eq!(all(third.finish().unwrap().unique()), once);
             expected.rotate_left(17);
         }
     }
@@ -707,10 +793,10 @@ mod tests {
     fn damage_is_found() {
         let directory = tempfile::tempdir().unwrap();
         let place = (directory.path(), 7);
-        let mut sorter = TaggedSorter::continued(place, 1, Vec::new(), ByteSize(0));
+        let mut sorter = Sort::resumed(place, 1, Vec::new(), ByteSize(0));
         let given = items(700, 5);
         given.iter().for_each(|item| sorter.push(*item).unwrap());
-        sorter.spill().unwrap();
+        sorter.parts.spill().unwrap();
         let part = sorter.parts().0[0].clone();
         let path = directory.path().join(&part.name);
         let whole = std::fs::read(&path).unwrap();
