@@ -194,20 +194,17 @@ impl<'w> Checkpoints<'w> {
     /// A sort into which the items of units come.
     pub fn sort<'c, T: Item>(&'c self, name: &'static str, memory: ByteSize) -> UnitSort<'c, T> {
         let units = self.saved(|saved| saved.sorts.get(name).map(|sort| sort.units.clone()));
-        UnitSort {
-            sorter: self.sorter(name, memory),
-            units: units.unwrap_or_default(),
-            more: false,
-            save: Some(Box::new(move |sorter, units| {
-                self.save(&mut [sorter], |record, sorters| {
-                    let sort = record.sorts.entry(name.into()).or_default();
-                    for sorter in sorters {
-                        sort.parts = sorter.parts().0.to_vec();
-                    }
-                    sort.units.clone_from(units);
-                })
-            })),
-        }
+        let save: Save<'c> = Box::new(move |sorter, units| {
+            self.save(&mut [sorter], |record, sorters| {
+                let sort = record.sorts.entry(name.into()).or_default();
+                for sorter in sorters {
+                    sort.parts = sorter.parts().0.to_vec();
+                }
+                sort.units.clone_from(units);
+            })
+        });
+        let sorter = self.sorter(name, memory);
+        UnitSort::new(sorter, units.unwrap_or_default(), Some(save))
     }
 
     /// Changes the record. The parts of `sorter` that the record does not name any more are
@@ -325,9 +322,12 @@ fn names(record: &Checkpoint) -> Vec<String> {
     parts.map(|(_, part)| part.name.clone()).collect()
 }
 
-/// A sort of the items of units. It is saved when it has a new part, if more units are done than
-/// before: so a command that fails at the same place again and again leaves no more each time.
-pub(crate) struct UnitSort<'c, T> {
+/// A sort of the items of units, which several threads share. It is saved when it has a new part, if
+/// more units are done than before: so a command that fails at the same place again and again leaves
+/// no more each time.
+pub(crate) struct UnitSort<'c, T>(Mutex<UnitState<'c, T>>);
+
+struct UnitState<'c, T> {
     sorter: Sort<T>,
     units: Units,
     /// Whether units were done since it was saved.
@@ -339,44 +339,57 @@ pub(crate) struct UnitSort<'c, T> {
 type Save<'c> = Box<dyn Fn(&mut Parts, &Units) -> Result<()> + Send + 'c>;
 
 impl<'c, T: Item> UnitSort<'c, T> {
+    fn new(sorter: Sort<T>, units: Units, save: Option<Save<'c>>) -> UnitSort<'c, T> {
+        UnitSort(Mutex::new(UnitState {
+            sorter,
+            units,
+            more: false,
+            save,
+        }))
+    }
+
     /// A sort that is not saved.
     pub fn temporary(sorter: Sort<T>) -> UnitSort<'c, T> {
-        UnitSort {
-            sorter,
-            units: Units::default(),
-            more: false,
-            save: None,
-        }
+        UnitSort::new(sorter, Units::default(), None)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, UnitState<'c, T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it has all items of a unit.
     pub fn has(&self, unit: usize) -> bool {
-        self.units.has(unit)
+        self.lock().units.has(unit)
     }
 
-    /// Adds an item.
-    pub fn push(&mut self, item: T) -> Result<()> {
-        let before = self.sorter.parts().1;
-        self.sorter.push(item)?;
-        if self.more
-            && self.sorter.parts().1 != before
-            && let Some(save) = &self.save
-        {
-            save(self.sorter.untyped(), &self.units)?;
-            self.more = false;
+    /// Adds items that a thread has collected.
+    pub fn push(&self, items: &mut Vec<T>) -> Result<()> {
+        let state = &mut *self.lock();
+        for item in items.drain(..) {
+            let before = state.sorter.parts().1;
+            state.sorter.push(item)?;
+            if state.more
+                && state.sorter.parts().1 != before
+                && let Some(save) = &state.save
+            {
+                save(state.sorter.untyped(), &state.units)?;
+                state.more = false;
+            }
         }
         Ok(())
     }
 
     /// All items of a unit were added.
-    pub fn done(&mut self, unit: usize) {
-        self.units.add(unit);
-        self.more = true;
+    pub fn done(&self, unit: usize) {
+        let mut state = self.lock();
+        state.units.add(unit);
+        state.more = true;
     }
 
     /// The sort, which has all items.
     pub fn into_sorter(self) -> Sort<T> {
-        self.sorter
+        let state = self.0.into_inner();
+        state.unwrap_or_else(PoisonError::into_inner).sorter
     }
 }
 

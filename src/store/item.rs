@@ -9,74 +9,60 @@ pub trait Item: Copy {
     fn of(words: [u32; 6]) -> Self;
 }
 
-/// A field of an item: one number of 32 bits or several, whose order is that of the field.
-pub(crate) trait Field: Sized {
-    /// Writes its numbers. Returns the rest of `words`.
-    fn put(self, words: &mut [u32]) -> &mut [u32];
+/// A field of an item: a number whose order is that of the field.
+pub(crate) trait Field: Copy {
+    /// Bits of the number, a multiple of 32.
+    const BITS: u32;
 
-    /// Reads its numbers. Returns also the rest of `words`.
-    fn take(words: &[u32]) -> (Self, &[u32]);
-}
+    fn number(self) -> u128;
+    fn of(number: u128) -> Self;
 
-impl Field for u32 {
+    /// Writes the number at the end of the first `at` words.
     #[inline(always)]
-    fn put(self, words: &mut [u32]) -> &mut [u32] {
-        let (own, rest) = words.split_at_mut(1);
-        own[0] = self;
-        rest
+    fn put(self, words: &mut [u32; 6], at: &mut usize) {
+        for n in (0..Self::BITS / 32).rev() {
+            words[*at] = (self.number() >> (32 * n)) as u32;
+            *at += 1;
+        }
     }
 
+    /// Reads the number behind the first `at` words.
     #[inline(always)]
-    fn take(words: &[u32]) -> (u32, &[u32]) {
-        (words[0], &words[1..])
+    fn take(words: &[u32; 6], at: &mut usize) -> Self {
+        let mut number = 0;
+        for _ in 0..Self::BITS / 32 {
+            number = number << 32 | u128::from(words[*at]);
+            *at += 1;
+        }
+        Self::of(number)
     }
 }
 
-/// Fields that consist of two others: the type, how it is split, and how it is put together.
-macro_rules! halves {
-    ($type:ty, $half:ty, $split:expr, $join:expr) => {
+/// Makes fields of types, given how they become numbers and numbers become them.
+macro_rules! field {
+    ($($type:ty, $bits:literal, $number:expr, $of:expr;)+) => {$(
         impl $crate::store::item::Field for $type {
+            const BITS: u32 = $bits;
+
             #[inline(always)]
-            fn put(self, words: &mut [u32]) -> &mut [u32] {
-                let (high, low): ($half, $half) = $split(self);
-                low.put(high.put(words))
+            fn number(self) -> u128 {
+                $number(self)
             }
 
             #[inline(always)]
-            fn take(words: &[u32]) -> (Self, &[u32]) {
-                let (high, words) = <$half>::take(words);
-                let (low, words) = <$half>::take(words);
-                ($join(high, low), words)
+            fn of(number: u128) -> Self {
+                $of(number)
             }
         }
-    };
+    )+};
 }
-pub(crate) use halves;
+pub(crate) use field;
 
-halves!(
-    u64,
-    u32,
-    |number| ((number >> 32) as u32, number as u32),
-    |high, low| u64::from(high) << 32 | u64::from(low)
-);
-halves!(
-    u128,
-    u64,
-    |number| ((number >> 64) as u64, number as u64),
-    |high, low| u128::from(high) << 64 | u128::from(low)
-);
-
-impl Field for bool {
-    #[inline(always)]
-    fn put(self, words: &mut [u32]) -> &mut [u32] {
-        u32::from(self).put(words)
-    }
-
-    #[inline(always)]
-    fn take(words: &[u32]) -> (bool, &[u32]) {
-        let (number, rest) = u32::take(words);
-        (number != 0, rest)
-    }
+field! {
+    bool, 32, u128::from, |number| number != 0;
+    u32, 32, u128::from, |number| number as u32;
+    u64, 64, u128::from, |number| number as u64;
+    u128, 128, u128::from, |number| number;
 }
 
 /// Declares a type of items, whose fields are sort keys in the order in which they stand.
@@ -94,19 +80,15 @@ macro_rules! item {
         impl $crate::store::Item for $name {
             #[inline]
             fn words(&self) -> [u32; 6] {
-                let mut words = [0; 6];
-                let rest = &mut words[..];
-                $(let rest = $crate::store::item::Field::put(self.$field, rest);)+
-                let _ = rest;
+                let (mut words, mut at) = ([0; 6], 0);
+                $($crate::store::item::Field::put(self.$field, &mut words, &mut at);)+
                 words
             }
 
             #[inline]
             fn of(words: [u32; 6]) -> $name {
-                let rest = &words[..];
-                $(let ($field, rest) = <$type as $crate::store::item::Field>::take(rest);)+
-                let _ = rest;
-                $name { $($field,)+ }
+                let mut at = 0;
+                $name { $($field: $crate::store::item::Field::take(&words, &mut at),)+ }
             }
         }
     };

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnBuilder, ColumnReader};
@@ -138,6 +138,14 @@ struct Repeated {
 }
 
 impl Repeated {
+    fn new(representatives: Vec<u32>, (docnos, docno_count): (Vec<u64>, u64)) -> Repeated {
+        Repeated {
+            representatives,
+            docnos,
+            docno_count,
+        }
+    }
+
     fn has_docno(&self, document: u32) -> bool {
         self.docnos[document as usize / 64] >> (document % 64) & 1 == 1
     }
@@ -180,13 +188,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     }
     let segments = super::segments(&workspace.manifest).to_vec();
     let making = Making::new(workspace, segments, context)?;
-    let scanned = making.documents * if making.both() { 1 } else { 2 };
-    let progress = &context.progress;
-    progress.start(STAGE, Unit::Count("documents"), Some(scanned));
-    let repeated = match making.both() {
-        true => making.repeated_in_one_pass()?,
-        false => making.repeated_in_two_passes()?,
-    };
+    let documents = Some(making.documents);
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), documents);
+    let repeated = making.repeated()?;
     let entry = making.write(&repeated, &super::config(&workspace.manifest).size_groups)?;
     workspace.manifest.set(entry);
     workspace.commit(&[DIRECTORY])
@@ -230,23 +236,17 @@ impl<'a> Making<'a> {
             1 => 0,
             _ => readers as u64 * READER_BYTES,
         };
-        let sorts = if budget.threads > 1 { 2 } else { 1 };
         Ok(Making {
             segments,
             documents,
             places: workspace.places().clone(),
             parameters: workspace.collection_parameters(),
             readers,
-            memory: ByteSize(((memory - reading) / sorts).min(1 << 30)),
+            memory: ByteSize(((memory - reading) / 2).min(1 << 30)),
             scratch: workspace.scratch(context)?,
             directory: workspace.path(DIRECTORY),
             context,
         })
-    }
-
-    /// Whether both sorts run at once.
-    fn both(&self) -> bool {
-        self.context.budget.threads > 1
     }
 
     fn each_in(
@@ -289,94 +289,78 @@ impl<'a> Making<'a> {
         Ok((repeated, count))
     }
 
-    /// Reads the documents once for each sort.
-    fn repeated_in_two_passes(&self) -> Result<Repeated> {
-        let sorted = |pass: u64, name, key: &dyn Fn(&DocumentView<'_>) -> Option<u128>| {
-            let mut sort = self.sort(name)?;
-            for segment in &self.segments {
-                self.each_in(segment, |document, record| {
-                    if document.is_multiple_of(4096) {
-                        self.context.stop.check(STAGE)?;
-                        let done = pass * self.documents + u64::from(document);
-                        self.context.progress.at(done);
-                    }
-                    key(&record).map_or(Ok(()), |key| sort.push(Keyed { key, document }))
-                })?;
-            }
-            Ok::<_, Error>(sort)
-        };
-        let representatives = self.representatives(sorted(0, "md5", &md5)?)?;
-        let docnos = sorted(1, "docno", &|record| Some(docno(record)))?;
-        let (docnos, docno_count) = self.repeated_docnos(docnos)?;
-        Ok(Repeated {
-            representatives,
-            docnos,
-            docno_count,
-        })
-    }
-
-    /// Reads the documents with some threads, and sorts the keys with two.
-    fn repeated_in_one_pass(&self) -> Result<Repeated> {
+    /// Finds the documents that equal earlier ones. If there are several threads, some of them read
+    /// the documents, and two sort the keys.
+    fn repeated(&self) -> Result<Repeated> {
         let queue = &Queue::new(&self.segments);
         let read = &AtomicU64::new(0);
+        if self.context.budget.threads <= 1 {
+            let (mut md5s, mut docnos) = (self.sort("md5")?, self.sort("docno")?);
+            self.each_keys(queue, read, |of_md5s, of_docnos| {
+                of_md5s.into_iter().try_for_each(|key| md5s.push(key))?;
+                of_docnos.into_iter().try_for_each(|key| docnos.push(key))
+            })?;
+            let representatives = self.representatives(md5s)?;
+            return Ok(Repeated::new(
+                representatives,
+                self.repeated_docnos(docnos)?,
+            ));
+        }
         let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
         let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
         let sorted = |name, keys: Receiver<Keys>| {
             let mut sort = self.sort(name)?;
             let mut keys = keys.iter().flatten();
-            keys.try_for_each(|keyed| sort.push(keyed)).map(|()| sort)
+            keys.try_for_each(|key| sort.push(key)).map(|()| sort)
         };
         threads::scope(|scope| {
             let readers: Vec<_> = (0..self.readers)
                 .map(|_| {
-                    let to = (to_md5s.clone(), to_docnos.clone());
-                    scope.spawn(move || self.pass_keys(queue, read, to))
+                    let (to_md5s, to_docnos) = (to_md5s.clone(), to_docnos.clone());
+                    let pass = move |md5s, docnos| {
+                        // If nobody takes them, a sorting thread has failed, and says why.
+                        let _ = (to_docnos.send(docnos), to_md5s.send(md5s));
+                        Ok(())
+                    };
+                    scope.spawn(move || self.each_keys(queue, read, pass))
                 })
                 .collect();
             drop((to_md5s, to_docnos));
-            let repeated = scope.spawn(|| self.repeated_docnos(sorted("docno", docnos)?));
+            let docnos = scope.spawn(|| self.repeated_docnos(sorted("docno", docnos)?));
             let representatives = caught(STAGE, || self.representatives(sorted("md5", md5s)?));
-            let repeated = joined(STAGE, repeated);
+            let docnos = joined(STAGE, docnos);
             // Without all keys, the rest means nothing.
             joined_all(STAGE, readers)?;
-            let (representatives, (docnos, docno_count)) = (representatives?, repeated?);
-            Ok(Repeated {
-                representatives,
-                docnos,
-                docno_count,
-            })
+            Ok(Repeated::new(representatives?, docnos?))
         })
     }
 
-    /// Reads segments, and passes on the keys of their documents.
-    fn pass_keys(
+    /// Reads segments, and passes on the MD5s and the docnos of their documents.
+    fn each_keys(
         &self,
         segments: &Queue<&SegmentEntry>,
         read: &AtomicU64,
-        (to_md5s, to_docnos): (Sender<Keys>, Sender<Keys>),
+        mut each: impl FnMut(Keys, Keys) -> Result<()>,
     ) -> Result<()> {
         let (mut md5s, mut docnos) = (Keys::new(), Keys::new());
-        let pass = |md5s: &mut Keys, docnos: &mut Keys| {
+        let mut pass = |md5s: &mut Keys, docnos: &mut Keys| {
+            self.context.stop.check(STAGE)?;
             let more = docnos.len() as u64;
             let done = read.fetch_add(more, Ordering::Relaxed) + more;
             self.context.progress.at(done);
-            // If nobody takes them, a sorting thread has failed, and says why.
-            let _ = to_docnos.send(std::mem::take(docnos));
-            let _ = to_md5s.send(std::mem::take(md5s));
+            each(std::mem::take(md5s), std::mem::take(docnos))
         };
         while let Some(segment) = segments.next() {
-            self.context.stop.check(STAGE)?;
             self.each_in(segment, |document, record| {
                 if docnos.len() == PASSED {
-                    self.context.stop.check(STAGE)?;
-                    pass(&mut md5s, &mut docnos);
+                    pass(&mut md5s, &mut docnos)?;
                 }
                 let key = docno(&record);
                 docnos.push(Keyed { key, document });
                 md5s.extend(md5(&record).map(|key| Keyed { key, document }));
                 Ok(())
             })?;
-            pass(&mut md5s, &mut docnos);
+            pass(&mut md5s, &mut docnos)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The composition of each class of identical documents.
 
-use crate::store::item::halves;
+use crate::store::item::field;
 
 /// For each class, the number of its documents with each label.
 pub(super) struct Classes {
@@ -73,10 +73,12 @@ impl Pair {
     }
 }
 
-halves!(Pair, u32, |pair: Pair| (pair.a, pair.b), |a, b| Pair {
-    a,
-    b
-});
+field! {
+    Pair, 64, |Pair { a, b }| u128::from(a) << 32 | u128::from(b), |number| Pair {
+        a: (number >> 32) as u32,
+        b: number as u32,
+    };
+}
 
 #[cfg(test)]
 mod tests {

@@ -19,11 +19,12 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::store::Item;
-use crate::store::item::{halves, item};
+use crate::store::checkpoint::UnitSort;
+use crate::store::item::{field, item};
 use crate::text::parse::{TokenConsumer, Tokens};
 use crate::{Error, Result};
 
-use super::repeats::{Repeat, RepeatsReader, Shared};
+use super::repeats::{Repeat, RepeatsReader};
 
 /// The longest k-grams: a stretch then has less than 256 of them.
 pub(super) const MOST_LENGTH: u32 = 500;
@@ -63,12 +64,9 @@ impl Place {
     }
 }
 
-halves!(
-    Place,
-    u32,
-    |place: Place| (place.document, place.token),
-    |document, token| Place { document, token }
-);
+field! {
+    Place, 64, |place: Place| place.number().into(), |number| Place::of(number as u64);
+}
 
 item! {
     /// A stretch in a sort.
@@ -108,7 +106,7 @@ fn mixed(mut hash: u64) -> u64 {
 
 /// Items on their way into a sort.
 struct Found<'s, 'c, T> {
-    sorter: &'s Shared<'c, T>,
+    sorter: &'s UnitSort<'c, T>,
     items: Vec<T>,
     /// Why the sort did not take items. Those that follow are lost.
     failed: Option<Error>,
@@ -118,7 +116,7 @@ struct Found<'s, 'c, T> {
 const ITEMS: usize = 16 << 10;
 
 impl<'s, 'c, T: Item> Found<'s, 'c, T> {
-    fn new(sorter: &'s Shared<'c, T>) -> Found<'s, 'c, T> {
+    fn new(sorter: &'s UnitSort<'c, T>) -> Found<'s, 'c, T> {
         Found {
             sorter,
             items: Vec::new(),
@@ -176,7 +174,7 @@ pub(super) struct Stretches<'s, 'c> {
 }
 
 impl<'s, 'c> Stretches<'s, 'c> {
-    pub fn new(length: u32, sorter: &'s Shared<'c, Stretch>) -> Stretches<'s, 'c> {
+    pub fn new(length: u32, sorter: &'s UnitSort<'c, Stretch>) -> Stretches<'s, 'c> {
         let length = u64::from(length);
         let q = length / 2 + 1;
         let window = (length + 1).next_power_of_two();
@@ -326,7 +324,7 @@ impl<'a, 'c> Grams<'a, 'c> {
     pub fn new(
         length: u32,
         wanted: RepeatsReader<'a>,
-        sorter: &'a Shared<'c, Hashed>,
+        sorter: &'a UnitSort<'c, Hashed>,
     ) -> Grams<'a, 'c> {
         Grams {
             length: length.into(),

@@ -30,7 +30,7 @@ use super::grams::Place;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::records::Records;
-use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
+use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search};
 use super::spans::{Positions, header};
 use super::sweep::{Grouping, Run, sweep};
 use super::{
@@ -113,7 +113,7 @@ impl Places {
     /// Finds the bytes of all places; they come back in order, as the first byte and a length.
     fn located(self, search: &Search<'_, '_>) -> Result<Sorted<Located>> {
         let (places, _) = search.write(self.sorter.finish()?, false)?;
-        let sorter = Shared::new(UnitSort::temporary(search.sorter("bytes", 4)?));
+        let sorter = UnitSort::temporary(search.sorter("bytes", 4)?);
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
         search.each_unit(
             |unit, parser: &mut Parser| {

@@ -17,7 +17,6 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::grams::{Grams, Hashed, Place, Stretch, Stretches};
 use super::{STAGE, Stats};
@@ -256,39 +255,6 @@ const GRAMS: &str = "grams";
 pub(super) const REPEATS: &str = "repeats";
 pub(super) const UNITS: &str = "units";
 
-/// Pushes items that threads have collected.
-pub(super) struct Shared<'c, T>(Mutex<UnitSort<'c, T>>);
-
-impl<'c, T: Item> Shared<'c, T> {
-    pub fn new(sort: UnitSort<'c, T>) -> Shared<'c, T> {
-        Shared(Mutex::new(sort))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, UnitSort<'c, T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn push(&self, items: &mut Vec<T>) -> Result<()> {
-        let mut sort = self.lock();
-        items.drain(..).try_for_each(|item| sort.push(item))
-    }
-
-    /// Whether all items of a unit are there from before.
-    pub fn has(&self, unit: usize) -> bool {
-        self.lock().has(unit)
-    }
-
-    /// All items of a unit were pushed.
-    pub fn done(&self, unit: usize) {
-        self.lock().done(unit);
-    }
-
-    pub fn into_sorter(self) -> Sort<T> {
-        let sort = self.0.into_inner();
-        sort.unwrap_or_else(PoisonError::into_inner).into_sorter()
-    }
-}
-
 impl Search<'_, '_> {
     /// Refuses a table that takes more than an eighth of the memory for the sorts.
     ///
@@ -318,14 +284,14 @@ impl Search<'_, '_> {
     pub fn of_units<T: Item>(
         &self,
         name: &'static str,
-        push: impl FnOnce(&Shared<'_, T>) -> Result<()>,
+        push: impl FnOnce(&UnitSort<'_, T>) -> Result<()>,
         lasting: bool,
     ) -> Result<Sort<T>> {
         let memory = ByteSize(self.memory / 2);
         if self.checkpoints.is_complete(name) {
             return Ok(self.checkpoints.sorter(name, memory));
         }
-        let sort = Shared::new(self.checkpoints.sort(name, memory));
+        let sort = self.checkpoints.sort(name, memory);
         push(&sort)?;
         let mut sorter = sort.into_sorter();
         if lasting || !sorter.parts().0.is_empty() {
@@ -440,7 +406,7 @@ impl Search<'_, '_> {
     }
 
     /// Sorts the stretches of all documents.
-    fn stretches(&self, sort: &Shared<'_, Stretch>) -> Result<()> {
+    fn stretches(&self, sort: &UnitSort<'_, Stretch>) -> Result<()> {
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
@@ -470,7 +436,7 @@ impl Search<'_, '_> {
     }
 
     /// Sorts the k-grams of the examined stretches.
-    fn grams(&self, examined: &Repeats, sort: &Shared<'_, Hashed>) -> Result<()> {
+    fn grams(&self, examined: &Repeats, sort: &UnitSort<'_, Hashed>) -> Result<()> {
         self.each_unit(
             |unit, parser| {
                 if sort.has(unit) {

@@ -34,10 +34,11 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
 use super::grams::{Hashed, Place};
-use super::repeats::{REPEATS, Repeat, Repeats, Search, Shared, UNITS};
+use super::repeats::{REPEATS, Repeat, Repeats, Search, UNITS};
 use super::{Of, STAGE, Stats};
 use crate::base::budget::ByteSize;
 use crate::engine::cluster::ResultFormat;
+use crate::store::checkpoint::UnitSort;
 use crate::store::{Sort, Sorted};
 use crate::text::parse::{TokenConsumer, Tokens};
 use crate::{Error, Result};
@@ -173,7 +174,7 @@ impl TokenConsumer for UnitHash {
 }
 
 /// Puts the units of all documents into a sort.
-fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_, Hashed>) -> Result<()> {
+fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashed>) -> Result<()> {
     search.each_unit(
         |unit, parser| {
             if sort.has(unit) {
