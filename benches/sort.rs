@@ -4,6 +4,9 @@
 //!
 //! The two sorts do not do the same: our runs are packed, carry checksums and are synced to the
 //! disk before they count; extsort writes 12 bytes a record and leaves them to the page cache.
+//!
+//! Sorts of items (`store::Sort`) beside extsort: MD5s of a catalogue, pairs of two lists, members of
+//! clusters. Both write their files to the page cache, and have buffers of the same number of bytes.
 
 mod made;
 
@@ -15,9 +18,11 @@ use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use extsort::{ExternalSorter, Sortable};
+use lookalike::base::budget::ByteSize;
 use lookalike::base::ids::Key;
 use lookalike::engine::merge::{Batches, LongLists, Merged};
 use lookalike::engine::sort::{Buffer, Compression, Record, RunFile, RunWriter};
+use lookalike::store::{Item, Sort};
 use made::{RECORDS, random, write_run};
 
 /// Records that are sorted.
@@ -204,9 +209,124 @@ fn sorts(c: &mut Criterion) {
     group.finish();
 }
 
+/// An item of 24 bytes: its sort key, a document, and another number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Tagged(u128, u32, u32);
+
+impl Item for Tagged {
+    fn words(&self) -> [u32; 6] {
+        let word = |n: u32| (self.0 >> (32 * n)) as u32;
+        [word(3), word(2), word(1), word(0), self.1, self.2]
+    }
+
+    fn of(words: [u32; 6]) -> Tagged {
+        let key = words[..4].iter();
+        let key = key.fold(0, |key, &word| key << 32 | u128::from(word));
+        Tagged(key, words[4], words[5])
+    }
+}
+
+impl Sortable for Tagged {
+    fn encode<W: Write>(&self, writer: &mut W) -> io::Result<()> {
+        let mut bytes = [0; 24];
+        bytes[..16].copy_from_slice(&self.0.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.1.to_le_bytes());
+        bytes[20..].copy_from_slice(&self.2.to_le_bytes());
+        writer.write_all(&bytes)
+    }
+
+    fn decode<R: Read>(reader: &mut R) -> io::Result<Self> {
+        let (mut key, mut two) = ([0; 16], [[0; 4]; 2]);
+        reader.read_exact(&mut key)?;
+        reader.read_exact(two.as_flattened_mut())?;
+        let [document, extra] = two.map(u32::from_le_bytes);
+        Ok(Tagged(u128::from_le_bytes(key), document, extra))
+    }
+}
+
+/// The number of items, and their sum, which depends on the order.
+fn summed(sum: (u64, u64), item: Tagged) -> (u64, u64) {
+    let value = (item.0 as u64) ^ u64::from(item.1) ^ u64::from(item.2);
+    (sum.0 + 1, sum.1.rotate_left(1).wrapping_add(value))
+}
+
+fn items_by_ours(items: &[Tagged], place: &Path, memory: u64) -> (u64, u64) {
+    let mut sort = Sort::scratch(&place.join("items"), ByteSize(memory)).unwrap();
+    items.iter().for_each(|item| sort.push(*item).unwrap());
+    let mut sum = (0, 0);
+    let each = |item| {
+        sum = summed(sum, item);
+        Ok(())
+    };
+    sort.finish().unwrap().for_each(each).unwrap();
+    sum
+}
+
+fn items_by_extsort(items: &[Tagged], place: &Path, memory: u64) -> (u64, u64) {
+    let sorter = ExternalSorter::new()
+        .with_segment_size(memory as usize / size_of::<Tagged>())
+        .with_sort_dir(place.to_path_buf());
+    let mut pushed = sorter.pushed::<Tagged>();
+    items.iter().for_each(|item| pushed.push(*item).unwrap());
+    let sorted = pushed.done().unwrap();
+    sorted.fold((0, 0), |sum, item| summed(sum, item.unwrap()))
+}
+
+fn items(c: &mut Criterion) {
+    let mut state = 5;
+    let mut made = |make: &mut dyn FnMut(&mut u64, u32) -> Tagged| -> Vec<Tagged> {
+        (0..UNSORTED as u32).map(|n| make(&mut state, n)).collect()
+    };
+    let kinds = [
+        (
+            "md5s",
+            made(&mut |state, n| {
+                let key = u128::from(random(state)) << 64 | u128::from(random(state));
+                Tagged(key, n, 0)
+            }),
+        ),
+        (
+            "pairs",
+            made(&mut |state, n| {
+                let (a, b) = (n / 4, n / 4 + random(state) as u32 % 1000 + 1);
+                Tagged(u128::from(a) << 96 | u128::from(b) << 64 | 1, 9, 0)
+            }),
+        ),
+        (
+            "members",
+            made(&mut |state, n| {
+                let root = (random(state) as u32 % 8).min(n);
+                Tagged(u128::from(n - root), n, n)
+            }),
+        ),
+    ];
+    let place = tempfile::tempdir().unwrap();
+    type Sort = fn(&[Tagged], &Path, u64) -> (u64, u64);
+    let sorts = [
+        ("ours", items_by_ours as Sort),
+        ("extsort", items_by_extsort),
+    ];
+    // In memory, and with parts of an eighth.
+    let all = (UNSORTED * size_of::<Tagged>()) as u64;
+    for (how, memory) in [("memory", all), ("disk", all / 8)] {
+        let mut group = c.benchmark_group(format!("items-{how}"));
+        group.sampling_mode(SamplingMode::Flat);
+        group.throughput(Throughput::Elements(UNSORTED as u64));
+        for (kind, items) in &kinds {
+            let expected = items_by_ours(items, place.path(), all);
+            for (name, sort) in sorts {
+                group.bench_function(BenchmarkId::new(*kind, name), |b| {
+                    b.iter(|| assert_eq!(sort(items, place.path(), memory), expected));
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
 criterion_group! {
     name = benches;
     config = made::criterion();
-    targets = runs, sorts
+    targets = runs, sorts, items
 }
 criterion_main!(benches);

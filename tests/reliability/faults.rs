@@ -1389,7 +1389,7 @@ fn judgements_that_cannot_be_looked_at_are_not_replaced() {
 /// Files are touched through `store::disk` alone, or the tests here do not reach them.
 #[test]
 fn no_file_is_touched_but_through_the_layer() {
-    // extsort has files of its own; a process's standard input is no file of a path.
+    // A process's standard input is not a file with a path.
     let forbidden = [
         "std::fs",
         "fs::",
