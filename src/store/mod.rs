@@ -41,6 +41,7 @@ pub(crate) use part::{part_number, part_stem, part_unit};
 pub use small::{Tagged, sort_tagged};
 pub(crate) use sorter::read_sorted;
 pub use sorter::{Sorted, TaggedSorter};
+pub use table::cell;
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.
