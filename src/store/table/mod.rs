@@ -1,8 +1,9 @@
 //! Result tables: rows of cells in a text file or a Parquet file.
 //!
-//! A table is defined once, as a list of [`Column`]s. The header and the lines of its text file, the
-//! schema and the values of its Parquet file, and the types of a text file that is read again all
-//! follow from the list ([`columns`]). A row is a slice with a [`Cell`] for each column ([`cells`]).
+//! A table is defined once, as a list of [`Column`]s. The header and the lines of its text file,
+//! the schema and the values of its Parquet file, and the types of a text file that is read again
+//! all follow from the list ([`columns`]). A row is a slice with a [`Cell`] for each column
+//! ([`cells`]).
 //!
 //! # In and out
 //! In: rows of cells. Out: a text file whose columns are separated by tabs, or a Parquet file
@@ -85,8 +86,8 @@ impl Column {
         self.only.is_none_or(|only| only == format)
     }
 
-    /// The value that [`push_row`] wrote into a cell, without its escapes; `None` if the column cannot
-    /// have it.
+    /// The value that [`push_row`] wrote into a cell, without its escapes; `None` if the column
+    /// cannot have it.
     pub fn parse<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
         match self.kind {
             _ if self.null == Some(text) => Some(Cell::Null),
@@ -124,8 +125,8 @@ pub(crate) enum Cell<'a> {
     Number(u64),
     /// Six decimals in a text file.
     Real(f64),
-    /// The value of a measure, from the amount that two documents share and their sizes. A text file
-    /// has the digits of [`Measure::text`].
+    /// The value of a measure, from the amount that two documents share and their sizes. A text
+    /// file has the digits of [`Measure::text`].
     Measured(Measure, [u64; 3]),
     /// 32 hexadecimal digits.
     Digest(u128),

@@ -86,8 +86,8 @@ pub(super) fn create(
     Table::create(workspace.directory(), name, &parameters, columns(name))
 }
 
-/// Writes a Parquet table with the rows of a text file. The search that found the rows may have been
-/// stopped after the text file was complete, so it is not repeated.
+/// Writes a Parquet table with the rows of a text file. The search that found the rows may have
+/// been stopped after the text file was complete, so it is not repeated.
 pub(super) fn write(
     workspace: &Workspace,
     file: &ResultFile,

@@ -1,7 +1,7 @@
 //! `pairs.tsv` and `pairs.parquet`.
 //!
-//! For the text file, one thread reads the pairs, others make lines of them, and one writes these in the order of the
-//! pairs.
+//! For the text file, one thread reads the pairs, others make lines of them, and one writes these
+//! in the order of the pairs.
 
 use std::borrow::Cow;
 
