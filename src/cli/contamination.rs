@@ -207,7 +207,7 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
 
 fn table_of(set: &SetReport) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "test set {}", crate::engine::cluster::cell(&set.name));
+    let _ = writeln!(out, "test set {}", crate::store::table::cell(&set.name));
     let mut row = |what: &str, number: u64| {
         let _ = writeln!(out, "{what:<42}{:>14}", count(number));
     };

@@ -1,6 +1,5 @@
 //! `query`: find documents of a collection that resemble new ones.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -12,12 +11,19 @@ use crate::engine::collection;
 use crate::engine::methods::Spec;
 use crate::engine::pipeline;
 use crate::store::json;
+use crate::store::table::{Column, cells, columns, header, push_row};
 use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
 use crate::text::read::{ReadConfig, UrlGlobs};
 use clap::Args;
 
 use super::context::{Host, open_catalogued, with_context};
 use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
+
+/// The columns of the answers.
+const COLUMNS: [Column; 9] = columns! {
+    query: Text, docno: Text, match: Text, score: F64, contains_query: F64, in_query: F64,
+    shared: I64, keys_query: I64, keys: I64,
+};
 
 /// Options of `query`.
 #[derive(Debug, Args)]
@@ -131,9 +137,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             let inputs =
                 pipeline::selected_inputs(&options.documents, &selection, &options.directory)?;
             if !options.output.json() {
-                host.say(
-                    "query\tdocno\tmatch\tscore\tcontains_query\tin_query\tshared\tkeys_query\tkeys\n",
-                )?;
+                host.say(&header(&[], &COLUMNS))?;
             }
             let stats = query::run(
                 &base,
@@ -174,16 +178,13 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
 /// An answer as rows of tab-separated values.
 fn rows(answer: &Answer) -> String {
     let mut text = String::new();
-    let query = crate::engine::cluster::cell(&answer.query);
     for found in &answer.matches {
-        let docno = crate::engine::cluster::cell(&found.docno);
-        let why = found.why;
-        let (contains, inside) = (found.contains_query, found.in_query);
-        let _ = writeln!(
-            text,
-            "{query}\t{docno}\t{why}\t{:.6}\t{contains:.6}\t{inside:.6}\t{}\t{}\t{}",
-            found.score, found.shared, answer.keys_query, found.keys
-        );
+        let why = found.why.to_string();
+        let cells = cells! {
+            &answer.query, &found.docno, &why, found.score, found.contains_query,
+            found.in_query, found.shared, answer.keys_query, found.keys,
+        };
+        push_row(&mut text, &COLUMNS, &cells);
     }
     text
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::base::budget::Held;
-use crate::engine::cluster;
 use crate::engine::document::{self, Facts, Source, Text};
 use crate::report::terminal::{self, visible_lines};
 use crate::store::json;
+use crate::store::table;
 use crate::{Error, Result};
 use clap::Args;
 use serde::Serialize;
@@ -97,7 +97,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 }
                 Some(Text::Missing(reason)) => Err(Error::NoText {
                     path: options.directory.clone(),
-                    docno: cluster::cell(&found.record.docno).into_owned(),
+                    docno: table::cell(&found.record.docno).into_owned(),
                     reason,
                 }),
                 None => Ok(ExitCode::SUCCESS),

@@ -25,12 +25,12 @@
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
-use crate::engine::cluster::cell;
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::outputs;
 use crate::engine::sample::{SampleEntry, Sampled};
 use crate::store::disk::{self, AtomicFile};
+use crate::store::table::cell;
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
 use std::fmt::{self, Write};

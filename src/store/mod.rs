@@ -41,6 +41,7 @@ pub use part::{
 pub(crate) use part::{part_number, part_stem, part_unit};
 pub use sort::{Group, Sort, Sorted};
 pub(crate) use sort::{Parts, read_sorted};
+pub use table::cell;
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

@@ -271,7 +271,7 @@ fn shared(
             let _ = write!(
                 common,
                 "\t{}",
-                lookalike::engine::cluster::cell(&docs[*n].text[range])
+                lookalike::store::cell(&docs[*n].text[range])
             );
         }
         common.push('\n');
@@ -406,9 +406,7 @@ fn rows(path: &Path) -> String {
     for row in reader.get_row_iter(None).unwrap() {
         let cells = row.unwrap();
         let cells = cells.get_column_iter().map(|(name, field)| match field {
-            parquet::record::Field::Str(text) => {
-                lookalike::engine::cluster::cell(text).into_owned()
-            }
+            parquet::record::Field::Str(text) => lookalike::store::cell(text).into_owned(),
             parquet::record::Field::Double(share) => format!("{share:.6}"),
             parquet::record::Field::Long(number) => number.to_string(),
             parquet::record::Field::Null => "-".into(),

@@ -28,7 +28,6 @@
 
 mod results;
 
-pub use results::cell;
 pub use results::{
     ClusterStats, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES, TablesEntry, run,
     write_tables,

@@ -1,10 +1,10 @@
 //! Finds a document by its docno or by its place.
 
 use crate::base::progress::Context;
-use crate::engine::cluster::cell;
 use crate::engine::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, InputRecord, InputRecords,
 };
+use crate::store::table::cell;
 use crate::store::workspace::{InputList, Workspace};
 use crate::text::read::Reason;
 use crate::{Error, Result};

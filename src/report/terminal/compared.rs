@@ -4,8 +4,8 @@ use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
 use crate::Result;
 use crate::base::numbers::{count, counted, percent};
-use crate::engine::cluster;
 use crate::engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
+use crate::store::table;
 use crate::text::align::{Block, Fold, Stretch, TextComparison, Words};
 use crate::text::parse::ParseConfig;
 
@@ -72,7 +72,7 @@ pub(crate) fn compared(
 
 /// Prints what is known about both documents.
 pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
-    let names = [&both.a, &both.b].map(|side| visible(&cluster::cell(&side.found.record.docno)));
+    let names = [&both.a, &both.b].map(|side| visible(&table::cell(&side.found.record.docno)));
     let width = names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).min(40);
     let sides = [("A", Style::First, &both.a), ("B", Style::Second, &both.b)];
@@ -111,7 +111,7 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
 
 /// Where a document is, its title, and where its text comes from.
 fn about(side: &Side) -> String {
-    let mut about = visible(&cluster::cell(&side.found.place()));
+    let mut about = visible(&table::cell(&side.found.place()));
     if let Some(title) = &side.found.record.title {
         about.push_str("  ");
         about.push_str(&visible(title));
@@ -155,7 +155,7 @@ impl Texts<'_> {
         let [a, b] = sides.map(|(side, style, letter)| {
             let mut flow = Flow::new(column);
             flow.text(letter, style);
-            flow.text(&cluster::cell(&side.found.record.docno), Style::Strong);
+            flow.text(&table::cell(&side.found.record.docno), Style::Strong);
             flow.finish()
         });
         self.beside(a, b, false, put)?;

@@ -3,8 +3,8 @@
 use super::{Put, Screen, Style, visible};
 use crate::Result;
 use crate::base::numbers::{count, counted};
-use crate::engine::cluster::cell;
 use crate::engine::document::{Facts, Known, Listed};
+use crate::store::table::cell;
 
 /// Columns of the names of facts.
 const NAMES: usize = 18;

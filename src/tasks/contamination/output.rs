@@ -5,15 +5,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::items::{Item, TestSets};
-use super::search::{DocumentPlace, Search, share_text};
+use super::search::{DocumentPlace, Search};
 use super::stats::ContaminationReport;
-use crate::engine::cluster::cell;
+use crate::base::measure::Measure;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile, File};
 use crate::store::json;
+use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::{LOCK_FILE, Lock};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
@@ -30,6 +32,36 @@ pub const REJECTS_FILE: &str = "rejects.jsonl";
 pub const REPORT_FILE: &str = "contamination.json";
 
 const ALL: [&str; 5] = [ITEMS_FILE, FOUND_FILE, DROP_FILE, REJECTS_FILE, REPORT_FILE];
+
+const ITEMS: [Column; 10] = columns! {
+    test_set: Text, item: Text, tokens: I64, covered: I64, share: F64 or "-", documents: I64,
+    best_share: F64 or "-", best_file: Text or "", best_record: I64 or "", best_docno: Text or "",
+};
+
+const DROP: [Column; 8] = columns! {
+    file: Text, record: I64, docno: Text, test_set: Text, item: Text, covered: I64, tokens: I64,
+    share: F64,
+};
+
+/// A document that is to be dropped, until the number of its record in the file is known.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Dropped {
+    pub file: u32,
+    /// The number of its record in its unit.
+    pub record: u64,
+    pub docno: String,
+    /// The item of which it covers most, and the number of tokens.
+    pub item: u32,
+    pub covered: u32,
+}
+
+/// The share of an item that is covered; null if it has no tokens.
+pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
+    match tokens {
+        0 => Cell::Null,
+        _ => Cell::Measured(Measure::Of(tokens), [covered.into(), 0, 0]),
+    }
+}
 
 /// What was put into a file aside: its place and length.
 pub(super) type Extent = (u64, u32);
@@ -201,11 +233,8 @@ impl Output {
     ) -> Result<()> {
         let before = search.records_before();
         let create = |name: &str| AtomicFile::create(&self.directory.join(name));
-        let mut items = create(ITEMS_FILE)?;
-        items.put(
-            b"# format: lookalike 1\ntest_set\titem\ttokens\tcovered\tshare\tdocuments\t\
-              best_share\tbest_file\tbest_record\tbest_docno\n",
-        )?;
+        let format = [("format", "lookalike 1".to_string())];
+        let mut items = Table::create(&self.directory, ITEMS_FILE, &format, &ITEMS)?;
         let mut found = create(FOUND_FILE)?;
         let listed = search.listed();
         for (number, item) in sets.items.iter().enumerate() {
@@ -218,10 +247,7 @@ impl Output {
                 &mut found,
             )?;
         }
-        let mut drop = create(DROP_FILE)?;
-        drop.put(
-            b"# format: lookalike 1\nfile\trecord\tdocno\ttest_set\titem\tcovered\ttokens\tshare\n",
-        )?;
+        let mut drop = Table::create(&self.directory, DROP_FILE, &format, &DROP)?;
         let mut rejects = create(REJECTS_FILE)?;
         let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
         // The rows of a unit are in their order.
@@ -233,15 +259,22 @@ impl Output {
                 continue;
             }
             for row in text.lines() {
-                let (number, rest) = row.split_once('\t').unwrap_or_default();
-                let (file, rest) = rest.split_once("\t\t").unwrap_or_default();
-                let record = before[unit as usize] + number.parse::<u64>().unwrap_or(0);
-                drop.put(format!("{file}\t{record}\t{rest}\n").as_bytes())?;
+                let row: Dropped = serde_json::from_str(row).map_err(|e| {
+                    Error::io("read a temporary file in", &self.directory)(e.into())
+                })?;
+                let (item, file) = (&sets.items[row.item as usize], row.file as usize);
+                let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
+                let (record, covered) = (before[unit as usize] + row.record, row.covered);
+                drop.row(&cells! {
+                    file, record, &row.docno, set, &item.id, covered, item.tokens,
+                    share(covered, item.tokens),
+                })?;
             }
         }
-        for file in [items, found, drop, rejects] {
-            file.finish()?;
-        }
+        items.done()?;
+        found.finish()?;
+        drop.done()?;
+        rejects.finish()?;
         disk::sync_directory(&self.directory)?;
         let path = self.directory.join(REPORT_FILE);
         let mut file = AtomicFile::create(&path)?;
@@ -256,42 +289,33 @@ impl Output {
         (number, item): (usize, &Item),
         entries: &[Entry],
         (search, sets, before): (&Search<'_>, &TestSets, &[u64]),
-        items: &mut AtomicFile,
+        items: &mut Table<AtomicFile>,
         found: &mut AtomicFile,
     ) -> Result<()> {
         use std::sync::atomic::Ordering::Relaxed;
         let set = &sets.sets[item.set].name;
-        let covered = u64::from(search.covered(item));
+        let (tokens, covered) = (item.tokens, search.covered(item));
         let documents = search.items[number].documents.load(Relaxed);
-        let tokens = u64::from(item.tokens);
-        let share = |covered: u64| match tokens {
-            0 => "-".into(),
-            _ => share_text(covered, tokens),
-        };
         let place = |entry: &Entry| {
             let (unit, file, record) = entry.place;
-            (
-                &search.inputs[file as usize].docno,
-                before[unit as usize] + record,
-            )
+            let file = &search.inputs[file as usize].docno;
+            (file, before[unit as usize] + record)
         };
-        let (set_cell, id) = (cell(set), cell(&item.id));
-        let start = format!(
-            "{set_cell}\t{id}\t{tokens}\t{covered}\t{}\t{documents}",
-            share(covered)
-        );
-        let best = match entries.first() {
-            None => "-\t\t\t".into(),
-            Some(best) => {
-                let (file, record) = place(best);
-                let member = serde_json::from_str(&format!("{{{}", self.spill.get(best.at)?));
-                let member: Value = member.unwrap_or_default();
-                let docno = member["docno"].as_str().unwrap_or_default();
-                let share = share(best.covered.into());
-                format!("{share}\t{}\t{record}\t{}", cell(file), cell(docno))
-            }
+        let best = entries.first();
+        let member = |best: &Entry| {
+            let member = serde_json::from_str(&format!("{{{}", self.spill.get(best.at)?));
+            Ok::<Value, Error>(member.unwrap_or_default())
         };
-        items.put(format!("{start}\t{best}\n").as_bytes())?;
+        let member = best.map(member).transpose()?;
+        let docno = member
+            .as_ref()
+            .map(|member| member["docno"].as_str().unwrap_or_default());
+        let best_share = best.map(|best| share(best.covered, tokens));
+        let (file, record) = best.map(place).unzip();
+        items.row(&cells! {
+            set, &item.id, tokens, covered, share(covered, tokens), documents, best_share, file,
+            record, docno,
+        })?;
         if entries.is_empty() {
             return Ok(());
         }
@@ -301,7 +325,7 @@ impl Output {
              \"documents\":{documents},\"listed\":[",
             json(set),
             json(&item.id),
-            share(covered),
+            share(covered, tokens).json(),
         );
         found.put(start.as_bytes())?;
         for (n, entry) in entries.iter().enumerate() {

@@ -8,17 +8,16 @@ use std::sync::{Mutex, PoisonError};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
-use super::output::{Listed, Spill};
+use super::output::{DROP_FILE, Dropped, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
 use crate::base::budget::{Budget, ByteSize};
-use crate::base::ids::resemblance_text;
 use crate::base::progress::{Context, Stop, Unit as Progressing};
 use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::cluster::{cell, reject_line};
+use crate::engine::cluster::reject_line;
 use crate::engine::collection::Credit;
-use crate::store::disk;
+use crate::store::{disk, to_json};
 use crate::text::parse::{Parser, SpanFinder};
 use crate::text::read::{
     Batch, InputFile, Interpreted, Piece, RawDocument, ReadConfig, Reason, Record, RecordKind,
@@ -207,11 +206,6 @@ struct Worker<'a> {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The share `covered` / `tokens` with six decimals.
-pub(super) fn share_text(covered: u64, tokens: u64) -> String {
-    resemblance_text(covered, tokens, covered)
 }
 
 impl<'a> Search<'a> {
@@ -472,7 +466,7 @@ impl<'a> Search<'a> {
             of.best.fetch_max(covered, Ordering::Relaxed);
             worker.hits.push(Hit { item, covered });
         }
-        self.mark_to_drop(document, place, worker);
+        self.mark_to_drop(document, place, worker)?;
         match self.spill {
             Some(spill) => self.list(document, place, spill, worker),
             None => Ok(()),
@@ -518,7 +512,7 @@ impl<'a> Search<'a> {
         document: &RawDocument<'_>,
         place: DocumentPlace,
         worker: &mut Worker<'_>,
-    ) {
+    ) -> Result<()> {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
         let mut best: Option<&Hit> = None;
         for hit in &worker.hits {
@@ -529,27 +523,25 @@ impl<'a> Search<'a> {
                 best = Some(hit);
             }
         }
-        let Some(best) = best else { return };
+        let Some(best) = best else { return Ok(()) };
         let (covered, of) = (u64::from(best.covered), tokens(best));
         if !self.config.drop_at.reached(covered, of, covered) {
-            return;
+            return Ok(());
         }
         worker.report.to_drop += 1;
         if self.spill.is_none() {
-            return;
+            return Ok(());
         }
-        let item = &self.sets.items[best.item as usize];
-        // The number of the record comes first: that of its file is not known yet.
-        let row = format!(
-            "{}\t{}\t\t{}\t{}\t{}\t{covered}\t{of}\t{}\n",
-            place.2,
-            cell(&self.inputs[place.1 as usize].docno),
-            cell(&document.docno),
-            cell(&self.sets.sets[item.set].name),
-            cell(&item.id),
-            share_text(covered, of),
-        );
-        worker.drop.extend_from_slice(row.as_bytes());
+        let dropped = Dropped {
+            file: place.1,
+            record: place.2,
+            docno: document.docno.to_string(),
+            item: best.item,
+            covered: best.covered,
+        };
+        worker.drop.extend(to_json(&dropped, DROP_FILE.as_ref())?);
+        worker.drop.push(b'\n');
+        Ok(())
     }
 
     /// Lists the document with each item for which it is among the first.
@@ -602,7 +594,7 @@ impl<'a> Search<'a> {
             "\"docno\":{},\"covered\":{},\"share\":{},\"runs\":[",
             json(&document.docno),
             hit.covered,
-            share_text(hit.covered.into(), tokens.into()),
+            share(hit.covered, tokens).json(),
         );
         for (n, run) in runs.iter().enumerate() {
             let (item_begin, item_end) = self.sets.span(run.item..run.item + run.tokens);

@@ -13,14 +13,13 @@ use super::places::Places;
 use super::{DedupSummary, Rejects, STAGE};
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
-use crate::engine::cluster::{ResultFormat, cell};
+use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{InputRecord, InputRecords, Names};
 use crate::engine::sample::Sampled;
-use crate::store::table::{Cell, ColumnSpec, ColumnType, Table};
+use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
 use crate::{Error, Result};
-use ColumnType::{F64, I64, Text, U32};
 
 /// The evidence for removed documents.
 pub const REMOVED_FILE: &str = "removed.jsonl";
@@ -39,38 +38,6 @@ pub(super) fn file_name(format: ResultFormat) -> &'static str {
     match format {
         ResultFormat::Tsv => REMOVED_FILE,
         ResultFormat::Parquet => REMOVED_TABLE,
-    }
-}
-
-/// What a removed document and its survivor have in common.
-#[derive(Clone, Copy, Debug)]
-enum Score {
-    /// Everything: they are equal, and have this number of shingles, perhaps none.
-    Equal(u32),
-    /// Shared shingles, and the shingles of each.
-    Shared(u32, u32, u32),
-}
-
-impl Score {
-    /// Shared shingles.
-    fn shared(self) -> u32 {
-        match self {
-            Score::Equal(shared) | Score::Shared(shared, ..) => shared,
-        }
-    }
-
-    fn text(self, measure: Measure) -> String {
-        match self {
-            Score::Equal(_) => "1.000000".into(),
-            Score::Shared(shared, a, b) => measure.text(shared.into(), a.into(), b.into()),
-        }
-    }
-
-    fn value(self, measure: Measure) -> f64 {
-        match self {
-            Score::Equal(_) => 1.0,
-            Score::Shared(shared, a, b) => measure.value(shared.into(), a.into(), b.into()),
-        }
     }
 }
 
@@ -103,8 +70,9 @@ impl Knowledge<'_> {
         })
     }
 
-    /// What a removed document and its survivor have in common.
-    fn score(&self, document: u32, fate: Fate) -> Option<Score> {
+    /// What a removed document and its survivor have in common: the value of the measure, and the
+    /// number of shared shingles. Equal documents may have none.
+    fn score(&self, document: u32, fate: Fate) -> Option<(Cell<'static>, u32)> {
         let Fate::Removed {
             survivor: Some(survivor),
             reason,
@@ -116,15 +84,17 @@ impl Knowledge<'_> {
         let class = |document| self.choice.representative(document);
         let (a, b) = self.sizes.measured(class(document), class(survivor));
         Some(match reason {
-            Removal::Exact => Score::Equal(a),
-            _ => Score::Shared(shared, a, b),
+            Removal::Exact => (Cell::Real(1.0), a),
+            _ => {
+                let of = [shared.into(), a.into(), b.into()];
+                (Cell::Measured(self.measure, of), shared)
+            }
         })
     }
 
-    /// The score of a removed document and its survivor as text; empty without a survivor.
+    /// The score of a removed document and its survivor in JSON; `null` without a survivor.
     pub fn score_text(&self, document: u32, fate: Fate) -> String {
-        let score = self.score(document, fate);
-        score.map_or_else(String::new, |score| score.text(self.measure))
+        Cell::from(self.score(document, fate).map(|(score, _)| score)).json()
     }
 
     /// The object that `--annotate` adds, as the value of a JSON member.
@@ -146,7 +116,6 @@ impl Knowledge<'_> {
             _ => "null".into(),
         };
         let score = self.score_text(document, fate);
-        let score = if score.is_empty() { "null" } else { &score };
         let kept = fate == Fate::Kept;
         let column = self.measure.column();
         let _ = write!(
@@ -194,7 +163,7 @@ impl Knowledge<'_> {
             reason.text()
         );
         if let Some(survivor) = survivor {
-            let shared = self.score(document, fate).map_or(0, Score::shared);
+            let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
             let score = self.score_text(document, fate);
             let survivor = json(&self.place(survivor)?)?;
             let column = self.measure.column();
@@ -248,105 +217,52 @@ impl Knowledge<'_> {
         Ok(summary)
     }
 
-    /// A row of `kept.tsv` or `removed.tsv`.
-    fn list_row(&self, document: u32, offset: u64, fate: Fate) -> Result<String> {
-        let place = self.place(document)?;
-        let (file, docno) = (cell(place.file), cell(&place.docno));
-        let mut row = format!("{file}\t{}\t{offset}\t{docno}", place.record);
-        if let Fate::Removed {
-            reason, survivor, ..
-        } = fate
-        {
-            let _ = write!(row, "\t{}", reason.text());
-            match survivor {
-                Some(survivor) => {
-                    let place = self.place(survivor)?;
-                    let (file, docno) = (cell(place.file), cell(&place.docno));
-                    let score = self.score_text(document, fate);
-                    let _ = write!(row, "\t{file}\t{}\t{docno}\t{score}", place.record);
-                }
-                None => row.push_str("\t\t\t\t"),
-            }
-        }
-        row.push('\n');
-        Ok(row)
-    }
-
-    /// The columns of `removed.parquet`.
-    fn removed_columns(&self) -> [ColumnSpec; 14] {
-        [
-            ColumnSpec::required("file", Text),
-            ColumnSpec::required("record", I64),
-            ColumnSpec::required("docno", Text),
-            ColumnSpec::required("offset", I64),
-            ColumnSpec::required("document", U32),
-            ColumnSpec::required("reason", Text),
-            ColumnSpec::optional("survivor_file", Text),
-            ColumnSpec::optional("survivor_record", I64),
-            ColumnSpec::optional("survivor_docno", Text),
-            ColumnSpec::optional("survivor_document", U32),
-            ColumnSpec::optional(self.measure.column(), F64),
-            ColumnSpec::optional("shared", U32),
-            ColumnSpec::optional("cluster", U32),
-            ColumnSpec::optional("cluster_size", U32),
-        ]
-    }
-
-    /// Adds a removed document to `removed.parquet`.
+    /// Adds a removed document to its list.
     fn removed_row(
         &self,
         table: &mut Table<OutputFile>,
         document: u32,
         offset: u64,
-        fate: Fate,
+        (reason, survivor): (Removal, Option<u32>),
     ) -> Result<()> {
-        let Fate::Removed {
-            reason, survivor, ..
-        } = fate
-        else {
-            return Ok(());
-        };
         let place = self.place(document)?;
         let other = survivor.map(|survivor| self.place(survivor)).transpose()?;
-        let score = self.score(document, fate);
+        let score = self.score(document, self.choice.fate(document));
         let cluster = self.choice.cluster(document);
         let other = other.as_ref();
-        table.row(&[
-            Cell::Text(place.file),
-            Cell::U64(place.record.into()),
-            Cell::Text(&place.docno),
-            Cell::U64(offset),
-            Cell::U32(document),
-            Cell::Text(reason.text()),
-            other.map(|place| place.file).into(),
-            other.map(|place| u64::from(place.record)).into(),
-            other.map(|place| &*place.docno).into(),
-            survivor.into(),
-            score.map(|score| score.value(self.measure)).into(),
-            score.map(Score::shared).into(),
-            cluster.map(|(number, _)| number).into(),
-            cluster.map(|(_, size)| size).into(),
-        ])
+        let (file, record) = (
+            other.map(|place| place.file),
+            other.map(|place| place.record),
+        );
+        let docno = other.map(|place| &place.docno);
+        let (value, shared) = score.unzip();
+        let (cluster, cluster_size) = cluster.unzip();
+        table.row(&cells! {
+            place.file, place.record, &place.docno, offset, &place.docno, document, reason.text(),
+            file, record, docno, survivor, value, shared, cluster, cluster_size,
+        })
     }
 }
 
-/// The columns of `kept.parquet`.
-const KEPT_COLUMNS: [ColumnSpec; 5] = [
-    ColumnSpec::required("file", Text),
-    ColumnSpec::required("record", I64),
-    ColumnSpec::required("offset", I64),
-    ColumnSpec::required("docno", Text),
-    ColumnSpec::required("document", U32),
-];
+/// The columns of `removed.tsv` and `removed.parquet`. The resemblance has the name of the measure.
+const REMOVED: [Column; 15] = columns! {
+    file: Text, record: I64, docno: Text in Parquet, offset: I64, docno: Text in Lines,
+    document: U32 in Parquet, reason: Text, survivor_file: Text or "", survivor_record: I64 or "",
+    survivor_docno: Text or "", survivor_document: U32 or "" in Parquet, resemblance: F64 or "",
+    shared: U32 or "" in Parquet, cluster: U32 or "" in Parquet,
+    cluster_size: U32 or "" in Parquet,
+};
 
-/// The lists that are written: text files, or tables.
-#[derive(Default)]
+/// The columns of `kept.tsv` and `kept.parquet`.
+const KEPT: [Column; 5] = columns! {
+    file: Text, record: I64, offset: I64, docno: Text, document: U32 in Parquet,
+};
+
+/// The lists that are written.
 struct Sinks {
     evidence: Option<OutputFile>,
-    kept_list: Option<OutputFile>,
-    removed_list: Option<OutputFile>,
-    kept_table: Option<Table<OutputFile>>,
-    removed_table: Option<Table<OutputFile>>,
+    kept: Option<Table<OutputFile>>,
+    removed: Option<Table<OutputFile>>,
 }
 
 impl Sinks {
@@ -358,44 +274,32 @@ impl Sinks {
     ) -> Result<Sinks> {
         // The copies of the inputs have the numbers below.
         let number = knowledge.inputs.len() as u32;
-        if format == ResultFormat::Parquet {
-            let begin = |output: Option<&OutputDirectory>, name, number, columns: &[ColumnSpec]| {
-                let begin = |output: &OutputDirectory| {
-                    let file = output.create(name, number)?;
-                    Table::new(&output.path(name), file, columns, Vec::new())
-                };
-                output.map(begin).transpose()
+        let list = |output: Option<&OutputDirectory>, name, number, columns: &[Column]| {
+            let begin = |output: &OutputDirectory| {
+                let file = output.create(name, number)?;
+                Table::new(&output.path(name), file, &[], columns)
             };
-            let columns = knowledge.removed_columns();
-            return Ok(Sinks {
-                kept_table: begin(lists, KEPT_TABLE, number, &KEPT_COLUMNS)?,
+            output.map(begin).transpose()
+        };
+        let evidence = |output: &OutputDirectory| output.create(REMOVED_FILE, number + 2);
+        let mut columns = REMOVED;
+        columns[11].name = knowledge.measure.column();
+        Ok(match format {
+            ResultFormat::Parquet => Sinks {
+                evidence: None,
+                kept: list(lists, KEPT_TABLE, number, &KEPT)?,
                 // Only one of the two directories is there.
-                removed_table: begin(removed.or(lists), REMOVED_TABLE, number + 1, &columns)?,
-                ..Sinks::default()
-            });
-        }
-        let begin = |output: Option<&OutputDirectory>, name: &str, number: u32| {
-            output.map(|output| output.create(name, number)).transpose()
-        };
-        let mut sinks = Sinks {
-            evidence: begin(removed, REMOVED_FILE, number)?,
-            kept_list: begin(lists, KEPT_LIST, number + 1)?,
-            removed_list: begin(lists, REMOVED_LIST, number + 2)?,
-            ..Sinks::default()
-        };
-        put(&mut sinks.kept_list, "file\trecord\toffset\tdocno\n")?;
-        let column = knowledge.measure.column();
-        put(
-            &mut sinks.removed_list,
-            &format!(
-                "file\trecord\toffset\tdocno\treason\tsurvivor_file\tsurvivor_record\t\
-                 survivor_docno\t{column}\n"
-            ),
-        )?;
-        Ok(sinks)
+                removed: list(removed.or(lists), REMOVED_TABLE, number + 1, &columns)?,
+            },
+            ResultFormat::Tsv => Sinks {
+                evidence: removed.map(evidence).transpose()?,
+                kept: list(lists, KEPT_LIST, number, &KEPT)?,
+                removed: list(lists, REMOVED_LIST, number + 1, &columns)?,
+            },
+        })
     }
 
-    /// Writes what becomes of a document to the lists that are wanted.
+    /// Adds a document to the lists that are wanted.
     fn put(
         &mut self,
         knowledge: &Knowledge<'_>,
@@ -403,54 +307,37 @@ impl Sinks {
         offset: u64,
         fate: Fate,
     ) -> Result<()> {
-        let kept = fate == Fate::Kept;
-        if let (Some(table), true) = (&mut self.kept_table, kept) {
+        let Fate::Removed {
+            reason, survivor, ..
+        } = fate
+        else {
+            let Some(table) = &mut self.kept else {
+                return Ok(());
+            };
             let place = knowledge.place(document)?;
-            table.row(&[
-                Cell::Text(place.file),
-                Cell::U64(place.record.into()),
-                Cell::U64(offset),
-                Cell::Text(&place.docno),
-                Cell::U32(document),
-            ])?;
-        }
-        if let (Some(table), false) = (&mut self.removed_table, kept) {
-            knowledge.removed_row(table, document, offset, fate)?;
-        }
-        if self.evidence.is_some() && !kept {
-            let line = knowledge.line(document, offset, fate)?;
-            put(&mut self.evidence, &line)?;
-        }
-        let list = match kept {
-            true => &mut self.kept_list,
-            false => &mut self.removed_list,
+            let cells = cells! { place.file, place.record, offset, &place.docno, document };
+            return table.row(&cells);
         };
-        if list.is_some() {
-            put(list, &knowledge.list_row(document, offset, fate)?)?;
+        if let Some(table) = &mut self.removed {
+            knowledge.removed_row(table, document, offset, (reason, survivor))?;
+        }
+        if let Some(out) = &mut self.evidence {
+            let line = knowledge.line(document, offset, fate)?;
+            let put = out.write_all(line.as_bytes());
+            put.map_err(Error::io("write", out.path()))?;
         }
         Ok(())
     }
 
     /// Puts the complete files in their places.
     fn finish(self) -> Result<()> {
-        let files = [self.evidence, self.kept_list, self.removed_list];
-        for out in files.into_iter().flatten() {
+        if let Some(out) = self.evidence {
             out.finish()?;
         }
-        for table in [self.kept_table, self.removed_table].into_iter().flatten() {
+        for table in [self.kept, self.removed].into_iter().flatten() {
             table.finish()?.finish()?;
         }
         Ok(())
-    }
-}
-
-fn put(out: &mut Option<OutputFile>, text: &str) -> Result<()> {
-    match out {
-        Some(out) => {
-            let put = out.write_all(text.as_bytes());
-            put.map_err(Error::io("write", out.path()))
-        }
-        None => Ok(()),
     }
 }
 

@@ -285,7 +285,7 @@ impl Documents {
         let known = flag == KNOWN;
         let mut clusters = vec![NONE; self.keys.len()];
         let mut repeated = 0u64;
-        let size_groups = match Table::open(path)?.comments().get("size-groups") {
+        let size_groups = match Table::open(path)?.comment("size-groups") {
             Some(text) => text.parse().map_err(|found| Error::BadComment {
                 path: path.into(),
                 name: "size-groups",
@@ -391,7 +391,7 @@ pub(super) fn each_row(
     let named = names
         .iter()
         .all(|name| header.iter().any(|column| column == name));
-    if named || table.is_json() || table.comments().contains_key("format") {
+    if named || table.is_json() || table.comment("format").is_some() {
         table.want_names(names)?;
     } else {
         table.want_numbers(&(0..names.len()).collect::<Vec<_>>());

@@ -1,10 +1,10 @@
 //! Read text tables: the lines of a file and their fields.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::store::table::unescaped;
 use crate::text::read::lines::{Lines, shorten};
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ pub(crate) struct Table {
     /// Whether the current line was not returned yet.
     pending: bool,
     shape: Shape,
-    comments: BTreeMap<String, String>,
+    comments: Vec<(String, String)>,
     wanted: Vec<Field>,
 }
 
@@ -56,7 +56,7 @@ impl Table {
             lines: Lines::open(path, MOST_LINE_BYTES)?,
             pending: false,
             shape: Shape::Spaces,
-            comments: BTreeMap::new(),
+            comments: Vec::new(),
             wanted: Vec::new(),
         };
         loop {
@@ -65,7 +65,7 @@ impl Table {
             match line.strip_prefix("# ") {
                 Some(comment) if table.pending => {
                     if let Some((name, value)) = comment.split_once(": ") {
-                        table.comments.insert(name.into(), value.into());
+                        table.comments.push((name.into(), value.into()));
                     }
                 }
                 None if table.pending && line.is_empty() => {}
@@ -73,8 +73,7 @@ impl Table {
             }
         }
         let escaped = table
-            .comments
-            .get("format")
+            .comment("format")
             .is_some_and(|f| f.starts_with("lookalike "));
         table.shape = match table.lines.line().first() {
             Some(b'{') => Shape::Json,
@@ -85,9 +84,15 @@ impl Table {
         Ok(table)
     }
 
-    /// The values of the comments `# name: value`.
-    pub fn comments(&self) -> &BTreeMap<String, String> {
+    /// The comments `# name: value`, in their order.
+    pub fn comments(&self) -> &[(String, String)] {
         &self.comments
+    }
+
+    /// The value of the comment with this name.
+    pub fn comment(&self, name: &str) -> Option<&str> {
+        let found = self.comments.iter().rfind(|comment| comment.0 == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// Whether each line is a JSON object.
@@ -236,11 +241,12 @@ impl Table {
             }
             Shape::Tabs { escaped } => {
                 for field in self.lines.line().split(|byte| *byte == b'\t') {
-                    if escaped && field.contains(&b'\\') {
-                        take(self.unescape(field)?.into());
-                    } else {
-                        take(field.into());
-                    }
+                    let text = match escaped {
+                        true => unescaped(field),
+                        false => Some(field.into()),
+                    };
+                    let wrong = || self.bad(r"`\\`, `\t`, `\n`, `\r` or `\xNN`", shorten(field));
+                    take(text.ok_or_else(wrong)?);
                 }
             }
             Shape::Commas => {
@@ -281,31 +287,6 @@ impl Table {
             }
         }
         Ok(())
-    }
-
-    fn unescape(&self, field: &[u8]) -> Result<Vec<u8>> {
-        let hex = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
-        let wrong = || self.bad(r"`\\`, `\t`, `\n`, `\r` or `\xNN`", shorten(field));
-        let mut out = Vec::with_capacity(field.len());
-        let mut bytes = field.iter();
-        while let Some(&byte) = bytes.next() {
-            if byte != b'\\' {
-                out.push(byte);
-                continue;
-            }
-            out.push(match bytes.next() {
-                Some(b'\\') => b'\\',
-                Some(b't') => b'\t',
-                Some(b'n') => b'\n',
-                Some(b'r') => b'\r',
-                Some(b'x') => match (bytes.next().and_then(hex), bytes.next().and_then(hex)) {
-                    (Some(high), Some(low)) => high << 4 | low,
-                    _ => return Err(wrong()),
-                },
-                _ => return Err(wrong()),
-            });
-        }
-        Ok(out)
     }
 }
 

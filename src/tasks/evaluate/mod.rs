@@ -313,7 +313,7 @@ fn open(list: &ListFile) -> Result<Opened> {
         columns = None;
     }
     let list = PairList::open(&pairs, columns.as_ref())?;
-    let comments = list.table().comments().clone();
+    let comments: BTreeMap<_, _> = list.table().comments().iter().cloned().collect();
     Ok(Opened {
         scores: list.scores(),
         listed: comments.get("pairs").is_none_or(|kind| kind != "none"),

@@ -22,7 +22,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -31,8 +30,9 @@ use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::records::Records;
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search};
-use super::spans::{Positions, header};
+use super::spans::Positions;
 use super::sweep::{Grouping, Run, sweep};
+use super::tables::{How, create};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
@@ -42,11 +42,11 @@ use crate::base::numbers::counted;
 use crate::base::progress::Unit;
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
-use crate::engine::cluster::cell;
 use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::item::item;
+use crate::store::table::{Cell, Table, cells};
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::store::{Sort, Sorted};
 use crate::text::parse::Parser;
@@ -177,10 +177,10 @@ fn words(workspace: &Workspace) -> Result<Column> {
     Ok(words.finish())
 }
 
-/// A share with six decimals, rounded down, so that 1.000000 is all.
-fn share(part: u64, whole: u64) -> String {
+/// A share, rounded down to six decimals, so that 1.000000 is all.
+fn share(part: u64, whole: u64) -> Cell<'static> {
     let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
-    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+    Cell::Real(millionths as f64 / 1e6)
 }
 
 /// Refuses more pairs if the disk of their sort is nearly full.
@@ -206,7 +206,7 @@ pub(super) fn write(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    config: (&str, &MatchesConfig),
+    config: (&How, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
@@ -243,7 +243,7 @@ pub(super) fn write_boilerplate(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    (how, boilerplate): (&str, &BoilerplateConfig),
+    (how, boilerplate): (&How, &BoilerplateConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
@@ -370,17 +370,15 @@ fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
     Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Begins a file, which states the parameters and one more.
 fn begin(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     name: &str,
-    (how, matches): (&str, &MatchesConfig),
-    columns: &str,
-) -> Result<AtomicFile> {
-    let mut file = AtomicFile::create(&workspace.directory().join(name))?;
-    let columns = format!("# max-documents: {}\n{columns}", matches.max_documents);
-    file.put(header(how, search.parse, &columns).as_bytes())?;
-    Ok(file)
+    how: &How,
+    one: (&'static str, String),
+) -> Result<Table<AtomicFile>> {
+    create(workspace, name, search.parse, &[how, &[one]].concat())
 }
 
 /// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
@@ -389,7 +387,7 @@ fn write_common(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     found: (&[Run], &Repeats, Grouping<'_>),
-    config: (&str, &MatchesConfig),
+    config: (&How, &MatchesConfig),
     groups: Option<(&Groups, &BoilerplateConfig)>,
 ) -> Result<Vec<ResultFile>> {
     let commons = found.0;
@@ -398,27 +396,12 @@ fn write_common(
         Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
         None => [COMMON_FILE, COMMON_PLACES_FILE],
     };
-    let place = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
-    let (mut common, mut all) = match groups {
-        None => {
-            let columns = format!("passage\ttokens\tdocuments\tplaces\t{place}");
-            let common = begin(workspace, search, files[0], config, &columns)?;
-            let columns = format!("passage\t{place}");
-            let all = begin(workspace, search, files[1], config, &columns)?;
-            (common, all)
-        }
-        Some((_, boilerplate)) => {
-            let begin = |name: &str, columns: String| {
-                let mut file = AtomicFile::create(&workspace.directory().join(name))?;
-                let columns = format!("# by: {}\n{columns}", boilerplate.by);
-                file.put(header(config.0, search.parse, &columns).as_bytes())?;
-                Ok::<_, Error>(file)
-            };
-            let columns = format!("passage\ttokens\tgroups\tplaces\t{place}\ttext");
-            let common = begin(files[0], columns)?;
-            (common, begin(files[1], format!("passage\tgroup\t{place}"))?)
-        }
+    let one = match groups {
+        Some((_, boilerplate)) => ("by", boilerplate.by.to_string()),
+        None => ("max-documents", config.1.max_documents.to_string()),
     };
+    let begin = |name| begin(workspace, search, name, config.0, one.clone());
+    let [mut common, mut all] = [begin(files[0])?, begin(files[1])?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,
         count: 0,
@@ -449,46 +432,31 @@ fn write_common(
         let place = Place::of(run.begin);
         let bytes = next_bytes(&mut located)?;
         let tokens = run.tokens(search.length);
-        let mut line = format!(
-            "{rank}\t{tokens}\t{}\t{places}\t{}\t{}\t{}\t{}\t{}\t{}",
-            run.groups,
-            cell(&names.get(place.document)?),
-            place.token,
-            place.token + tokens,
-            bytes.start,
-            bytes.end,
-            place.document
-        );
-        if let Some(text) = texts.get(rank) {
-            let _ = write!(line, "\t{}", cell(text));
+        let docno = names.get(place.document)?;
+        let row = cells! {
+            rank, tokens, run.groups, places, &docno, place.token, place.token + tokens,
+            bytes.start, bytes.end, place.document,
+        };
+        match texts.get(rank) {
+            Some(text) => common.row(&[&row[..], &cells! { text }].concat())?,
+            None => common.row(&row)?,
         }
-        line.push('\n');
-        common.put(line.as_bytes())?;
     }
     let mut records = records.read()?;
     for _ in 0..count {
         let [rank, document, token, tokens] = records.next()?;
         let bytes = next_bytes(&mut located)?;
-        let mut line = format!("{rank}\t");
-        if let Some((groups, _)) = groups {
-            let _ = write!(line, "{}\t", cell(groups.name(document)));
-        }
-        let _ = writeln!(
-            line,
-            "{}\t{token}\t{}\t{}\t{}\t{document}",
-            cell(&names.get(document)?),
-            token + tokens,
-            bytes.start,
-            bytes.end
-        );
-        all.put(line.as_bytes())?;
+        let docno = names.get(document)?;
+        let mut row = vec![rank.into()];
+        row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
+        row.extend(cells! {
+            &docno, token, token + tokens, bytes.start, bytes.end, document,
+        });
+        all.row(&row)?;
     }
     // The files of the sort are removed at its end.
     located.next()?;
-    Ok(vec![
-        ResultFile::new(files[0], common.finish()?),
-        ResultFile::new(files[1], all.finish()?),
-    ])
+    Ok(vec![common.done()?, all.done()?])
 }
 
 /// Writes [`MATCHES_FILE`] and [`OVERLAPS_FILE`].
@@ -496,17 +464,14 @@ fn write_matches(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted<Pair>),
-    config: (&str, &MatchesConfig),
+    config: (&How, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
     let words = words(workspace)?;
-    let columns = "docno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\
-                   \tbegin_byte_b\tend_byte_b\tcommon\tdocument_a\tdocument_b";
-    let mut matches = begin(workspace, search, MATCHES_FILE, config, columns)?;
-    let columns = "docno_a\tdocno_b\tmatches\tlongest\ttokens_a\tshare_a\ttokens_b\tshare_b\
-                   \tdocument_a\tdocument_b";
-    let mut overlaps = begin(workspace, search, OVERLAPS_FILE, config, columns)?;
+    let one = ("max-documents", config.1.max_documents.to_string());
+    let begin = |name| begin(workspace, search, name, config.0, one.clone());
+    let [mut matches, mut overlaps] = [begin(MATCHES_FILE)?, begin(OVERLAPS_FILE)?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,
         count: 0,
@@ -561,26 +526,16 @@ fn write_matches(
     let take = |found: Vec<PairMatches>| {
         for pair in found {
             let longest = pair.matches.iter().map(|m| m.tokens).max();
-            let (listed, longest) = match pair.listed {
-                true => (
-                    pair.matches.len().to_string(),
-                    longest.unwrap_or(0).to_string(),
-                ),
-                false => ("-".into(), "-".into()),
-            };
             let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
-            let line = format!(
-                "{}\t{}\t{listed}\t{longest}\t{}\t{}\t{}\t{}\t{}\t{}\n",
-                cell(&names.get(pair.a)?),
-                cell(&names.get(pair.b)?),
-                pair.tokens_a,
-                share(pair.tokens_a, of(pair.a)),
-                pair.tokens_b,
-                share(pair.tokens_b, of(pair.b)),
-                pair.a,
-                pair.b
-            );
-            overlaps.put(line.as_bytes())?;
+            let longest = pair.listed.then_some(longest.unwrap_or(0));
+            let listed = pair.listed.then_some(pair.matches.len());
+            let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
+            let share_a = share(pair.tokens_a, of(pair.a));
+            let share_b = share(pair.tokens_b, of(pair.b));
+            overlaps.row(&cells! {
+                &docno_a, &docno_b, listed, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
+                pair.a, pair.b,
+            })?;
             stats.pairs += 1;
             stats.unlisted_pairs += u64::from(!pair.listed);
             stats.matches += pair.matches.len() as u64;
@@ -598,27 +553,16 @@ fn write_matches(
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
     let mut located = places.located(search)?;
     let mut records = records.read()?;
-    let mut line = String::new();
     for _ in 0..count {
         let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
         let of_a = next_bytes(&mut located)?;
         let of_b = next_bytes(&mut located)?;
-        line.clear();
-        let _ = writeln!(
-            line,
-            "{}\t{}\t{begin_a}\t{begin_b}\t{tokens}\t{}\t{}\t{}\t{}\t{common}\t{a}\t{b}",
-            cell(&names.get(a)?),
-            cell(&names.get(b)?),
-            of_a.start,
-            of_a.end,
-            of_b.start,
-            of_b.end
-        );
-        matches.put(line.as_bytes())?;
+        let (docno_a, docno_b) = (names.get(a)?, names.get(b)?);
+        matches.row(&cells! {
+            &docno_a, &docno_b, begin_a, begin_b, tokens, of_a.start, of_a.end, of_b.start,
+            of_b.end, common, a, b,
+        })?;
     }
     located.next()?;
-    Ok(vec![
-        ResultFile::new(MATCHES_FILE, matches.finish()?),
-        ResultFile::new(OVERLAPS_FILE, overlaps.finish()?),
-    ])
+    Ok(vec![matches.done()?, overlaps.done()?])
 }

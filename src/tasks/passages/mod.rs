@@ -93,6 +93,7 @@ use groups::Groups;
 pub use join::MOST_PIECES;
 pub use matches::TEXT_BYTES;
 use repeats::{REPEATS, Repeats, SORTS, Search};
+use tables::How;
 
 const STAGE: &str = "passages";
 /// What the checkpoints of a search are of. Another number, if it finds its passages in another
@@ -328,7 +329,7 @@ pub fn run(
 ) -> Result<Stats> {
     config.check()?;
     let (length, of) = (config.length, config.of);
-    let how = format!("# length: {length}\n# of: {of}\n");
+    let how = [("length", length.to_string()), ("of", of.to_string())];
     let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
     let more = (Some(config), config.results);
     search(workspace, (length, of), (&how, more, then), find, context)
@@ -353,7 +354,12 @@ pub fn run_units(
         of,
         results,
     } = config;
-    let how = format!("# unit: {unit}\n# scope: {scope}\n# least: {least}\n# of: {of}\n");
+    let how = [
+        ("unit", unit.to_string()),
+        ("scope", scope.to_string()),
+        ("least", least.to_string()),
+        ("of", of.to_string()),
+    ];
     let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, config, stats);
     search(
         workspace,
@@ -465,7 +471,7 @@ impl<'a, 'w> Steps<'a, 'w> {
 fn search(
     workspace: &mut Workspace,
     (length, of): (u32, Of),
-    (how, (more, results), then): (&str, (Option<&PassagesConfig>, ResultFormat), Then),
+    (how, (more, results), then): (&How, (Option<&PassagesConfig>, ResultFormat), Then),
     find: impl FnOnce(&Search<'_, '_>, &mut Stats) -> Result<Repeats>,
     context: &Context<'_>,
 ) -> Result<Stats> {
@@ -513,10 +519,14 @@ fn search(
     let scratch = workspace.scratch(context)?;
     let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
     let directory = workspace.directory().to_path_buf();
-    let searched = (SEARCH, how, &workspace.manifest.inputs);
+    let lines = how
+        .iter()
+        .map(|(name, value)| format!("# {name}: {value}\n"));
+    let lines: String = lines.collect();
+    let searched = (SEARCH, &lines, &workspace.manifest.inputs);
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
-    let steps = Steps::new(&checkpoints, how, more)?;
+    let steps = Steps::new(&checkpoints, &lines, more)?;
     // Those of an earlier search, and those that a stopped one did not name.
     let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
     let files = FILES.into_iter().chain(tables.iter().map(String::as_str));

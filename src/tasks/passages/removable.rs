@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::{REMOVABLE_FILE, STAGE};
 use crate::base::progress::Context;
-use crate::engine::cluster::cell;
 use crate::engine::collection::each_place;
 use crate::store::disk::{self, File};
+use crate::store::table::cell;
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
 use crate::{Error, Result};

@@ -1,19 +1,19 @@
 //! The result files: spans, their removable parts, and what part of each document they cover.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, RepeatsReader, Search};
+use super::tables::{COVERAGE, How, SPANS, create};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
+use crate::Result;
 use crate::base::progress::Unit;
 use crate::base::workers::in_order;
-use crate::engine::cluster::cell;
 use crate::engine::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
-use crate::store::disk::{self, AtomicFile};
+use crate::store::disk;
+use crate::store::table::{cells, push_row};
 use crate::store::workspace::{InputList, ResultFile, Workspace};
 use crate::text::parse::{ParseConfig, Parser, each_token};
 use crate::text::read::RawDocument;
-use crate::{Error, Result};
 
 /// Spans and removable parts of a document of which lines are made at once.
 const RANGES: usize = 64 << 10;
@@ -216,11 +216,10 @@ impl Maker<'_, '_> {
         self.text.clear();
         self.parser.text_as_read(raw, &mut self.text);
         self.positions.begin();
-        let docno = cell(&document.docno);
         let file = self.inputs.entry_of(document.file)?;
-        let file = cell(file.map_or("", |input| &input.name));
+        let file = file.map_or_else(String::new, |input| input.name.clone());
         let record = self.records.get(number).unwrap_or_default();
-        let place = (&*docno, &*format!("{file}\t{record}"));
+        let place = (&*file, record);
         let mut counts = Counts::default();
         self.repeats.begin(number);
         while self.repeats.next(&mut self.some)? {
@@ -234,8 +233,7 @@ impl Maker<'_, '_> {
         }
         self.cover.close();
         self.put(document, place, &mut counts)?;
-        let (docno, place) = place;
-        let (words, bytes) = (document.words, self.text.len());
+        let (words, bytes) = (document.words, self.text.len() as u64);
         let Counts {
             spans,
             repeated_tokens,
@@ -243,11 +241,11 @@ impl Maker<'_, '_> {
             removable_tokens,
             longest,
         } = counts;
-        let _ = writeln!(
-            self.lines.coverage,
-            "{docno}\t{words}\t{repeated_tokens}\t{removable_tokens}\t{spans}\t{longest}\t{bytes}\
-             \t{repeated_bytes}\t{place}\t{number}"
-        );
+        let cells = cells! {
+            &document.docno, words, repeated_tokens, removable_tokens, spans, longest, bytes,
+            repeated_bytes, &file, record, number,
+        };
+        push_row(&mut self.lines.coverage, &COVERAGE, &cells);
         let stats = &mut self.lines.stats;
         stats.documents += 1;
         stats.repeating += u64::from(spans > 0);
@@ -255,7 +253,7 @@ impl Maker<'_, '_> {
         stats.spans += spans;
         stats.repeated_tokens += repeated_tokens;
         stats.removable_tokens += removable_tokens;
-        stats.bytes += bytes as u64;
+        stats.bytes += bytes;
         stats.repeated_bytes += repeated_bytes;
         stats.longest = stats.longest.max(longest);
         self.pass(pass)
@@ -279,7 +277,7 @@ impl Maker<'_, '_> {
     fn put(
         &mut self,
         document: &DocumentRecord,
-        (docno, place): (&str, &str),
+        (file, record): (&str, u32),
         counts: &mut Counts,
     ) -> Result<()> {
         let (cover, positions) = (&mut self.cover, &mut self.positions);
@@ -303,11 +301,11 @@ impl Maker<'_, '_> {
                     continue;
                 };
                 bytes += (last.end - first.begin) as u64;
-                let _ = writeln!(
-                    out,
-                    "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{place}",
-                    range.start, range.end, first.begin, last.end, first.line, last.line
-                );
+                let cells = cells! {
+                    &document.docno, range.start, range.end, first.begin, last.end, first.line,
+                    last.line, file, record,
+                };
+                push_row(out, &SPANS, &cells);
             }
             bytes
         };
@@ -331,39 +329,20 @@ impl Maker<'_, '_> {
     }
 }
 
-/// The comment lines and the header of a file.
-pub(super) fn header(how: &str, parse: &ParseConfig, columns: &str) -> String {
-    let mut out = String::from("# format: lookalike 1\n");
-    for (name, value) in parse.parameters() {
-        let _ = writeln!(out, "# {name}: {value}");
-    }
-    let _ = writeln!(out, "{how}{columns}");
-    out
-}
-
-/// Writes the files into the directory of the collection. `how` has comment lines with parameters.
+/// Writes the files into the directory of the collection. `how` has their parameters.
 pub(super) fn write(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    how: &str,
+    how: &How,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let directory = workspace.directory();
     let records = records(workspace)?;
-    let places = "begin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord";
-    let begin = |name: &str, columns: &str| {
-        let mut file = AtomicFile::create(&directory.join(name))?;
-        file.put(header(how, search.parse, columns).as_bytes())?;
-        Ok::<_, Error>(file)
-    };
-    let mut spans = begin(SPANS_FILE, &format!("docno\t{places}"))?;
-    let mut removable = begin(REMOVABLE_FILE, &format!("docno\t{places}"))?;
-    let mut coverage = begin(
-        COVERAGE_FILE,
-        "docno\ttokens\trepeated_tokens\tremovable_tokens\tspans\tlongest\tbytes\trepeated_bytes\
-         \tfile\trecord\tdocument",
-    )?;
+    let begin = |name| create(workspace, name, search.parse, how);
+    let mut spans = begin(SPANS_FILE)?;
+    let mut removable = begin(REMOVABLE_FILE)?;
+    let mut coverage = begin(COVERAGE_FILE)?;
     let (reread, context) = (search.reread, search.context);
     let documents = u64::from(search.documents);
     context
@@ -394,9 +373,9 @@ pub(super) fn write(
             .inspect_err(|_| reread.close())
     };
     let take = |lines: Lines| {
-        spans.put(lines.spans.as_bytes())?;
-        removable.put(lines.removable.as_bytes())?;
-        coverage.put(lines.coverage.as_bytes())?;
+        spans.put(&lines.spans)?;
+        removable.put(&lines.removable)?;
+        coverage.put(&lines.coverage)?;
         let part = &lines.stats;
         stats.documents += part.documents;
         stats.tokens += part.tokens;
@@ -411,9 +390,5 @@ pub(super) fn write(
         Ok(())
     };
     in_order(STAGE, reread.threads(), hand_out, work, take)?;
-    Ok(vec![
-        ResultFile::new(SPANS_FILE, spans.finish()?),
-        ResultFile::new(REMOVABLE_FILE, removable.finish()?),
-        ResultFile::new(COVERAGE_FILE, coverage.finish()?),
-    ])
+    Ok(vec![spans.done()?, removable.done()?, coverage.done()?])
 }

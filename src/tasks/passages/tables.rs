@@ -1,164 +1,117 @@
-//! The result files as Parquet tables, made from the text files.
+//! The columns of the result files, and the files as Parquet tables.
 
-use std::io::{BufRead, BufReader};
-
-use super::STAGE;
+use super::{
+    BOILERPLATE_FILE, COMMON_FILE, COMMON_PLACES_FILE, COVERAGE_FILE, MATCHES_FILE, OVERLAPS_FILE,
+    REMOVABLE_FILE, SPANS_FILE, STAGE,
+};
+use crate::Result;
 use crate::base::progress::Context;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::table::{Cell, ColumnSpec, ColumnType, Table};
+use crate::store::disk::AtomicFile;
+use crate::store::table::{Column, Table, columns};
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::{Error, Result};
+use crate::tasks::evaluate::lines::Table as Lines;
+use crate::text::parse::ParseConfig;
+use crate::text::read::lines::shorten;
 
-/// Columns with text, and with shares. All others have integers.
-const TEXTS: [&str; 6] = ["docno", "docno_a", "docno_b", "file", "group", "text"];
-const SHARES: [&str; 2] = ["share_a", "share_b"];
-/// Columns with `-` where there is no number.
-const OPTIONAL: [&str; 2] = ["matches", "longest"];
-/// All other columns.
-const NUMBERS: [&str; 31] = [
-    "begin_a",
-    "begin_b",
-    "begin_byte",
-    "begin_byte_a",
-    "begin_byte_b",
-    "begin_line",
-    "begin_token",
-    "bytes",
-    "common",
-    "document",
-    "document_a",
-    "document_b",
-    "documents",
-    "end_byte",
-    "end_byte_a",
-    "end_byte_b",
-    "end_line",
-    "end_token",
-    "groups",
-    "longest",
-    "matches",
-    "passage",
-    "places",
-    "record",
-    "removable_tokens",
-    "repeated_bytes",
-    "repeated_tokens",
-    "spans",
-    "tokens",
-    "tokens_a",
-    "tokens_b",
-];
+/// Parameters that a file states: name and value.
+pub(super) type How = [(&'static str, String)];
 
-/// The type of a column.
-fn column(name: &str) -> Option<ColumnSpec> {
-    let of = |names: &'static [&'static str]| names.iter().find(|known| **known == name).copied();
-    if let Some(name) = of(&TEXTS) {
-        return Some(ColumnSpec::required(name, ColumnType::Text));
+/// A range of a document.
+pub(super) const SPANS: [Column; 9] = columns! {
+    docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64,
+    begin_line: I64, end_line: I64, file: Text, record: I64,
+};
+
+pub(super) const COVERAGE: [Column; 11] = columns! {
+    docno: Text, tokens: I64, repeated_tokens: I64, removable_tokens: I64, spans: I64,
+    longest: I64 or "-", bytes: I64, repeated_bytes: I64, file: Text, record: I64, document: I64,
+};
+
+const MATCHES: [Column; 12] = columns! {
+    docno_a: Text, docno_b: Text, begin_a: I64, begin_b: I64, tokens: I64, begin_byte_a: I64,
+    end_byte_a: I64, begin_byte_b: I64, end_byte_b: I64, common: I64, document_a: I64,
+    document_b: I64,
+};
+
+const OVERLAPS: [Column; 10] = columns! {
+    docno_a: Text, docno_b: Text, matches: I64 or "-", longest: I64 or "-", tokens_a: I64,
+    share_a: F64, tokens_b: I64, share_b: F64, document_a: I64, document_b: I64,
+};
+
+/// A passage, the number of documents or groups that have it, and its first place. Only boilerplate
+/// has the text.
+const COMMON: [Column; 10] = columns! {
+    passage: I64, tokens: I64, documents: I64, places: I64, docno: Text, begin_token: I64,
+    end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
+};
+const BOILERPLATE: [Column; 11] = columns! {
+    passage: I64, tokens: I64, groups: I64, places: I64, docno: Text, begin_token: I64,
+    end_token: I64, begin_byte: I64, end_byte: I64, document: I64, text: Text,
+};
+
+/// A place of a passage, and the group of its document if there are groups.
+const COMMON_PLACES: [Column; 7] = columns! {
+    passage: I64, docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64,
+    document: I64,
+};
+const BOILERPLATE_PLACES: [Column; 8] = columns! {
+    passage: I64, group: Text, docno: Text, begin_token: I64, end_token: I64, begin_byte: I64,
+    end_byte: I64, document: I64,
+};
+
+/// The columns of a result file.
+fn columns(file: &str) -> &'static [Column] {
+    match file {
+        SPANS_FILE | REMOVABLE_FILE => &SPANS,
+        COVERAGE_FILE => &COVERAGE,
+        MATCHES_FILE => &MATCHES,
+        OVERLAPS_FILE => &OVERLAPS,
+        COMMON_FILE => &COMMON,
+        COMMON_PLACES_FILE => &COMMON_PLACES,
+        BOILERPLATE_FILE => &BOILERPLATE,
+        _ => &BOILERPLATE_PLACES,
     }
-    if let Some(name) = of(&SHARES) {
-        return Some(ColumnSpec::required(name, ColumnType::F64));
-    }
-    let name = of(&NUMBERS)?;
-    Some(match OPTIONAL.contains(&name) {
-        true => ColumnSpec::optional(name, ColumnType::I64),
-        false => ColumnSpec::required(name, ColumnType::I64),
-    })
 }
 
-/// The text of a cell ([`crate::engine::cluster::cell`]).
-fn text_of(cell: &str) -> String {
-    let mut text = Vec::with_capacity(cell.len());
-    let mut bytes = cell.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'\\' {
-            text.push(byte);
-            continue;
-        }
-        match bytes.next() {
-            Some(b't') => text.push(b'\t'),
-            Some(b'n') => text.push(b'\n'),
-            Some(b'r') => text.push(b'\r'),
-            Some(b'x') => {
-                let mut digit = || {
-                    bytes
-                        .next()
-                        .and_then(|digit| char::from(digit).to_digit(16))
-                };
-                let byte = digit().zip(digit()).map(|(high, low)| 16 * high + low);
-                text.extend(byte.and_then(|byte| u8::try_from(byte).ok()));
-            }
-            other => text.extend(other),
-        }
-    }
-    String::from_utf8_lossy(&text).into_owned()
+/// Begins a result file.
+pub(super) fn create(
+    workspace: &Workspace,
+    name: &str,
+    parse: &ParseConfig,
+    how: &How,
+) -> Result<Table<AtomicFile>> {
+    let mut parameters = vec![("format", "lookalike 1".to_string())];
+    parameters.extend(parse.parameters());
+    parameters.extend(how.iter().cloned());
+    Table::create(workspace.directory(), name, &parameters, columns(name))
 }
 
-/// Writes a table with the rows of a text file of this directory. Returns it.
+/// Writes a Parquet table with the rows of a text file. The search that found the rows may have
+/// been stopped after the text file was complete, so it is not repeated.
 pub(super) fn write(
     workspace: &Workspace,
     file: &ResultFile,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let path = workspace.directory().join(&file.name);
+    let (directory, columns) = (workspace.directory(), columns(&file.name));
+    let mut lines = Lines::open(&directory.join(&file.name))?;
+    let names: Vec<_> = columns.iter().map(|column| column.name).collect();
+    lines.want_names(&names)?;
+    let parameters = lines.comments().iter();
+    let parameters: Vec<_> = parameters.map(|(n, v)| (n.as_str(), v.clone())).collect();
     let name = file.name.replace(".tsv", ".parquet");
-    let corrupt = |what: &str, found: &str| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: what.into(),
-        expected: "what this command writes".into(),
-        found: found.into(),
-    };
-    let mut lines = BufReader::with_capacity(disk::WRITE_BUFFER, disk::open(&path)?).lines();
-    let mut next =
-        || -> Result<Option<String>> { lines.next().transpose().map_err(Error::io("read", &path)) };
-    let mut metadata = Vec::new();
-    let columns = loop {
-        let line = next()?.ok_or_else(|| corrupt("header", "nothing"))?;
-        match line
-            .strip_prefix("# ")
-            .and_then(|line| line.split_once(": "))
-        {
-            Some((name, value)) => metadata.push((format!("lookalike.{name}"), value.into())),
-            None => break line,
-        }
-    };
-    let columns = columns
-        .split('\t')
-        .map(|name| column(name).ok_or_else(|| corrupt("columns", name)))
-        .collect::<Result<Vec<_>>>()?;
-    let target = workspace.directory().join(&name);
-    let out = AtomicFile::create(&target)?;
-    let mut table = Table::new(&target, out, &columns, metadata)?;
-    let mut rows = 0u64;
-    while let Some(line) = next()? {
-        if rows.is_multiple_of(4096) {
+    let mut table = Table::create(directory, &name, &parameters, columns)?;
+    let mut fields = Vec::new();
+    while lines.next(&mut fields)? {
+        if lines.number().is_multiple_of(4096) {
             context.stop.check(STAGE)?;
         }
-        rows += 1;
-        let texts: Vec<String> = line.split('\t').map(text_of).collect();
-        let cells = texts.iter().zip(&columns).map(|(text, column)| {
-            let wrong = || corrupt(column.name, text);
-            Ok(match column.kind {
-                ColumnType::Text => Cell::Text(text),
-                ColumnType::F64 => Cell::F64(text.parse().map_err(|_| wrong())?),
-                _ if column.optional && text == "-" => Cell::Null,
-                _ => Cell::U64(text.parse().map_err(|_| wrong())?),
-            })
+        let cells = columns.iter().zip(&fields).map(|(column, field)| {
+            let text = std::str::from_utf8(field).ok();
+            let cell = text.and_then(|text| column.parse(text));
+            cell.ok_or_else(|| lines.bad(format!("a value of {}", column.name), shorten(field)))
         });
         table.row(&cells.collect::<Result<Vec<_>>>()?)?;
     }
-    Ok(ResultFile::new(&name, table.finish()?.finish()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::cluster::cell;
-
-    #[test]
-    fn cells_are_read_back() {
-        for text in ["", "a\tb\\n\nc\r\\", "\u{1b}[31m\u{85}é", "\\x41"] {
-            assert_eq!(text_of(&cell(text)), text);
-        }
-    }
+    table.done()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::LabelsFormat;
-use crate::engine::cluster::cell;
+use crate::store::table::cell;
 use crate::tasks::evaluate::lines::Table;
 use crate::tasks::evaluate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
 use crate::text::read::lines::{Lines, shorten};

@@ -10,9 +10,9 @@ use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
 use super::{CONFLICTS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
 use crate::Result;
-use crate::engine::cluster::cell;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile};
+use crate::store::table::cell;
 use crate::store::workspace::Workspace;
 use crate::tasks::evaluate::qrels::key_of;
 

@@ -1,4 +1,4 @@
-//! The members of clusters, and `clusters.jsonl`.
+//! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
 use crate::Result;
 use crate::base::budget::ByteSize;
@@ -9,55 +9,35 @@ use crate::engine::sample::Sampled;
 use crate::store::Sort;
 use crate::store::disk::AtomicFile;
 use crate::store::item::item;
+use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
+use super::TABLES;
 use super::components::{Components, WithRoot};
-use super::lines::{finished, json};
+use super::lines::{json, parameters};
+
+const CLUSTERS_FILE: &str = "clusters.jsonl";
+
+/// The columns of `clusters.parquet`. The fifth has the name of the measure.
+const COLUMNS: [Column; 7] = columns! {
+    cluster: U32, representative: Text, docno: Text, kind: Text, resemblance: F64 or "",
+    representative_document: U32, document: U32,
+};
 
 /// A document in a cluster.
-pub(super) struct Member {
+struct Member {
     /// The number of the cluster.
-    pub(super) cluster: u32,
+    cluster: u32,
     /// The representative of the cluster.
-    pub(super) root: u32,
+    root: u32,
     /// The document.
-    pub(super) document: u32,
+    document: u32,
     /// `representative`, `exact` or `near`.
-    pub(super) kind: &'static str,
-    /// How much it resembles the representative.
-    pub(super) likeness: Likeness,
-}
-
-/// How much a member of a cluster resembles the representative. An exact duplicate resembles it as
-/// much as the document that it equals.
-pub(super) enum Likeness {
-    /// It is the representative, or equals it.
-    Equal,
-    /// The two are a pair: the amount of the measure and both sizes.
-    Pair(u64, u64, u64),
-    /// The two are not in the pair list.
-    Unlisted,
-}
-
-impl Likeness {
-    /// As in JSON.
-    fn text(&self, measure: Measure) -> String {
-        match *self {
-            Likeness::Equal => "1.000000".into(),
-            Likeness::Pair(amount, root_size, size) => measure.text(amount, root_size, size),
-            Likeness::Unlisted => "null".into(),
-        }
-    }
-
-    /// As a number.
-    pub(super) fn value(&self, measure: Measure) -> Option<f64> {
-        match *self {
-            Likeness::Equal => Some(1.0),
-            Likeness::Pair(amount, root_size, size) => Some(measure.value(amount, root_size, size)),
-            Likeness::Unlisted => None,
-        }
-    }
+    kind: &'static str,
+    /// How much it resembles the representative; null if the two are not in the pair list. An exact
+    /// duplicate resembles it as much as the document that it equals.
+    likeness: Cell<'static>,
 }
 
 item! {
@@ -72,24 +52,22 @@ item! {
 }
 
 /// Passes the members of all clusters to `take`. They come from a sort by root and document.
-pub(super) fn each_member(
+fn each_member(
     workspace: &Workspace,
     (components, with_root): (&Components, &WithRoot),
-    sampled: &Sampled,
+    (sampled, measure): (&Sampled, Measure),
     memory: ByteSize,
     context: &Context<'_>,
     mut take: impl FnMut(&Member) -> Result<()>,
 ) -> Result<()> {
     let likeness = |root: u32, first: u32| {
         if first == root {
-            return Likeness::Equal;
+            return Cell::Real(1.0);
         }
-        with_root
-            .amount(first)
-            .map_or(Likeness::Unlisted, |amount| {
-                let (root_size, size) = sampled.measured(root, first);
-                Likeness::Pair(amount.into(), root_size.into(), size.into())
-            })
+        let (root_size, size) = sampled.measured(root, first);
+        let sizes = |amount: u32| [amount.into(), root_size.into(), size.into()];
+        let amount = with_root.amount(first);
+        amount.map_or(Cell::Null, |amount| Cell::Measured(measure, sizes(amount)))
     };
     let scratch = workspace.scratch(context)?;
     let mut sort = Sort::scratch(&scratch.path().join("clusters"), memory)?;
@@ -124,6 +102,35 @@ pub(super) fn each_member(
     Ok(())
 }
 
+/// Writes a row for each member of a cluster.
+pub(super) fn clusters_table(
+    workspace: &Workspace,
+    of: (&Components, &WithRoot),
+    (names, sampled, measure): (&Names, &Sampled, Measure),
+    memory: ByteSize,
+    context: &Context<'_>,
+) -> Result<ResultFile> {
+    let mut columns = COLUMNS;
+    columns[4].name = measure.column();
+    let parameters = parameters(&workspace.manifest);
+    let directory = workspace.directory();
+    let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
+    let mut written = 0u64;
+    let take = |member: &Member| {
+        if written.is_multiple_of(4096) {
+            context.stop.check(TABLES)?;
+        }
+        written += 1;
+        let (root, document) = (names.get(member.root)?, names.get(member.document)?);
+        table.row(&cells! {
+            member.cluster, &root, &document, member.kind, member.likeness, member.root,
+            member.document,
+        })
+    };
+    each_member(workspace, of, (sampled, measure), memory, context, take)?;
+    table.done()
+}
+
 /// Writes a line for each cluster. Returns the file, the number of clusters of exact duplicates
 /// only, and the size of the largest cluster.
 pub(super) fn write_clusters(
@@ -134,25 +141,25 @@ pub(super) fn write_clusters(
     context: &Context<'_>,
 ) -> Result<(ResultFile, u64, u64)> {
     let mut file = ClusterFile {
-        out: AtomicFile::create(&workspace.directory().join("clusters.jsonl"))?,
+        out: AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?,
         names,
-        measure,
+        column: measure.column(),
         open: None,
         exact_only: 0,
         largest: 0,
         line: String::new(),
     };
     let take = |member: &Member| file.push(member);
-    each_member(workspace, of, sampled, memory, context, take)?;
+    each_member(workspace, of, (sampled, measure), memory, context, take)?;
     file.close()?;
-    let written = finished("clusters.jsonl", file.out)?;
+    let written = ResultFile::new(CLUSTERS_FILE, file.out.finish()?);
     Ok((written, file.exact_only, file.largest))
 }
 
 struct ClusterFile<'a> {
     out: AtomicFile,
     names: &'a Names,
-    measure: Measure,
+    column: &'static str,
     open: Option<OpenCluster>,
     /// Clusters of exact duplicates only.
     exact_only: u64,
@@ -198,11 +205,10 @@ impl ClusterFile<'_> {
             open.members += 1;
         }
         let docno = json(&self.names.get(member.document)?);
-        let column = self.measure.column();
-        let resemblance = member.likeness.text(self.measure);
+        let (column, likeness) = (self.column, member.likeness.json());
         let _ = write!(
             self.line,
-            "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{resemblance}}}"
+            "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{likeness}}}"
         );
         self.out.put(self.line.as_bytes())
     }

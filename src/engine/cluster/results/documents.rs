@@ -1,87 +1,100 @@
-//! `exact-duplicates.tsv` and `documents.tsv`.
+//! `exact-duplicates.tsv`, `documents.tsv` and `documents.parquet`.
 
 use crate::Result;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue, Names, each_place};
-use crate::store::disk::AtomicFile;
+use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::{InputList, ResultFile, Workspace};
-use std::fmt::Write;
 
-use super::STAGE;
 use super::components::Components;
-use super::lines::{cell, finished, push_column, size_column};
+use super::lines::{parameters, size_column};
+use super::{STAGE, TABLES};
+
+/// The columns of `exact-duplicates.tsv`.
+const EXACT: [Column; 3] = columns! { docno: Text, representative: Text, md5: Text };
+
+/// The columns of `documents.tsv` and `documents.parquet`. The fourth may have another name.
+const COLUMNS: [Column; 12] = columns! {
+    docno: Text, url: Text or "", words: I64, shingles: U32, size_group: U32, cluster: U32 or "",
+    document: U32, file: Text, record: I64 or "", offset: I64,
+    exact_duplicate_of: U32 or "" in Parquet, md5: Text in Parquet,
+};
 
 /// Writes `exact-duplicates.tsv` and `documents.tsv`.
 pub(super) fn write_documents(
     workspace: &Workspace,
-    header: &str,
     names: &Names,
     context: &Context<'_>,
     components: &Components,
 ) -> Result<[ResultFile; 2]> {
-    let directory = workspace.directory();
-    let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
-    exact.put(header.as_bytes())?;
-    exact.put(b"docno\trepresentative\tmd5\n")?;
-    let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
-    all.put(header.as_bytes())?;
-    let size = size_column(&workspace.manifest);
-    let columns =
-        format!("docno\turl\twords\t{size}\tsize_group\tcluster\tdocument\tfile\trecord\toffset\n");
-    all.put(columns.as_bytes())?;
-    let mut line = String::new();
+    let (directory, parameters) = (workspace.directory(), parameters(&workspace.manifest));
+    let mut exact = Table::create(directory, "exact-duplicates.tsv", &parameters, &EXACT)?;
+    let mut each = |docno: &str, first: u32, md5: Cell<'_>| {
+        exact.row(&cells! { docno, &names.get(first)?, md5 })
+    };
+    let all = write_rows(
+        workspace,
+        ("documents.tsv", STAGE),
+        components,
+        context,
+        &mut each,
+    )?;
+    Ok([exact.done()?, all])
+}
+
+/// Writes `documents.parquet`.
+pub(super) fn documents_table(
+    workspace: &Workspace,
+    components: &Components,
+    context: &Context<'_>,
+) -> Result<ResultFile> {
+    let mut none = |_: &str, _, _: Cell<'_>| Ok(());
+    write_rows(
+        workspace,
+        ("documents.parquet", TABLES),
+        components,
+        context,
+        &mut none,
+    )
+}
+
+/// Writes a row for each document to a file, and passes on the docno of each exact duplicate, its
+/// representative and its MD5.
+fn write_rows(
+    workspace: &Workspace,
+    (name, stage): (&str, &'static str),
+    components: &Components,
+    context: &Context<'_>,
+    exact: &mut dyn FnMut(&str, u32, Cell<'_>) -> Result<()>,
+) -> Result<ResultFile> {
+    let (directory, manifest) = (workspace.directory(), &workspace.manifest);
+    let mut columns = COLUMNS;
+    columns[3].name = size_column(manifest);
+    let mut table = Table::create(directory, name, &parameters(manifest), &columns)?;
     let mut inputs = InputList::open(directory)?;
-    // The file of the last document, and its name.
-    let mut of: Option<(u32, String)> = None;
     // The directory of a method has no rejected records, so it cannot number the records.
-    let numbered = workspace.manifest.method.is_none();
+    let numbered = manifest.method.is_none();
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
-    firsts.skip_to(collection::against(&workspace.manifest).documents)?;
+    firsts.skip_to(collection::against(manifest).documents)?;
     each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
+            context.stop.check(stage)?;
             context.progress.at(number.into());
         }
-        let first = firsts.next()?.unwrap_or(number);
-        let docno = cell(document.docno);
-        if first != number {
-            line.clear();
-            let (representative, md5) = (names.get(first)?, u128::from_be_bytes(document.md5));
-            let _ = writeln!(line, "{docno}\t{}\t{md5:032x}", cell(&representative));
-            exact.put(line.as_bytes())?;
+        let first = firsts.next()?.filter(|&first| first != number);
+        let md5 = Cell::Digest(u128::from_be_bytes(document.md5));
+        if let Some(first) = first {
+            exact(document.docno, first, md5)?;
         }
-        let input = match &of {
-            Some((file, name)) if *file == document.file => name,
-            _ => {
-                let input = inputs.entry_of(document.file)?;
-                let name = input.map_or_else(String::new, |input| cell(&input.name).into_owned());
-                &of.insert((document.file, name)).1
-            }
-        };
-        line.clear();
-        line.push_str(&docno);
-        line.push('\t');
-        line.push_str(&cell(document.url.unwrap_or_default()));
-        let cluster = components.cluster(number);
-        for column in [
-            Some(document.words),
-            Some(document.shingles.into()),
-            Some(document.group.into()),
-            cluster.map(|(_, cluster)| cluster.into()),
-            Some(number.into()),
-        ] {
-            push_column(&mut line, column);
-        }
-        line.push('\t');
-        line.push_str(input);
-        push_column(&mut line, numbered.then_some(record));
-        push_column(&mut line, Some(document.offset));
-        line.push('\n');
-        all.put(line.as_bytes())
+        let cluster = components.cluster(number).map(|(_, cluster)| cluster);
+        let file = inputs.entry_of(document.file)?;
+        let file = file.map_or("", |input| &input.name);
+        let record = numbered.then_some(record);
+        table.row(&cells! {
+            document.docno, document.url, document.words, document.shingles, document.group,
+            cluster, number, file, record, document.offset, first, md5,
+        })
     })?;
     firsts.finish()?;
-    Ok([
-        finished("exact-duplicates.tsv", exact)?,
-        finished("documents.tsv", all)?,
-    ])
+    table.done()
 }

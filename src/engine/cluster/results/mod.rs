@@ -24,14 +24,14 @@ use serde::{Deserialize, Serialize};
 use clusters::write_clusters;
 use components::Components;
 use documents::write_documents;
-use lines::header;
-use pairs::write_pairs;
+use pairs::{PairRows, write_pairs};
 
-pub use lines::cell;
 pub(crate) use rejects::{reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
 const STAGE: &str = "cluster";
+/// The step that writes Parquet files.
+const TABLES: &str = "tables";
 /// Buffers of readers and writers.
 const FIXED_BYTES: u64 = 12 << 20;
 /// The least and the most memory for sorting the members of clusters.
@@ -126,13 +126,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
-    let header = header(&workspace.manifest);
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let components = Components::new(workspace, &mut stats, context)?;
     let write_pairs = || {
-        let from = (&names, &sampled);
-        write_pairs(workspace, &config, &header, from, formatters, context)
+        let rows = PairRows::new(workspace, config, (&names, &sampled));
+        write_pairs(workspace, &rows, formatters, context)
     };
     let write_clusters = || {
         let with_root = components.with_root(workspace, &config, &sampled)?;
@@ -141,7 +140,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         write_clusters(workspace, of, names, memory, context)
     };
     let write_documents = || {
-        let [exact, all] = write_documents(workspace, &header, &names, context, &components)?;
+        let [exact, all] = write_documents(workspace, &names, context, &components)?;
         let mut stats = ClusterStats::default();
         let rejects = write_rejects(workspace, &mut stats)?;
         Ok([exact, all, rejects].map(|file| (file, stats.rejects)))

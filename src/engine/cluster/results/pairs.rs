@@ -1,20 +1,22 @@
-//! `pairs.tsv`.
+//! `pairs.tsv` and `pairs.parquet`.
 //!
-//! One thread reads the pairs, others make lines of them, and one writes these in the order of the
-//! pairs.
+//! For the text file, one thread reads the pairs, others make lines of them, and one writes these
+//! in the order of the pairs.
+
+use std::borrow::Cow;
 
 use crate::Result;
-use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::base::workers::in_order;
 use crate::engine::collection::Names;
 use crate::engine::join::{JoinConfig, Pair, Pairs, each_pair};
 use crate::engine::sample::Sampled;
 use crate::store::disk::AtomicFile;
+use crate::store::table::{Cell, Column, Table, cells, columns, push_row};
 use crate::store::workspace::{ResultFile, Workspace};
 
-use super::STAGE;
-use super::lines::{cell, finished, push_column, size_column};
+use super::lines::{parameters, size_column};
+use super::{STAGE, TABLES};
 
 /// Pairs that a thread makes lines of at a time.
 const BLOCK: usize = 4096;
@@ -27,47 +29,53 @@ pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as
 /// Writes the pair list. `threads` is the number of threads that make lines.
 pub(super) fn write_pairs(
     workspace: &Workspace,
-    config: &JoinConfig,
-    header: &str,
-    (names, sampled): (&Names, &Sampled),
+    rows: &PairRows<'_>,
     threads: usize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let measure = config.measure;
-    let mut out = AtomicFile::create(&workspace.directory().join("pairs.tsv"))?;
-    out.put(header.as_bytes())?;
-    let column = measure.column();
-    let size = match measure.of_words() {
-        true => "words",
-        false => size_column(&workspace.manifest),
-    };
-    let columns =
-        format!("docno_a\tdocno_b\t{column}\tshared\t{size}_a\t{size}_b\tdocument_a\tdocument_b\n");
-    out.put(columns.as_bytes())?;
-    if config.pairs == Pairs::None {
-        return finished("pairs.tsv", out);
+    let mut out = rows.create(workspace, "pairs.tsv")?;
+    if rows.config.pairs == Pairs::None {
+        return out.done();
     }
-    let lines = Lines {
-        names,
-        sampled,
-        measure,
-    };
     in_order(
         STAGE,
         threads,
-        |hand_out| each_block(workspace, context, hand_out),
+        |hand_out| each_block(workspace, STAGE, context, hand_out),
         |block: Vec<Pair>, pass| {
-            let mut pass = |text: &mut String| pass(std::mem::take(text));
-            lines.of(&block, &mut String::new(), &mut pass)
+            let mut text = String::new();
+            rows.of(&block, |cells| {
+                push_row(&mut text, &rows.columns, cells);
+                match text.len() >= PIECE {
+                    true => pass(std::mem::take(&mut text)),
+                    false => Ok(()),
+                }
+            })?;
+            pass(text)
         },
-        |text: String| out.put(text.as_bytes()),
+        |text: String| out.put(&text),
     )?;
-    finished("pairs.tsv", out)
+    out.done()
+}
+
+/// Writes the pairs as a table.
+pub(super) fn pairs_table(
+    workspace: &Workspace,
+    rows: &PairRows<'_>,
+    context: &Context<'_>,
+) -> Result<ResultFile> {
+    let mut out = rows.create(workspace, "pairs.parquet")?;
+    if rows.config.pairs != Pairs::None {
+        each_block(workspace, TABLES, context, |block| {
+            rows.of(&block, |cells| out.row(cells))
+        })?;
+    }
+    out.done()
 }
 
 /// Passes all pairs on in blocks.
 fn each_block(
     workspace: &Workspace,
+    stage: &'static str,
     context: &Context<'_>,
     mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
 ) -> Result<()> {
@@ -77,54 +85,78 @@ fn each_block(
         if block.len() < BLOCK {
             return Ok(());
         }
-        context.stop.check(STAGE)?;
+        context.stop.check(stage)?;
         pass(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)))
     })?;
-    context.stop.check(STAGE)?;
+    context.stop.check(stage)?;
     pass(block)
 }
 
-/// What the lines of pairs say.
-struct Lines<'l> {
-    names: &'l Names,
-    sampled: &'l Sampled,
-    measure: Measure,
+/// The columns of a pair list. Their names depend on the measure, and on whether the keys are
+/// shingles.
+const COLUMNS: [Column; 9] = columns! {
+    docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32, shingles_b: U32,
+    document_a: U32, document_b: U32, shingles_union: I64 in Parquet,
+};
+
+/// What the rows of pairs say.
+pub(super) struct PairRows<'r> {
+    names: &'r Names,
+    sampled: &'r Sampled,
+    config: JoinConfig,
+    columns: Vec<Column>,
 }
 
-impl Lines<'_> {
-    /// Makes the lines of a block in `text`, and passes them on whenever there are many.
-    fn of(
-        &self,
-        block: &[Pair],
-        text: &mut String,
-        pass: &mut dyn FnMut(&mut String) -> Result<()>,
-    ) -> Result<()> {
-        text.clear();
+impl<'r> PairRows<'r> {
+    pub(super) fn new(
+        workspace: &Workspace,
+        config: JoinConfig,
+        (names, sampled): (&'r Names, &'r Sampled),
+    ) -> PairRows<'r> {
+        let measure = config.measure;
+        let mut columns = COLUMNS.to_vec();
+        columns[2].name = measure.column();
+        let sizes = match size_column(&workspace.manifest) {
+            _ if measure.of_words() => ["words_a", "words_b", ""],
+            "keys" => ["keys_a", "keys_b", "keys_union"],
+            _ => ["shingles_a", "shingles_b", "shingles_union"],
+        };
+        for (column, name) in [4, 5, 8].into_iter().zip(sizes) {
+            columns[column].name = name;
+        }
+        // Sets have a union; lengths in words have none.
+        columns.retain(|column| !column.name.is_empty());
+        PairRows {
+            names,
+            sampled,
+            config,
+            columns,
+        }
+    }
+
+    fn create(&self, workspace: &Workspace, name: &str) -> Result<Table<AtomicFile>> {
+        let parameters = parameters(&workspace.manifest);
+        Table::create(workspace.directory(), name, &parameters, &self.columns)
+    }
+
+    /// Passes the rows of a block to `take`.
+    fn of(&self, block: &[Pair], mut take: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
+        let measure = self.config.measure;
         // Pairs come in the order of their first documents.
-        let (mut first, mut docno_a) = (None, String::new());
+        let (mut first, mut docno_a) = (None, Cow::Borrowed(""));
         for pair in block {
             let (a, b) = self.sampled.measured(pair.a, pair.b);
-            let amount = pair.amount(self.measure);
-            let resemblance = self.measure.text(amount, a.into(), b.into());
             if first.replace(pair.a) != Some(pair.a) {
-                docno_a = cell(&self.names.get(pair.a)?).into_owned();
+                docno_a = self.names.get(pair.a)?;
             }
+            let union = (u64::from(a) + u64::from(b)).saturating_sub(pair.shared.into());
             let docno_b = self.names.get(pair.b)?;
-            let docno_b = cell(&docno_b);
-            text.push_str(&docno_a);
-            text.push('\t');
-            text.push_str(&docno_b);
-            text.push('\t');
-            text.push_str(&resemblance);
-            for number in [pair.shared, a, b, pair.a, pair.b] {
-                push_column(text, Some(number.into()));
-            }
-            text.push('\n');
-            if text.len() >= PIECE {
-                pass(text)?;
-                text.clear();
-            }
+            let value = Cell::Measured(measure, [pair.amount(measure), a.into(), b.into()]);
+            let cells = cells! {
+                &docno_a, &docno_b, value, pair.shared, a, b, pair.a, pair.b, union,
+            };
+            take(&cells[..self.columns.len()])?;
         }
-        pass(text)
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::text::read::{Reject, SaidOnce};
 use std::fmt::Write;
 
 use super::ClusterStats;
-use super::lines::{finished, json};
+use super::lines::json;
 
 /// `rejects.jsonl`: in input order, then docnos that are not unique.
 pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
@@ -40,7 +40,7 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
         }
         rejects.finish()?;
     }
-    finished("rejects.jsonl", out)
+    Ok(ResultFile::new("rejects.jsonl", out.finish()?))
 }
 
 /// One line of `rejects.jsonl`.

@@ -1,8 +1,7 @@
-//! Result files for databases and data frames: Parquet files with a few flat columns.
+//! Parquet files with a few flat columns, for databases and data frames.
 //!
-//! # In and out
-//! In: rows of cells. Out: a Parquet file with a fixed schema, compressed with zstd, with the
-//! least and greatest value of each column of a row group, and key-value metadata.
+//! A file is compressed with zstd. It has the least and greatest value of each column of a row
+//! group, and key-value metadata.
 //!
 //! # Invariants
 //! - The bytes depend on the rows alone: a row group ends after [`GROUP_ROWS`] rows or
@@ -17,12 +16,12 @@
 //! `Io` with the path if writing fails.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use ::parquet::column::writer::ColumnWriter;
-use ::parquet::data_type::ByteArray;
+use ::parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -30,96 +29,22 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type;
 use bytes::Bytes;
 
+use super::{Cell, Column, Format, Kind};
+use crate::store::digest_text;
 use crate::{Error, Result};
 
 /// The most rows in a row group. Readers divide the work among threads by row groups, and DuckDB
 /// writes as many.
-pub const GROUP_ROWS: usize = 122_880;
+const GROUP_ROWS: usize = 122_880;
 /// A row group ends with the row that makes its values this large.
-pub const GROUP_BYTES: usize = 8 << 20;
+const GROUP_BYTES: usize = 8 << 20;
 /// The most memory of a table whose rows are small: a row group with room to grow, the encoded
 /// pages of a column, and its compressor.
-pub const TABLE_BYTES: u64 = 32 << 20;
+pub(crate) const TABLE_BYTES: u64 = 32 << 20;
 /// Rows that are passed to the encoder at a time.
 const BATCH_ROWS: usize = 1024;
 /// The program that writes the files, as stated in them.
 pub(crate) const CREATED_BY: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
-
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColumnType {
-    /// INT32 with the logical type of an unsigned number.
-    U32,
-    /// INT64, for numbers below 2^63.
-    I64,
-    /// DOUBLE.
-    F64,
-    /// BYTE_ARRAY with the logical type of a string.
-    Text,
-}
-
-/// A column: its name, its type, and whether a cell may be [`Cell::Null`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ColumnSpec {
-    pub name: &'static str,
-    pub kind: ColumnType,
-    pub optional: bool,
-}
-
-impl ColumnSpec {
-    /// A column without nulls.
-    pub const fn required(name: &'static str, kind: ColumnType) -> ColumnSpec {
-        ColumnSpec {
-            name,
-            kind,
-            optional: false,
-        }
-    }
-
-    /// A column with nulls.
-    pub const fn optional(name: &'static str, kind: ColumnType) -> ColumnSpec {
-        ColumnSpec {
-            name,
-            kind,
-            optional: true,
-        }
-    }
-}
-
-/// A value of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
-    Null,
-    U32(u32),
-    /// A number of a column [`ColumnType::I64`].
-    U64(u64),
-    F64(f64),
-    Text(&'a str),
-}
-
-impl From<Option<u32>> for Cell<'_> {
-    fn from(value: Option<u32>) -> Self {
-        value.map_or(Cell::Null, Cell::U32)
-    }
-}
-
-impl<'a> From<Option<&'a str>> for Cell<'a> {
-    fn from(value: Option<&'a str>) -> Self {
-        value.map_or(Cell::Null, Cell::Text)
-    }
-}
-
-impl From<Option<u64>> for Cell<'_> {
-    fn from(value: Option<u64>) -> Self {
-        value.map_or(Cell::Null, Cell::U64)
-    }
-}
-
-impl From<Option<f64>> for Cell<'_> {
-    fn from(value: Option<f64>) -> Self {
-        value.map_or(Cell::Null, Cell::F64)
-    }
-}
 
 /// The values of a column that are not written yet, without the nulls.
 enum Values {
@@ -139,15 +64,15 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(spec: &ColumnSpec) -> Pending {
+    fn new(column: &Column) -> Pending {
         Pending {
-            optional: spec.optional,
+            optional: column.null.is_some(),
             levels: Vec::new(),
-            values: match spec.kind {
-                ColumnType::U32 => Values::U32(Vec::new()),
-                ColumnType::I64 => Values::I64(Vec::new()),
-                ColumnType::F64 => Values::F64(Vec::new()),
-                ColumnType::Text => Values::Text(Vec::new(), Vec::new()),
+            values: match column.kind {
+                Kind::U32 => Values::U32(Vec::new()),
+                Kind::I64 => Values::I64(Vec::new()),
+                Kind::F64 => Values::F64(Vec::new()),
+                Kind::Text => Values::Text(Vec::new(), Vec::new()),
             },
         }
     }
@@ -160,19 +85,29 @@ impl Pending {
         }
         let bytes = match (&mut self.values, cell) {
             (_, Cell::Null) if self.optional => 0,
-            (Values::U32(values), Cell::U32(value)) => {
-                values.push(value.cast_signed());
+            (Values::U32(values), Cell::Number(value)) => {
+                values.push(u32::try_from(value)?.cast_signed());
                 size_of::<i32>()
             }
-            (Values::I64(values), Cell::U64(value)) => {
+            (Values::I64(values), Cell::Number(value)) => {
                 values.push(i64::try_from(value)?);
                 size_of::<i64>()
             }
-            (Values::F64(values), Cell::F64(value)) => {
+            (Values::F64(values), Cell::Real(value)) => {
                 values.push(value);
                 size_of::<f64>()
             }
+            (Values::F64(values), Cell::Measured(measure, [amount, a, b])) => {
+                values.push(measure.value(amount, a, b));
+                size_of::<f64>()
+            }
             (Values::Text(bytes, ends), Cell::Text(text)) => {
+                bytes.extend_from_slice(text.as_bytes());
+                ends.push(bytes.len());
+                text.len() + size_of::<usize>()
+            }
+            (Values::Text(bytes, ends), Cell::Digest(digest)) => {
+                let text = digest_text(digest);
                 bytes.extend_from_slice(text.as_bytes());
                 ends.push(bytes.len());
                 text.len() + size_of::<usize>()
@@ -187,54 +122,33 @@ impl Pending {
 
     /// Encodes all cells, and forgets them.
     fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
-        let Pending {
-            optional,
-            levels,
-            values,
-        } = self;
-        let levels_of = optional.then_some(&levels[..]);
-        match (writer, values) {
+        let levels = self.optional.then_some(&self.levels[..]);
+        match (writer, &mut self.values) {
             (ColumnWriter::Int32ColumnWriter(out), Values::U32(values)) => {
-                out.write_batch(values, levels_of, None)?;
-                values.clear();
+                encode(out, values, levels)?;
             }
             (ColumnWriter::Int64ColumnWriter(out), Values::I64(values)) => {
-                out.write_batch(values, levels_of, None)?;
-                values.clear();
+                encode(out, values, levels)?;
             }
             (ColumnWriter::DoubleColumnWriter(out), Values::F64(values)) => {
-                out.write_batch(values, levels_of, None)?;
-                values.clear();
+                encode(out, values, levels)?;
             }
             (ColumnWriter::ByteArrayColumnWriter(out), Values::Text(bytes, ends)) => {
                 let all = Bytes::from(std::mem::take(bytes));
                 let (mut begin, mut texts) = (0, Vec::with_capacity(BATCH_ROWS));
                 let mut ends = ends.drain(..);
-                let mut next = || {
-                    let end = ends.next()?;
-                    let text = ByteArray::from(all.slice(begin..end));
-                    begin = end;
-                    Some(text)
-                };
-                match levels_of {
-                    None => {
-                        while let Some(text) = next() {
-                            texts.push(text);
-                            if texts.len() == BATCH_ROWS {
-                                out.write_batch(&texts, None, None)?;
-                                texts.clear();
-                            }
-                        }
-                        out.write_batch(&texts, None, None)?;
+                let rows = levels.map_or(ends.len(), <[i16]>::len);
+                for from in (0..rows).step_by(BATCH_ROWS) {
+                    let batch = from..rows.min(from + BATCH_ROWS);
+                    let levels = levels.and_then(|levels| levels.get(batch.clone()));
+                    let present = levels.map_or(batch.len(), |levels| {
+                        levels.iter().filter(|&&level| level > 0).count()
+                    });
+                    for end in ends.by_ref().take(present) {
+                        texts.push(ByteArray::from(all.slice(begin..end)));
+                        begin = end;
                     }
-                    Some(levels) => {
-                        for levels in levels.chunks(BATCH_ROWS) {
-                            texts.clear();
-                            let present = levels.iter().filter(|&&level| level > 0);
-                            texts.extend(present.map_while(|_| next()));
-                            out.write_batch(&texts, Some(levels), None)?;
-                        }
-                    }
+                    encode(out, &mut texts, levels)?;
                 }
             }
             _ => {
@@ -242,9 +156,20 @@ impl Pending {
                 return Err(ParquetError::General(other.into()));
             }
         }
-        levels.clear();
+        self.levels.clear();
         Ok(())
     }
+}
+
+/// Encodes values, and forgets them.
+fn encode<T: DataType>(
+    out: &mut ColumnWriterImpl<'_, T>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    out.write_batch(values, levels, None)?;
+    values.clear();
+    Ok(())
 }
 
 /// An error of the output that the `parquet` crate may turn into text.
@@ -299,74 +224,79 @@ impl<W: Write> Write for Remembering<W> {
     }
 }
 
-/// A table that is being written.
-pub(crate) struct Table<W: Write + Send> {
-    path: PathBuf,
+/// The rows of a file that is being written.
+pub(super) struct ParquetRows<W: Write + Send> {
     failure: Failure,
     writer: SerializedFileWriter<Remembering<W>>,
-    columns: Vec<Pending>,
+    /// For each column of a row, the cells that are not written yet, if the file has the column.
+    columns: Vec<Option<Pending>>,
     rows: usize,
     bytes: usize,
 }
 
-impl<W: Write + Send> Table<W> {
-    /// Begins a table. `path` is for messages.
+impl<W: Write + Send> ParquetRows<W> {
+    /// Begins a file. `path` is for messages, here and below.
     pub fn new(
         path: &Path,
         output: W,
-        columns: &[ColumnSpec],
-        metadata: Vec<(String, String)>,
+        parameters: &[(&str, String)],
+        columns: &[Column],
     ) -> Result<Self> {
         let failure = Failure::default();
         let output = Remembering::new(output, failure.clone());
+        let parameters = parameters
+            .iter()
+            .map(|(name, value)| KeyValue::new(format!("lookalike.{name}"), value.clone()));
+        let parameters: Vec<_> = parameters.collect();
         let begin = || {
-            let metadata = metadata.into_iter();
-            let metadata: Vec<_> = metadata.map(|(k, v)| KeyValue::new(k, v)).collect();
             let properties = WriterProperties::builder()
                 .set_created_by(CREATED_BY.into())
                 .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
                 .set_statistics_enabled(EnabledStatistics::Chunk)
                 .set_offset_index_disabled(true)
-                .set_key_value_metadata((!metadata.is_empty()).then_some(metadata))
+                .set_key_value_metadata((!parameters.is_empty()).then_some(parameters))
                 .build();
             SerializedFileWriter::new(output, Arc::new(schema(columns)?), Arc::new(properties))
         };
         let writer = begin().map_err(|error| error_of(path, &failure, error))?;
-        Ok(Table {
-            path: path.into(),
+        let pending = |column: &Column| column.is_in(Format::Parquet).then(|| Pending::new(column));
+        Ok(ParquetRows {
             failure,
             writer,
-            columns: columns.iter().map(Pending::new).collect(),
+            columns: columns.iter().map(pending).collect(),
             rows: 0,
             bytes: 0,
         })
     }
 
     /// Appends a row with a cell for each column.
-    pub fn row(&mut self, cells: &[Cell<'_>]) -> Result<()> {
+    pub fn row(&mut self, path: &Path, cells: &[Cell<'_>]) -> Result<()> {
         let pushed = (|| {
             if cells.len() != self.columns.len() {
                 let text = format!("{} cells for {} columns", cells.len(), self.columns.len());
                 return Err(ParquetError::General(text));
             }
             let mut cells = self.columns.iter_mut().zip(cells);
-            cells.try_fold(0, |sum, (column, &cell)| Ok(sum + column.push(cell)?))
+            cells.try_fold(0, |sum, (column, &cell)| match column {
+                Some(column) => Ok(sum + column.push(cell)?),
+                None => Ok(sum),
+            })
         })();
-        self.bytes += pushed.map_err(|error| error_of(&self.path, &self.failure, error))?;
+        self.bytes += pushed.map_err(|error| error_of(path, &self.failure, error))?;
         self.rows += 1;
-        if self.rows == GROUP_ROWS || self.bytes >= GROUP_BYTES {
-            self.write_group()?;
+        match self.rows == GROUP_ROWS || self.bytes >= GROUP_BYTES {
+            true => self.write_group(path),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes the pending rows as a row group.
-    fn write_group(&mut self) -> Result<()> {
-        let columns = &mut self.columns;
+    fn write_group(&mut self, path: &Path) -> Result<()> {
+        let columns = self.columns.iter_mut().flatten();
         let writer = &mut self.writer;
-        let mut write = || {
+        let write = || {
             let mut group = writer.next_row_group()?;
-            for column in columns.iter_mut() {
+            for column in columns {
                 let Some(mut out) = group.next_column()? else {
                     let text = "more columns than the schema has";
                     return Err(ParquetError::General(text.into()));
@@ -376,34 +306,34 @@ impl<W: Write + Send> Table<W> {
             }
             group.close().map(drop)
         };
-        write().map_err(|error| error_of(&self.path, &self.failure, error))?;
+        write().map_err(|error| error_of(path, &self.failure, error))?;
         (self.rows, self.bytes) = (0, 0);
         Ok(())
     }
 
     /// Writes the rest of the file, and returns the output.
-    pub fn finish(mut self) -> Result<W> {
+    pub fn finish(mut self, path: &Path) -> Result<W> {
         if self.rows > 0 {
-            self.write_group()?;
+            self.write_group(path)?;
         }
         let output = self.writer.into_inner();
-        let output = output.map_err(|error| error_of(&self.path, &self.failure, error))?;
+        let output = output.map_err(|error| error_of(path, &self.failure, error))?;
         Ok(output.inner)
     }
 }
 
 /// The schema of a file.
-fn schema(columns: &[ColumnSpec]) -> Result<Type, ParquetError> {
-    let field = |column: &ColumnSpec| {
+fn schema(columns: &[Column]) -> Result<Type, ParquetError> {
+    let field = |column: &Column| {
         let (physical, logical) = match column.kind {
-            ColumnType::U32 => (Physical::INT32, Some(LogicalType::integer(32, false))),
-            ColumnType::I64 => (Physical::INT64, None),
-            ColumnType::F64 => (Physical::DOUBLE, None),
-            ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::U32 => (Physical::INT32, Some(LogicalType::integer(32, false))),
+            Kind::I64 => (Physical::INT64, None),
+            Kind::F64 => (Physical::DOUBLE, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        let repetition = match column.optional {
-            true => Repetition::OPTIONAL,
-            false => Repetition::REQUIRED,
+        let repetition = match column.null {
+            Some(_) => Repetition::OPTIONAL,
+            None => Repetition::REQUIRED,
         };
         Type::primitive_type_builder(column.name, physical)
             .with_repetition(repetition)
@@ -411,7 +341,10 @@ fn schema(columns: &[ColumnSpec]) -> Result<Type, ParquetError> {
             .build()
             .map(Arc::new)
     };
-    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
+    let fields = columns
+        .iter()
+        .filter(|column| column.is_in(Format::Parquet));
+    let fields = fields.map(field).collect::<Result<_, _>>()?;
     Type::group_type_builder("lookalike")
         .with_fields(fields)
         .build()
@@ -429,34 +362,29 @@ mod tests {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use ::parquet::record::Field;
 
+    use super::super::{Table, columns};
     use super::*;
 
-    const COLUMNS: [ColumnSpec; 6] = [
-        ColumnSpec::required("number", ColumnType::U32),
-        ColumnSpec::optional("perhaps", ColumnType::U32),
-        ColumnSpec::required("long", ColumnType::I64),
-        ColumnSpec::optional("share", ColumnType::F64),
-        ColumnSpec::required("name", ColumnType::Text),
-        ColumnSpec::optional("address", ColumnType::Text),
-    ];
+    const COLUMNS: [Column; 7] = columns! {
+        number: U32, perhaps: U32 or "", long: I64, share: F64 or "", elsewhere: Text in Lines,
+        name: Text, address: Text or "",
+    };
 
     fn table(rows: usize, text: &str) -> Vec<u8> {
-        let metadata = vec![("threshold".to_string(), "0.85".to_string())];
-        let mut table = Table::new(Path::new("t"), Vec::new(), &COLUMNS, metadata).unwrap();
+        let parameters = [("threshold", "0.85".to_string())];
+        let path = Path::new("t.parquet");
+        let mut table = Table::new(path, Vec::new(), &parameters, &COLUMNS).unwrap();
         for n in 0..rows {
             let name = format!("{text}{n}");
             let third = n.is_multiple_of(3);
             let cells = [
-                Cell::U32(u32::MAX - n as u32),
+                (u32::MAX - n as u32).into(),
                 third.then_some(n as u32).into(),
-                Cell::U64((1 << 40) + n as u64),
+                ((1 << 40) + n as u64).into(),
                 (!third).then_some(n as f64 / 7.0).into(),
-                Cell::Text(&name),
-                if n % 5 == 1 {
-                    Cell::Text(text)
-                } else {
-                    Cell::Null
-                },
+                "elsewhere".into(),
+                name.as_str().into(),
+                (n % 5 == 1).then_some(text).into(),
             ];
             table.row(&cells).unwrap();
         }
@@ -483,7 +411,7 @@ mod tests {
             assert_eq!(file.created_by(), Some(CREATED_BY));
             let entry = &file.key_value_metadata().unwrap()[0];
             let entry = (entry.key.as_str(), entry.value.as_deref());
-            assert_eq!(entry, ("threshold", Some("0.85")));
+            assert_eq!(entry, ("lookalike.threshold", Some("0.85")));
             for group in metadata.row_groups() {
                 assert!(group.num_rows() as usize <= GROUP_ROWS);
                 for column in group.columns() {
@@ -530,30 +458,31 @@ mod tests {
         }
         for room in [0, 10, 100, 300] {
             let columns = &COLUMNS[..1];
-            let written = Table::new(Path::new("t"), Full(room), columns, Vec::new()).and_then(
-                |mut table| {
-                    (0..100).try_for_each(|n| table.row(&[Cell::U32(n)]))?;
-                    table.finish().map(drop)
-                },
-            );
+            let path = Path::new("t.parquet");
+            let written = Table::new(path, Full(room), &[], columns).and_then(|mut table| {
+                (0..100u32).try_for_each(|n| table.row(&[n.into()]))?;
+                table.finish().map(drop)
+            });
             let Err(Error::Io { path, source, .. }) = written else {
                 panic!("{room}: {written:?}");
             };
             assert_eq!(
                 (path.as_path(), source.raw_os_error()),
-                (Path::new("t"), Some(28))
+                (Path::new("t.parquet"), Some(28))
             );
         }
     }
 
     #[test]
     fn cells_of_another_type_are_refused() {
-        let mut table = Table::new(Path::new("t"), Vec::new(), &COLUMNS[..1], Vec::new()).unwrap();
+        let path = Path::new("t.parquet");
+        let mut table = Table::new(path, Vec::new(), &[], &COLUMNS[..1]).unwrap();
         for cells in [
             &[Cell::Null][..],
-            &[Cell::F64(0.5)],
+            &[Cell::Real(0.5)],
+            &[Cell::Number(1 << 32)],
             &[],
-            &[Cell::U32(1); 2],
+            &[Cell::Number(1); 2],
         ] {
             assert!(table.row(cells).is_err(), "{cells:?}");
         }
