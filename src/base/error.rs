@@ -551,6 +551,127 @@ fn flag(name: &str) -> String {
     }
 }
 
+/// The beginning of an [`Error::BadParameter`].
+pub(crate) struct BadParameter {
+    name: &'static str,
+    given: String,
+}
+
+impl BadParameter {
+    /// The range or rule that the value breaks.
+    pub fn because(self, limit: impl Into<String>) -> Error {
+        let (name, given, limit) = (self.name, self.given, limit.into());
+        Error::BadParameter { name, given, limit }
+    }
+}
+
+/// [`Error::BadParameter`] as a result.
+pub(crate) fn refuse<T>(
+    name: &'static str,
+    given: impl ToString,
+    limit: impl Into<String>,
+) -> Result<T> {
+    Err(Error::parameter(name, given).because(limit))
+}
+
+/// The beginning of an [`Error::Corrupt`].
+pub(crate) struct Corrupt {
+    path: PathBuf,
+    offset_bytes: Option<u64>,
+    what: String,
+}
+
+impl Corrupt {
+    /// The place in the file.
+    pub fn at(mut self, offset_bytes: u64) -> Corrupt {
+        self.offset_bytes = Some(offset_bytes);
+        self
+    }
+
+    /// The values that the check expected and found.
+    pub fn expected(self, expected: impl ToString, found: impl ToString) -> Error {
+        Error::Corrupt {
+            path: self.path,
+            offset_bytes: self.offset_bytes,
+            what: self.what,
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+}
+
+/// Constructors of the variants that many places make.
+impl Error {
+    /// A parameter with a value outside its range; `""` if it is missing.
+    pub(crate) fn parameter(name: &'static str, given: impl ToString) -> BadParameter {
+        let given = given.to_string();
+        BadParameter { name, given }
+    }
+
+    /// A file or directory whose content fails a check.
+    pub(crate) fn corrupt(path: impl Into<PathBuf>, what: impl Into<String>) -> Corrupt {
+        Corrupt {
+            path: path.into(),
+            offset_bytes: None,
+            what: what.into(),
+        }
+    }
+
+    /// A line of a text file, from 1, that cannot be read; line 0 if the file has none.
+    pub(crate) fn bad_line(
+        path: impl Into<PathBuf>,
+        line: u64,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Error {
+        Error::BadLine {
+            path: path.into(),
+            line,
+            expected: expected.to_string(),
+            found: found.to_string(),
+            hint: "",
+        }
+    }
+
+    /// A directory without the records of a stage.
+    pub(crate) fn no_stage(path: impl Into<PathBuf>, stage: &'static str) -> Error {
+        let path = path.into();
+        Error::StageMissing { path, stage }
+    }
+
+    /// An input that differs from what was read.
+    pub(crate) fn input_changed(
+        path: impl Into<PathBuf>,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Error {
+        Error::InputChanged {
+            path: path.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+
+    /// A file that ends at `offset_bytes`, before the data that it needs.
+    pub(crate) fn truncated(
+        path: impl Into<PathBuf>,
+        offset_bytes: u64,
+        what: impl Into<String>,
+    ) -> Error {
+        let (path, what) = (path.into(), what.into());
+        Error::Truncated {
+            path,
+            offset_bytes,
+            what,
+        }
+    }
+
+    /// More items than can be numbered.
+    pub(crate) fn too_many(what: &'static str, found: u64, most: u64) -> Error {
+        Error::TooMany { what, found, most }
+    }
+}
+
 impl Error {
     /// Makes an [`Error::Io`] for an operation on a path, for `map_err`. If the lower layer found
     /// something of another file type, the error is [`Error::WrongFileType`].

@@ -96,17 +96,10 @@ pub fn graph(
     context: &Context<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let pairs = workspace.manifest.get::<PairsEntry>();
-    let pairs = pairs.ok_or_else(|| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "join",
-    })?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     if pairs.config.pairs == Pairs::None {
-        return Err(Error::BadParameter {
-            name: "graph",
-            given: workspace.directory().display().to_string(),
-            limit: "its pairs were not listed (`--pairs none`)".into(),
-        });
+        return Err(Error::parameter("graph", workspace.directory().display())
+            .because("its pairs were not listed (`--pairs none`)"));
     }
     let measure = pairs.config.measure;
     let extent = Catalogue::extent(workspace)?;

@@ -118,13 +118,9 @@ fn sort_with_files(
         sorted.merge(&mut take)?;
     }
     if taken != pushed {
-        return Err(Error::Corrupt {
-            path: place.into(),
-            offset_bytes: None,
-            what: "items that came back from sorting".into(),
-            expected: pushed.to_string(),
-            found: taken.to_string(),
-        });
+        return Err(
+            Error::corrupt(place, "items that came back from sorting").expected(pushed, taken)
+        );
     }
     disk::remove_tree(place)?;
     Ok(taken)

@@ -387,13 +387,10 @@ impl Sorted {
             return Ok(Some(item.into()));
         }
         if self.taken != self.pushed {
-            return Err(Error::Corrupt {
-                path: self.place.clone(),
-                offset_bytes: None,
-                what: "items that came back from sorting".into(),
-                expected: self.pushed.to_string(),
-                found: self.taken.to_string(),
-            });
+            return Err(
+                Error::corrupt(&self.place, "items that came back from sorting")
+                    .expected(self.pushed, self.taken),
+            );
         }
         if !self.lasting {
             disk::remove_tree(&self.place)?;

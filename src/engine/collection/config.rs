@@ -60,11 +60,8 @@ impl CollectionConfig {
         self.read.check()?;
         self.shingle.check()?;
         if self.segment_size < LEAST_SEGMENT {
-            return Err(Error::BadParameter {
-                name: "segment-size",
-                given: self.segment_size.to_string(),
-                limit: format!("at least {LEAST_SEGMENT}"),
-            });
+            return Err(Error::parameter("segment-size", self.segment_size)
+                .because(format!("at least {LEAST_SEGMENT}")));
         }
         Ok(())
     }

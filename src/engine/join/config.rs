@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
-use crate::{Error, Result};
 
 /// The algorithm that finds the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,18 +143,11 @@ impl JoinConfig {
 
     /// Refuses parameters that cannot be combined.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            Err(Error::BadParameter {
-                name,
-                given,
-                limit: limit.into(),
-            })
-        };
         if let Some(most) = self.max_postings
             && most < 2
         {
             let limit = "at least 2: a pair needs two documents";
-            return refuse("max-postings", most.to_string(), limit);
+            return refuse("max-postings", most, limit);
         }
         if let Some(candidates) = self.candidates {
             let (c, t) = (candidates, self.threshold);
@@ -162,11 +156,11 @@ impl JoinConfig {
                     "at most the threshold, {t}: estimates err in both \
                                      directions"
                 );
-                return refuse("candidates", c.to_string(), &limit);
+                return refuse("candidates", c, &limit);
             }
             if self.pairs == Pairs::None {
                 let limit = "`--pairs none` lists no pairs that could be verified";
-                return refuse("verified", c.to_string(), limit);
+                return refuse("verified", c, limit);
             }
         }
         if matches!(self.measure, Measure::Smallest(_))
@@ -174,32 +168,32 @@ impl JoinConfig {
         {
             let limit = "it needs the smallest shared keys, and this join only counts shared \
                          keys; use `--join prefix`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         if self.measure == Measure::S4 && self.pairs == Pairs::None {
             let limit = "it is computed only for listed pairs; use `--pairs all`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         if !self.measure.is_default() && self.candidates.is_some() {
             let limit = "`--verified` works only with `--score resemblance`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         match (self.join, self.max_postings, self.pairs) {
             (Join::Prefix, Some(most), _) => refuse(
                 "max-postings",
-                most.to_string(),
+                most,
                 "it drops fingerprints that `--join count` would count; `--join prefix` is exact \
                  and counts none",
             ),
             (join @ (Join::Count | Join::Probabilistic), _, Pairs::None) => {
                 let limit = format!("`--join {join}` counts every pair; use `--join prefix`");
-                refuse("pairs", Pairs::None.to_string(), &limit)
+                refuse("pairs", Pairs::None, &limit)
             }
             (_, Some(most), Pairs::None) => {
                 let limit = format!(
                     "`--max-postings {most}` drops fingerprints where every pair is counted"
                 );
-                refuse("pairs", Pairs::None.to_string(), &limit)
+                refuse("pairs", Pairs::None, &limit)
             }
             _ => Ok(()),
         }

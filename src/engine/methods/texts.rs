@@ -194,13 +194,7 @@ impl<'a> Texts<'a> {
                 let Some(range) = &waiting.text else { continue };
                 let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
                     let docno = &waiting.document.docno;
-                    Error::Corrupt {
-                        path: path.into(),
-                        offset_bytes: None,
-                        what: format!("the text of {docno}"),
-                        expected: "UTF-8".into(),
-                        found: e.to_string(),
-                    }
+                    Error::corrupt(path, format!("the text of {docno}")).expected("UTF-8", e)
                 })?;
                 made.push((at, make(&mut Document::new(text, &mut scratch))));
             }
@@ -227,11 +221,6 @@ impl<'a> Texts<'a> {
 }
 
 fn missing_text(path: &Path, document: u32) -> Error {
-    Error::Corrupt {
-        path: path.into(),
-        offset_bytes: None,
-        what: format!("texts of the segment, at document {document}"),
-        expected: "one for each stored document".into(),
-        found: "another number".into(),
-    }
+    let what = format!("texts of the segment, at document {document}");
+    Error::corrupt(path, what).expected("one for each stored document", "another number")
 }

@@ -1,5 +1,6 @@
 //! Parameters of stages 5 to 8.
 
+use crate::base::error::refuse;
 use crate::engine::collection::SizeGroups;
 use crate::engine::join::JoinConfig;
 use crate::engine::sample::Sampling;
@@ -76,19 +77,12 @@ impl JoinParameters {
         if let Some(runs) = self.fan_in
             && runs < 2
         {
-            return Err(Error::BadParameter {
-                name: "fan-in",
-                given: runs.to_string(),
-                limit: "at least 2".into(),
-            });
+            return refuse("fan-in", runs, "at least 2");
         }
         let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
         if self.join.candidates.is_some() && exact {
-            return Err(Error::BadParameter {
-                name: "verified",
-                given: "with --sampling full".into(),
-                limit: "without sampling every pair is exact; add --sampling or --precision".into(),
-            });
+            return Err(Error::parameter("verified", "with --sampling full")
+                .because("without sampling every pair is exact; add --sampling or --precision"));
         }
         Ok(())
     }

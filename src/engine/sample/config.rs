@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::base::error::refuse;
 use crate::base::rate::Rate;
 
 /// How fingerprints are sampled.
@@ -46,14 +47,13 @@ impl Sampling {
     /// Refuses a list of ratios whose length is not the number of size groups.
     pub fn check(&self, groups: usize) -> crate::Result<()> {
         match self {
-            Sampling::Groups(rates) if rates.len() != groups => Err(crate::Error::BadParameter {
-                name: "sampling",
-                given: self.to_string(),
-                limit: format!(
+            Sampling::Groups(rates) if rates.len() != groups => {
+                let limit = format!(
                     "it has {} ratios; give one for each of the {groups} size groups",
                     rates.len()
-                ),
-            }),
+                );
+                refuse("sampling", self, limit)
+            }
             _ => Ok(()),
         }
     }

@@ -85,19 +85,15 @@ impl ShingleConfig {
     /// [`Error::BadParameter`] names the first parameter out of range.
     pub fn check(&self) -> Result<()> {
         if !(1..=MAX_SHINGLE_SIZE).contains(&self.shingle_size) {
-            return Err(Error::BadParameter {
-                name: "shingle-size",
-                given: self.shingle_size.to_string(),
-                limit: format!("it is a number from 1 to {MAX_SHINGLE_SIZE}"),
-            });
+            return Err(Error::parameter("shingle-size", self.shingle_size)
+                .because(format!("it is a number from 1 to {MAX_SHINGLE_SIZE}")));
         }
         self.parse.check()?;
         match self.parse.tokens {
-            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => Err(Error::BadParameter {
-                name: "tokens",
-                given: self.parse.tokens.to_string(),
-                limit: format!("a window has at most {MAX_WINDOW_BYTES} bytes"),
-            }),
+            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => {
+                Err(Error::parameter("tokens", &self.parse.tokens)
+                    .because(format!("a window has at most {MAX_WINDOW_BYTES} bytes")))
+            }
             _ => Ok(()),
         }
     }

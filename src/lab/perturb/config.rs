@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::text::read::{ReadConfig, Selection};
-use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
 const TEN: u64 = 10;
@@ -239,25 +240,23 @@ impl PerturbConfig {
     /// # Errors
     /// `BadParameter`.
     pub fn check(&self) -> Result<()> {
-        let refuse =
-            |name, given: String, limit: String| Err(Error::BadParameter { name, given, limit });
         self.read.check()?;
         if self.originals == Some(0) {
-            return refuse("originals", "0".into(), "at least 1".into());
+            return refuse("originals", "0", "at least 1");
         }
         let why = "every two copies of a document are a line of truth.tsv";
         match &self.recipe {
             Recipe::Chowdhury(recipe) => {
                 if recipe.copies == 0 || recipe.copies > MOST_COPIES {
                     let counts = format!("1 to {MOST_COPIES}; {why}");
-                    return refuse("copies", recipe.copies.to_string(), counts);
+                    return refuse("copies", recipe.copies, counts);
                 }
                 if recipe.every == 0 {
-                    return refuse("every", "0".into(), "at least 1".into());
+                    return refuse("every", "0", "at least 1");
                 }
                 if recipe.alpha > 10 {
-                    let limit = "0 (edit every word looked at) to 10 (none)".into();
-                    return refuse("alpha", recipe.alpha.to_string(), limit);
+                    let limit = "0 (edit every word looked at) to 10 (none)";
+                    return refuse("alpha", recipe.alpha, limit);
                 }
             }
             Recipe::Cherkasova(recipe) => {

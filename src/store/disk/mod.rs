@@ -842,11 +842,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     let sum = format!("{:016x}", hash.digest());
     if read < bytes {
         let what = format!("the manifest says {bytes} bytes");
-        return Err(Error::Truncated {
-            path: path.into(),
-            offset_bytes: read,
-            what,
-        });
+        return Err(Error::truncated(path, read, what));
     }
     if read > bytes {
         return Err(Error::TooLong {
@@ -856,13 +852,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
         });
     }
     if sum != stated {
-        return Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: None,
-            what: "checksum (manifest)".into(),
-            expected: stated.into(),
-            found: sum,
-        });
+        return Err(Error::corrupt(path, "checksum (manifest)").expected(stated, sum));
     }
     Ok(())
 }

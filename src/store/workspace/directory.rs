@@ -9,8 +9,9 @@ use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
 use super::place::{is_run, output_kind};
-use super::record::StageRecordKind;
+use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
+use crate::base::error::refuse;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 use crate::base::workers::Queue;
@@ -117,12 +118,8 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             what: "another program wrote its manifest.json",
         });
     }
-    let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: what.into(),
-        expected,
-        found,
+    let corrupt = |what: &str, expected: String, found: String| {
+        Error::corrupt(&path, what).expected(expected, found)
     };
     // The last line holds the checksum of all before it.
     let body_end = bytes[..bytes.len().saturating_sub(1)]
@@ -247,11 +244,7 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     if ours {
         return Ok(());
     }
-    Err(Error::BadParameter {
-        name: "output",
-        given: directory.display().to_string(),
-        limit: theirs.into(),
-    })
+    refuse("output", directory.display(), theirs)
 }
 
 /// Why a directory without a manifest is not an output directory of a run.
@@ -495,6 +488,16 @@ impl Workspace {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.places.directory
+    }
+
+    /// The record of a stage. Without it, the error says that the stage must run first.
+    pub(crate) fn record<R: StageRecord>(&self, stage: &'static str) -> Result<&R> {
+        self.manifest.get().ok_or_else(|| self.missing(stage))
+    }
+
+    /// The error that a stage must run first.
+    pub(crate) fn missing(&self, stage: &'static str) -> Error {
+        Error::no_stage(self.directory(), stage)
     }
 
     /// The path of a subdirectory for parts.

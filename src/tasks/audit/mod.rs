@@ -296,15 +296,11 @@ pub fn audit(
 }
 
 fn changed(kept: &Path, workspace: &Workspace) -> Error {
-    Error::BadParameter {
-        name: "DIR",
-        given: kept.display().to_string(),
-        limit: format!(
-            "the work directory {} is no longer that from which it was made; restore it and the \
+    Error::parameter("DIR", kept.display()).because(format!(
+        "the work directory {} is no longer that from which it was made; restore it and the \
              inputs, or run `lookalike dedup` again into a new directory",
-            workspace.directory().display()
-        ),
-    }
+        workspace.directory().display()
+    ))
 }
 
 /// Looks up some documents, as long as there is room for their names.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::items::{Item, TestSets};
 use super::search::{DocumentPlace, Search, share_text};
 use super::stats::ContaminationReport;
+use crate::base::error::refuse;
 use crate::engine::cluster::cell;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile, File};
@@ -155,14 +156,11 @@ impl Output {
                 name == LOCK_FILE || ALL.contains(&whole) || disk::is_unnamed(name)
             });
             if !known {
-                return Err(Error::BadParameter {
-                    name: "output",
-                    given: directory.display().to_string(),
-                    limit: format!(
-                        "it contains {}; use a new directory, or one of an earlier contamination",
-                        name.display()
-                    ),
-                });
+                let limit = format!(
+                    "it contains {}; use a new directory, or one of an earlier contamination",
+                    name.display()
+                );
+                return refuse("output", directory.display(), limit);
             }
         }
         Ok(())

@@ -509,19 +509,8 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
 /// Refuses pairs from which it does not follow what may go.
 pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     use crate::engine::join::{Pairs, PairsEntry};
-    let refuse = |given: String, limit: &str| {
-        Err(Error::BadParameter {
-            name: "from",
-            given,
-            limit: limit.into(),
-        })
-    };
-    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
-        return Err(Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: "join",
-        });
-    };
+    let refuse = |given: String, limit: &str| Err(Error::parameter("from", given).because(limit));
+    let entry = workspace.record::<PairsEntry>("join")?;
     let directory = workspace.directory().display();
     if entry.config.pairs != Pairs::All {
         let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";

@@ -322,13 +322,8 @@ fn distinct_judged(
             match here {
                 Some((open, first, judgement)) if open == pair => {
                     if judgement != document {
-                        return Err(Error::BadLine {
-                            path: path.into(),
-                            line,
-                            expected: format!("the judgement {judgement} that line {first} has"),
-                            found: document.to_string(),
-                            hint: "",
-                        });
+                        let expected = format!("the judgement {judgement} that line {first} has");
+                        return Err(Error::bad_line(path, line, expected, document));
                     }
                     Ok(())
                 }

@@ -8,10 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Serialize, Serializer};
 
 use super::repeats::Search;
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::engine::collection::each_document;
 use crate::store::workspace::{InputList, Workspace};
-use crate::{Error, Result};
 
 /// The number of no group.
 const NONE: u32 = u32::MAX;
@@ -169,16 +170,13 @@ impl Groups {
             })?;
         }
         if count == 0 {
-            return Err(Error::BadParameter {
-                name: "by",
-                given: by.to_string(),
-                limit: match by {
-                    By::Field(field) => {
-                        format!("no JSON or WARC record has a field {field} with text or a number")
-                    }
-                    _ => "no document has a URL; use source or field:NAME".into(),
-                },
-            });
+            let limit = match by {
+                By::Field(field) => {
+                    format!("no JSON or WARC record has a field {field} with text or a number")
+                }
+                _ => "no document has a URL; use source or field:NAME".into(),
+            };
+            return refuse("by", by, limit);
         }
         let mut list = vec![String::new(); count];
         for (name, number) in names.numbers {

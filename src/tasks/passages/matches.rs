@@ -38,6 +38,7 @@ use super::{
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
 use crate::base::utf8::boundary_before;
@@ -159,17 +160,16 @@ fn share(part: u64, whole: u64) -> String {
 /// Refuses more pairs if the disk of their sort is nearly full.
 fn require_space(search: &Search<'_, '_>, pairs: u64, config: &MatchesConfig) -> Result<()> {
     match disk::space(search.scratch) {
-        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => Err(Error::BadParameter {
-            name: "max-documents",
-            given: config.max_documents.to_string(),
-            limit: format!(
+        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => {
+            let limit = format!(
                 "{} of documents take so much space that {} has only {} left; give a smaller \
                  number, or --no-matches, or another disk with --scratch",
                 counted(pairs, "pair"),
                 search.scratch.display(),
                 space.left
-            ),
-        }),
+            );
+            refuse("max-documents", config.max_documents, limit)
+        }
         _ => Ok(()),
     }
 }

@@ -69,6 +69,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -228,11 +229,7 @@ impl PassagesConfig {
         if (1..=MOST_LENGTH).contains(&self.length) {
             return Ok(());
         }
-        Err(Error::BadParameter {
-            name: "length",
-            given: self.length.to_string(),
-            limit: format!("1 to {MOST_LENGTH} tokens"),
-        })
+        refuse("length", self.length, format!("1 to {MOST_LENGTH} tokens"))
     }
 }
 
@@ -286,11 +283,8 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut entries = InputList::open(workspace.directory())?;
     while let Some(entry) = entries.next()? {
         if entry.path == "-" {
-            return Err(Error::BadParameter {
-                name: "INPUT",
-                given: "-".into(),
-                limit: "standard input cannot be read again; store it in a file first".into(),
-            });
+            return Err(Error::parameter("INPUT", "-")
+                .because("standard input cannot be read again; store it in a file first"));
         }
         // The file may have moved with its directory, or the working directory may be another.
         let is_file = |path: &&Path| disk::metadata(path).is_ok_and(|found| found.is_file());
@@ -470,13 +464,6 @@ fn search(
     context: &Context<'_>,
 ) -> Result<Stats> {
     let meter = Meter::start();
-    let refuse = |name, given: String, limit: &str| {
-        Err(Error::BadParameter {
-            name,
-            given,
-            limit: limit.into(),
-        })
-    };
     let collection = collection::config(&workspace.manifest).clone();
     collection.shingle.parse.check_rule(workspace.directory())?;
     if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {

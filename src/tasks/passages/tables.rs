@@ -101,12 +101,8 @@ pub(super) fn write(
 ) -> Result<ResultFile> {
     let path = workspace.directory().join(&file.name);
     let name = file.name.replace(".tsv", ".parquet");
-    let corrupt = |what: &str, found: &str| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: what.into(),
-        expected: "what this command writes".into(),
-        found: found.into(),
+    let corrupt = |what: &str, found: &str| {
+        Error::corrupt(&path, what).expected("what this command writes", found)
     };
     let mut lines = BufReader::with_capacity(disk::WRITE_BUFFER, disk::open(&path)?).lines();
     let mut next =

@@ -135,11 +135,8 @@ impl UnitsConfig {
         if self.least > 0 {
             return Ok(());
         }
-        Err(Error::BadParameter {
-            name: "least",
-            given: "0".into(),
-            limit: "at least 1 token: lines without tokens are never removed".into(),
-        })
+        Err(Error::parameter("least", "0")
+            .because("at least 1 token: lines without tokens are never removed"))
     }
 }
 

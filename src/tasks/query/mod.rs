@@ -49,7 +49,9 @@ mod batch;
 mod indexed;
 mod stored;
 
+use crate::Result;
 use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::error::refuse;
 use crate::base::ids::{FingerprintKind, Key, Threshold};
 use crate::base::measure::{Criterion, Measure};
 use crate::base::numbers::counted;
@@ -62,7 +64,6 @@ use crate::text::parse::{Parser, TokenKind};
 use crate::text::read::{
     Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
 };
-use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
@@ -238,10 +239,7 @@ pub fn run(
     mut reply: impl FnMut(Reply) -> Result<()>,
 ) -> Result<QueryStats> {
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
-        return Err(Error::StageMissing {
-            path: base.directory().into(),
-            stage: "ingest",
-        });
+        return Err(base.missing("ingest"));
     }
     let mut asking = Asking {
         inputs,
@@ -345,13 +343,9 @@ impl Asking<'_> {
     ) -> Result<QueryStats> {
         let context = self.context;
         if config.criterion.measure == Measure::S4 {
-            return Err(Error::BadParameter {
-                name: "score",
-                given: Measure::S4.to_string(),
-                limit: "it weights each shared key by the documents of the collection that have \
-                        it, and a query is not one of them; use s3"
-                    .into(),
-            });
+            let limit = "it weights each shared key by the documents of the collection that have \
+                        it, and a query is not one of them; use s3";
+            return refuse("score", Measure::S4, limit);
         }
         let documents = Catalogue::stats(workspace)?.documents;
         let mut batch = QueryBatch::<K>::new(workspace, config)?;

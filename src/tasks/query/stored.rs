@@ -118,15 +118,13 @@ fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
         .find(|(_, a, b, counts)| *counts && a != b);
     match differs {
         None => Ok(()),
-        Some((flag, a, b, _)) => Err(Error::BadParameter {
-            name: "to",
-            given: to.directory().display().to_string(),
-            limit: format!(
+        Some((flag, a, b, _)) => Err(Error::parameter("to", to.directory().display()).because(
+            format!(
                 "it was made with --{flag} {b}, and {} with --{flag} {a}; make both with the same \
                  --{flag}",
                 from.directory().display()
             ),
-        }),
+        )),
     }
 }
 

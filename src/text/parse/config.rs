@@ -225,14 +225,11 @@ impl ParseConfig {
     /// `BadParameter`.
     pub(crate) fn check(&self) -> crate::Result<()> {
         match self.tokens {
-            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::BadParameter {
-                name: "fold",
-                given: self.fold.to_string(),
-                limit: format!(
+            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::parameter("fold", self.fold)
+                .because(format!(
                     "--tokens {} takes the bytes as they are; use none",
                     self.tokens
-                ),
-            }),
+                ))),
             _ => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::FieldPath;
 use super::frame_elements::LONGEST_NAME;
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 
 /// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
 /// very repetitive text are not bombs, and 16 MiB fill no disk.
@@ -224,28 +225,17 @@ impl Default for ReadConfig {
 impl ReadConfig {
     /// Rejects limits that would allow no input at all, and empty field names.
     pub fn check(&self) -> crate::Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            Err(crate::Error::BadParameter {
-                name,
-                given,
-                limit: limit.into(),
-            })
-        };
         if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
-            return refuse(
-                "max-document",
-                self.max_document.to_string(),
-                "1 byte to 4GiB",
-            );
+            return refuse("max-document", self.max_document, "1 byte to 4GiB");
         }
         if self.max_ratio == 0 {
-            return refuse("max-ratio", self.max_ratio.to_string(), "1 or more");
+            return refuse("max-ratio", self.max_ratio, "1 or more");
         }
         if let Some(columns) = &self.columns
             && columns.split(',').any(|name| name.trim().is_empty())
         {
             let limit = "names, separated by commas";
-            return refuse("columns", columns.clone(), limit);
+            return refuse("columns", &columns, limit);
         }
         const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
         if let Some(types) = &self.warc_type
@@ -254,17 +244,17 @@ impl ReadConfig {
                 .all(|kind| TYPES.split(',').any(|known| known == kind))
         {
             let limit = format!("some of {TYPES}, separated by commas");
-            return refuse("warc-type", types.clone(), &limit);
+            return refuse("warc-type", &types, &limit);
         }
         if let Some(name) = &self.record {
             let odd = |c: char| c.is_whitespace() || "<>/=\"'&".contains(c);
             if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
                 let limit = "the name of an element, without brackets";
-                return refuse("record", name.clone(), limit);
+                return refuse("record", &name, limit);
             }
             if let Some(format) = self.format.filter(|format| *format != Format::Html) {
                 let limit = format!("only markup has elements; leave out --format {format}");
-                return refuse("record", name.clone(), &limit);
+                return refuse("record", &name, &limit);
             }
         }
         for (name, field) in [
@@ -282,7 +272,7 @@ impl ReadConfig {
                     "the path of a field, such as page.body or messages[role=user].content, with \
                      other names in double quotes: {what}"
                 );
-                return refuse(name, field.clone(), &limit);
+                return refuse(name, &field, &limit);
             }
         }
         Ok(())

@@ -102,14 +102,7 @@ pub struct ClusterStats {
 
 /// Writes the result files, unless complete files of these pairs exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let pairs = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .ok_or_else(|| missing("join"))?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
     if exist(workspace, &digest) {
         return Ok(());

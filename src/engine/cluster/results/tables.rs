@@ -5,6 +5,7 @@
 //! them in a record of its own, so that text files and tables can be made again one without the
 //! other.
 
+use crate::Result;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, Names, each_place};
 use crate::engine::join::{JoinConfig, Pairs, PairsEntry, each_pair, sizes_of_pairs};
@@ -12,7 +13,6 @@ use crate::engine::sample::Sampled;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::table::{Cell, ColumnSpec, ColumnType, TABLE_BYTES, Table};
 use crate::store::workspace::{InputList, ResultFile, StageRecord, Workspace, check_file};
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::each_member;
@@ -46,14 +46,7 @@ impl StageRecord for TablesEntry {
 
 /// Writes the tables, unless complete tables of these pairs exist.
 pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let pairs = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .ok_or_else(|| missing("join"))?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, config) = (pairs.digest.clone(), pairs.config);
     let complete = |file| check_file(workspace.directory(), file).is_ok();
     let tables = workspace.manifest.get::<TablesEntry>();

@@ -102,11 +102,7 @@ impl<'a> Committer<'a> {
             };
             let found = documents(segments(&workspace.manifest)) + documents(&new);
             if found > MOST_DOCUMENTS {
-                return Err(Error::TooMany {
-                    what: "documents",
-                    found,
-                    most: MOST_DOCUMENTS,
-                });
+                return Err(Error::too_many("documents", found, MOST_DOCUMENTS));
             }
             let bytes = new.iter().map(SegmentEntry::bytes).sum();
             for segment in new {
@@ -182,10 +178,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                 stats: SegmentStats::default(),
             });
         }
-        self.open.as_mut().ok_or(Error::StageMissing {
-            path: DIRECTORY.into(),
-            stage: STAGE,
-        })
+        self.open.as_mut().ok_or(Error::no_stage(DIRECTORY, STAGE))
     }
 
     pub(super) fn push(&mut self, done: Done) -> Result<()> {
@@ -288,10 +281,8 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                     open.fingerprints.put_keys(&set, &mut self.scratch)?;
                 }
             }
-            document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
-                what: "shingles in a document",
-                found: shingles,
-                most: u32::MAX.into(),
+            document.shingles = u32::try_from(shingles).map_err(|_| {
+                Error::too_many("shingles in a document", shingles, u32::MAX.into())
             })?;
             if let Some(open) = &mut self.open {
                 if stored {

@@ -11,7 +11,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Result;
 use crate::base::budget::ByteSize;
-use crate::base::error::Error;
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
@@ -68,11 +67,7 @@ pub(super) fn run<K: Key>(
     before: u32,
     memory: u64,
 ) -> Result<()> {
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "index",
-    };
-    let index = Index::open::<K>(workspace)?.ok_or_else(missing)?;
+    let index = Index::open::<K>(workspace)?.ok_or_else(|| workspace.missing("index"))?;
     let tables = (memory / 8).min(MOST_TABLES);
     let own = collection::segments(&workspace.manifest).iter();
     let own = own.filter(|segment| segment.first_document >= before);

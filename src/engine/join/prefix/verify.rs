@@ -105,13 +105,10 @@ impl<'a> Verifier<'a> {
         let expected = sampled.at(level, document);
         let found = slice.len() / K::BYTES;
         if found != expected as usize {
-            return Err(Error::Corrupt {
-                path: sampled.file(level).into(),
-                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
-                what: format!("size of the sample of document {document}"),
-                expected: found.to_string(),
-                found: expected.to_string(),
-            });
+            let what = format!("size of the sample of document {document}");
+            return Err(Error::corrupt(sampled.file(level), what)
+                .at(HEADER_BYTES as u64 + u64::from(document) * 4)
+                .expected(found, expected));
         }
         Ok(slice)
     }
@@ -219,13 +216,8 @@ impl Verifying<'_, '_> {
         if (document as usize) < documents {
             return Ok(());
         }
-        Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: None,
-            what: "a document in a run of pairs".into(),
-            expected: format!("a number below {documents}"),
-            found: document.to_string(),
-        })
+        Err(Error::corrupt(path, "a document in a run of pairs")
+            .expected(format!("a number below {documents}"), document))
     }
 
     /// Verifies all distinct candidates and writes the pairs in order.

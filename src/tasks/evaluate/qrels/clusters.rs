@@ -123,13 +123,8 @@ impl Clusters {
                 if error.is_io() {
                     return Err(Error::io("read", path)(error.into()));
                 }
-                return Err(Error::BadLine {
-                    path: path.into(),
-                    line: error.line() as u64,
-                    expected: "a cluster as an object with id, representative and members".into(),
-                    found: error.to_string(),
-                    hint: "",
-                });
+                let expected = "a cluster as an object with id, representative and members";
+                return Err(Error::bad_line(path, error.line() as u64, expected, error));
             }
         }
     }
@@ -160,14 +155,9 @@ impl Clusters {
             .get(&member.cluster)
             .map_or("", String::as_str);
         if docno.is_empty() || docno.contains(|c: char| c.is_ascii_whitespace()) {
-            return Err(Error::BadLine {
-                path: self.path.clone(),
-                line: u64::from(member.cluster) + 1,
-                expected: "a representative whose docno can stand in qrels, without white space"
-                    .into(),
-                found: shorten(docno.as_bytes()),
-                hint: "",
-            });
+            let expected = "a representative whose docno can stand in qrels, without white space";
+            let (line, found) = (u64::from(member.cluster) + 1, shorten(docno.as_bytes()));
+            return Err(Error::bad_line(&self.path, line, expected, found));
         }
         Ok(Some(docno))
     }
