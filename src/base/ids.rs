@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::keywords::keywords;
+
 /// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
 ///
 /// Fingerprints are keys (xxh3: `u64`, MD5: `u128`), and so are pairs of documents.
@@ -109,35 +111,15 @@ macro_rules! key {
 key!(u64);
 key!(u128);
 
-/// How a shingle becomes a fingerprint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FingerprintKind {
-    /// 64 bits of xxh3 with a seed.
-    #[default]
-    #[serde(rename = "64")]
-    Xxh3,
-    /// 128 bits of MD5, as Ye, Wen & Ma 2008, section 4.3, read as a big-endian number.
-    Md5,
-}
-
-impl fmt::Display for FingerprintKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FingerprintKind::Xxh3 => "64",
-            FingerprintKind::Md5 => "md5",
-        })
-    }
-}
-
-impl FromStr for FingerprintKind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "64" => Ok(FingerprintKind::Xxh3),
-            "md5" => Ok(FingerprintKind::Md5),
-            _ => Err(format!("`{text}` is not a fingerprint; use 64 or md5")),
-        }
+keywords! {
+    /// How a shingle becomes a fingerprint.
+    #[derive(Default)]
+    pub enum FingerprintKind: "is not a fingerprint; use" {
+        /// 64 bits of xxh3 with a seed.
+        #[default]
+        Xxh3 = "64",
+        /// 128 bits of MD5, as Ye, Wen & Ma 2008, section 4.3, read as a big-endian number.
+        Md5 = "md5",
     }
 }
 

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::File;
 use super::{checksum, disk};
+use crate::base::keywords::keywords;
 use crate::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"\x89LKA\r\n\x1a\n";
@@ -19,53 +20,39 @@ pub const FOOTER_BYTES: usize = 64;
 /// The format version that this build writes, for every kind.
 pub const VERSION: u16 = 1;
 
-/// The kinds of parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Kind {
-    /// Documents of a segment (`.docs`).
-    Documents,
-    /// Fingerprint sets of a segment (`.fps`).
-    Fingerprints,
-    /// Rejects of a segment, and notices (`.rejects`).
-    Rejects,
-    /// One number per document, of 32 bits or (for the ends of docnos) of 64 bits (`.col`).
-    Column,
-    /// Docnos of all documents, for look-ups by number (`.names`).
-    Names,
-    /// A sorted run of records (`.run`).
-    Run,
-    /// Posting lists of shared fingerprints in a range (`.post`).
-    Postings,
-    /// The pair list (`.pairs`).
-    Pairs,
-    /// Texts of a segment's documents (`.text`).
-    Text,
-    /// The fingerprints of a range with their documents, for look-ups (`.index`).
-    Index,
-    /// Facts about documents, or their docnos, for look-ups (`.facts`).
-    Facts,
-    /// Items of a sort, in order (`.sorted`).
-    Sorted,
+keywords! {
+    /// The kinds of parts.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum Kind {
+        /// Documents of a segment (`.docs`).
+        Documents = "docs",
+        /// Fingerprint sets of a segment (`.fps`).
+        Fingerprints = "fps",
+        /// Rejects of a segment, and notices (`.rejects`).
+        Rejects = "rejects",
+        /// One number per document, of 32 bits or (for the ends of docnos) of 64 bits (`.col`).
+        Column = "col",
+        /// Docnos of all documents, for look-ups by number (`.names`).
+        Names = "names",
+        /// A sorted run of records (`.run`).
+        Run = "run",
+        /// Posting lists of shared fingerprints in a range (`.post`).
+        Postings = "post",
+        /// The pair list (`.pairs`).
+        Pairs = "pairs",
+        /// Texts of a segment's documents (`.text`).
+        Text = "text",
+        /// The fingerprints of a range with their documents, for look-ups (`.index`).
+        Index = "index",
+        /// Facts about documents, or their docnos, for look-ups (`.facts`).
+        Facts = "facts",
+        /// Items of a sort, in order (`.sorted`).
+        Sorted = "sorted",
+    }
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 12] = [
-        Kind::Documents,
-        Kind::Fingerprints,
-        Kind::Rejects,
-        Kind::Column,
-        Kind::Names,
-        Kind::Run,
-        Kind::Postings,
-        Kind::Pairs,
-        Kind::Text,
-        Kind::Index,
-        Kind::Facts,
-        Kind::Sorted,
-    ];
-
     /// The four letters that identify the kind in the header.
     #[must_use]
     pub fn tag(self) -> [u8; 4] {
@@ -88,20 +75,7 @@ impl Kind {
     /// The extension of the file name, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
-        match self {
-            Kind::Documents => "docs",
-            Kind::Fingerprints => "fps",
-            Kind::Rejects => "rejects",
-            Kind::Column => "col",
-            Kind::Names => "names",
-            Kind::Run => "run",
-            Kind::Postings => "post",
-            Kind::Pairs => "pairs",
-            Kind::Text => "text",
-            Kind::Index => "index",
-            Kind::Facts => "facts",
-            Kind::Sorted => "sorted",
-        }
+        self.text()
     }
 
     fn from_tag(tag: [u8; 4]) -> Option<Kind> {

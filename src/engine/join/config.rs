@@ -1,30 +1,29 @@
 //! Parameters of a join.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
+use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 
-/// The algorithm that finds the pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Join {
-    /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
-    #[default]
-    Auto,
-    /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
-    Prefix,
-    /// Count the shared fingerprints of every two documents that share one.
-    Count,
-    /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
-    /// each pair, and pairs that this bound excludes are not written to runs.
-    Probabilistic,
+keywords! {
+    /// The algorithm that finds the pairs.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Join: "is not a join; use" {
+        /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
+        #[default]
+        Auto = "auto",
+        /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
+        Prefix = "prefix",
+        /// Count the shared fingerprints of every two documents that share one.
+        Count = "count",
+        /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
+        /// each pair, and pairs that this bound excludes are not written to runs.
+        Probabilistic = "probabilistic",
+    }
 }
 
 impl Join {
@@ -35,68 +34,19 @@ impl Join {
     }
 }
 
-impl fmt::Display for Join {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Join::Auto => "auto",
-            Join::Prefix => "prefix",
-            Join::Count => "count",
-            Join::Probabilistic => "probabilistic",
-        })
-    }
-}
-
-impl FromStr for Join {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Join::Auto),
-            "prefix" => Ok(Join::Prefix),
-            "count" => Ok(Join::Count),
-            "probabilistic" => Ok(Join::Probabilistic),
-            _ => Err(format!(
-                "`{text}` is not a join; use auto, prefix, count or probabilistic"
-            )),
-        }
-    }
-}
-
-/// Which pairs are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Pairs {
-    /// All pairs at or above the threshold.
-    #[default]
-    All,
-    /// Pairs of a document of the other collection and an own one, if the collection is compared
-    /// with another.
-    Across,
-    /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
-    None,
-}
-
-impl fmt::Display for Pairs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Pairs::All => "all",
-            Pairs::Across => "across",
-            Pairs::None => "none",
-        })
-    }
-}
-
-impl FromStr for Pairs {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Pairs::All),
-            "across" => Ok(Pairs::Across),
-            "none" => Ok(Pairs::None),
-            _ => Err(format!(
-                "`{text}` is not a choice of pairs; use all, across or none"
-            )),
-        }
+keywords! {
+    /// Which pairs are listed.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Pairs: "is not a choice of pairs; use" {
+        /// All pairs at or above the threshold.
+        #[default]
+        All = "all",
+        /// Pairs of a document of the other collection and an own one, if the collection is compared
+        /// with another.
+        Across = "across",
+        /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
+        None = "none",
     }
 }
 

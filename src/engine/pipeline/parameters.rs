@@ -1,42 +1,22 @@
 //! Parameters of stages 5 to 8.
 
 use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::engine::collection::SizeGroups;
 use crate::engine::join::JoinConfig;
 use crate::engine::sample::Sampling;
 use crate::engine::sample::plan::Plan;
 use crate::{Error, Result};
 
-/// When records go through sorted runs on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spill {
-    /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-}
-
-impl std::fmt::Display for Spill {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Spill::Auto => "auto",
-            Spill::Always => "always",
-        })
-    }
-}
-
-impl std::str::FromStr for Spill {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "auto" => Ok(Spill::Auto),
-            "always" => Ok(Spill::Always),
-            _ => Err(format!(
-                "`{text}` is not a value of --spill; use auto or always"
-            )),
-        }
+keywords! {
+    /// When records go through sorted runs on disk.
+    #[derive(Default)]
+    pub enum Spill: "is not a value of --spill; use" {
+        /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
     }
 }
 

@@ -1,45 +1,21 @@
 //! Parameters that decide how tokens become fingerprints.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::FingerprintKind;
+use crate::base::keywords::keywords;
 use crate::text::parse::{ParseConfig, TokenKind};
 use crate::{Error, Result};
 
-/// How to treat a document with fewer tokens than a shingle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Short {
-    /// It has one shingle, which consists of all its tokens.
-    #[default]
-    Whole,
-    /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
-    Skip,
-}
-
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Short::Whole => "whole",
-            Short::Skip => "skip",
-        })
-    }
-}
-
-impl FromStr for Short {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "whole" => Ok(Short::Whole),
-            "skip" => Ok(Short::Skip),
-            _ => Err(format!(
-                "`{text}` is not a mode for short documents; use whole or skip"
-            )),
-        }
+keywords! {
+    /// How to treat a document with fewer tokens than a shingle.
+    #[derive(Default)]
+    pub enum Short: "is not a mode for short documents; use" {
+        /// It has one shingle, which consists of all its tokens.
+        #[default]
+        Whole = "whole",
+        /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
+        Skip = "skip",
     }
 }
 

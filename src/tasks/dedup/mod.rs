@@ -71,6 +71,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -135,30 +136,24 @@ pub enum Form {
     Lists,
 }
 
-/// Which removed WARC records leave a `revisit` record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Revisit {
-    /// None.
-    #[default]
-    None,
-    /// Records whose payload has the bytes of the survivor's, which was not captured later.
-    Identical,
-    /// Those, and with a profile of the program's own all others that have a survivor.
-    All,
+keywords! {
+    /// Which removed WARC records leave a `revisit` record.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Revisit {
+        /// None.
+        #[default]
+        None = "none",
+        /// Records whose payload has the bytes of the survivor's, which was not captured later.
+        Identical = "identical",
+        /// Those, and with a profile of the program's own all others that have a survivor.
+        All = "all",
+    }
 }
 
 impl Revisit {
     fn is_none(&self) -> bool {
         *self == Revisit::None
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Revisit::None => "none",
-            Revisit::Identical => "identical",
-            Revisit::All => "all",
-        }
     }
 }
 

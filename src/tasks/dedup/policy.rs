@@ -6,6 +6,8 @@ use std::str::FromStr;
 use globset::Glob;
 use serde::{Deserialize, Serialize};
 
+use crate::base::keywords::keywords;
+
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the
 /// order of the input breaks the rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,45 +141,19 @@ impl TryFrom<String> for Policy {
     }
 }
 
-/// Which documents of a group of duplicates stay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// Each document that does not reach the threshold with one that stays.
-    #[default]
-    Star,
-    /// The preferred document of each cluster.
-    Cluster,
-    /// None of a cluster.
-    None,
-    /// All, so that only listed documents and those without words are removed.
-    All,
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Rule::Star => "star",
-            Rule::Cluster => "cluster",
-            Rule::None => "none",
-            Rule::All => "all",
-        })
-    }
-}
-
-impl FromStr for Rule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "star" => Ok(Rule::Star),
-            "cluster" => Ok(Rule::Cluster),
-            "none" => Ok(Rule::None),
-            "all" => Ok(Rule::All),
-            _ => Err(format!(
-                "`{text}` is not a rule; use star, cluster, none or all"
-            )),
-        }
+keywords! {
+    /// Which documents of a group of duplicates stay.
+    #[derive(Default)]
+    pub enum Rule: "is not a rule; use" {
+        /// Each document that does not reach the threshold with one that stays.
+        #[default]
+        Star = "star",
+        /// The preferred document of each cluster.
+        Cluster = "cluster",
+        /// None of a cluster.
+        None = "none",
+        /// All, so that only listed documents and those without words are removed.
+        All = "all",
     }
 }
 

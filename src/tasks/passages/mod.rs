@@ -62,14 +62,13 @@ mod sweep;
 mod tables;
 mod units;
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
 use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -137,35 +136,15 @@ const LEAST_SORT_BYTES: u64 = 16 << 20;
 /// for; its record number, its tokens, and the overhead of such a column.
 const DOCUMENT_BYTES: u64 = 28;
 
-/// Which documents are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Of {
-    /// All.
-    #[default]
-    All,
-    /// Those that are no exact duplicates of earlier ones.
-    Representatives,
-}
-
-impl fmt::Display for Of {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Of::All => "all",
-            Of::Representatives => "representatives",
-        })
-    }
-}
-
-impl FromStr for Of {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "all" => Ok(Of::All),
-            "representatives" => Ok(Of::Representatives),
-            _ => Err(format!("`{text}` is not all or representatives")),
-        }
+keywords! {
+    /// Which documents are compared.
+    #[derive(Default)]
+    pub enum Of: "is not" {
+        /// All.
+        #[default]
+        All = "all",
+        /// Those that are no exact duplicates of earlier ones.
+        Representatives = "representatives",
     }
 }
 

@@ -53,6 +53,7 @@ use crate::Result;
 use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::base::error::refuse;
 use crate::base::ids::{FingerprintKind, Key, Threshold};
+use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -66,7 +67,6 @@ use crate::text::read::{
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -152,25 +152,17 @@ pub struct Match {
     pub keys: u64,
 }
 
-/// Why a document is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Why {
-    /// Its canonical document is identical to the query's.
-    Exact,
-    /// It reaches the criterion.
-    Near,
-    /// It only contains enough of the query ([`QueryConfig::containing`]).
-    Contains,
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Why::Exact => "exact",
-            Why::Near => "near",
-            Why::Contains => "contains",
-        })
+keywords! {
+    /// Why a document is listed.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Why {
+        /// Its canonical document is identical to the query's.
+        Exact = "exact",
+        /// It reaches the criterion.
+        Near = "near",
+        /// It only contains enough of the query ([`QueryConfig::containing`]).
+        Contains = "contains",
     }
 }
 

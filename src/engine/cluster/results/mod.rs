@@ -9,6 +9,7 @@ mod rejects;
 mod tables;
 
 use crate::base::budget::ByteSize;
+use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined};
@@ -38,36 +39,15 @@ const FIXED_BYTES: u64 = 12 << 20;
 const LEAST_SORT_BYTES: u64 = 1 << 20;
 const MOST_SORT_BYTES: u64 = 1 << 30;
 
-/// What is written beside the text files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResultFormat {
-    /// Nothing.
-    #[default]
-    Tsv,
-    /// The same as Parquet files ([`TABLE_FILES`]).
-    Parquet,
-}
-
-impl std::fmt::Display for ResultFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ResultFormat::Tsv => "tsv",
-            ResultFormat::Parquet => "parquet",
-        })
-    }
-}
-
-impl std::str::FromStr for ResultFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "tsv" => Ok(ResultFormat::Tsv),
-            "parquet" => Ok(ResultFormat::Parquet),
-            _ => Err(format!(
-                "`{text}` is not a value of --results; use tsv or parquet"
-            )),
-        }
+keywords! {
+    /// What is written beside the text files.
+    #[derive(Default)]
+    pub enum ResultFormat: "is not a value of --results; use" {
+        /// Nothing.
+        #[default]
+        Tsv = "tsv",
+        /// The same as Parquet files ([`TABLE_FILES`]).
+        Parquet = "parquet",
     }
 }
 

@@ -12,28 +12,21 @@ use serde::de::{
 
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
+use crate::base::keywords::keywords;
 use crate::store::disk::READ_BUFFER;
 use crate::tasks::evaluate::lines::Table;
 use crate::text::read::Decompressed;
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
 
-/// The role of a document in its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum MemberKind {
-    Representative,
-    Exact,
-    Near,
-}
-
-impl MemberKind {
-    pub fn text(self) -> &'static str {
-        match self {
-            MemberKind::Representative => "representative",
-            MemberKind::Exact => "exact",
-            MemberKind::Near => "near",
-        }
+keywords! {
+    /// The role of a document in its cluster.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub(super) enum MemberKind {
+        Representative = "representative",
+        Exact = "exact",
+        Near = "near",
     }
 }
 
