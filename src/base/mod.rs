@@ -2,8 +2,8 @@
 //!
 //! Nothing here knows documents, files of ours, or stages. From the ground up:
 //!
-//! - values: [`ids`], [`keywords`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`], [`measure`],
-//!   [`precision`], [`ratio`], [`least`], [`union_find`]
+//! - values: [`keywords`], [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`],
+//!   [`measure`], [`precision`], [`ratio`], [`least`], [`union_find`]
 //! - text: [`utf8`], [`wide`]
 //! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
 //!   [`workers`], [`limits`]
