@@ -5,9 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
-use crate::base::keywords::keywords;
+use crate::base::keywords::{keywords, stored_as_text};
 
 /// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
 ///
@@ -298,19 +296,7 @@ impl FromStr for Threshold {
     }
 }
 
-impl Serialize for Threshold {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Threshold {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Threshold);
 
 /// `shared / (a + b - shared)` with six decimals, `0.000000` for two empty sets. It is rounded half
 /// up in integers, so every machine prints the same bytes.

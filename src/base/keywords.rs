@@ -1,6 +1,31 @@
-//! Enums whose values are words: of flags, of columns and members of result files, of messages.
+//! Values that have a text: in flags, in columns and members of result files, in manifests.
 
-/// Declares such an enum. The word of each value stands beside it, once.
+/// Stores a type in serde formats as the text that it is displayed as and read from.
+macro_rules! stored_as_text {
+    ($name:ty) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                let text: String = serde::Deserialize::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use stored_as_text;
+
+/// Declares an enum of words. The word of each value stands beside it, once.
 ///
 /// The enum is [`Copy`] and [`Eq`], and displayed as its word. It has `ALL`, every value in the
 /// order of the declaration, and `text`, the word. A text after the name of the enum makes it a
@@ -51,24 +76,7 @@ macro_rules! keywords {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.text())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> std::result::Result<Self, D::Error> {
-                let text: String = serde::Deserialize::deserialize(deserializer)?;
-                let found = $name::ALL.into_iter().find(|value| value.text() == text);
-                found.ok_or_else(|| serde::de::Error::unknown_variant(&text, $name::WORDS))
-            }
-        })?
+        $crate::base::keywords::stored_as_text!($name);)?
     };
 }
 

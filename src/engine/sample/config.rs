@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::base::error::refuse;
+use crate::base::keywords::stored_as_text;
 use crate::base::rate::Rate;
 
 /// How fingerprints are sampled.
@@ -142,19 +141,7 @@ impl FromStr for Sampling {
     }
 }
 
-impl Serialize for Sampling {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Sampling {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Sampling);
 
 #[cfg(test)]
 mod tests {

@@ -5,11 +5,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Rate, Sampling};
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
+use crate::base::keywords::stored_as_text;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
 use crate::engine::shingle::ShingleConfig;
 use crate::{Error, Result};
@@ -182,19 +183,7 @@ impl FromStr for Ratio {
     }
 }
 
-impl Serialize for Ratio {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Ratio {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Ratio);
 
 /// A ratio for each size group, with the measurements behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,14 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use globset::Glob;
-use serde::{Deserialize, Serialize};
 
-use crate::base::keywords::keywords;
+use crate::base::keywords::{keywords, stored_as_text};
 
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the
 /// order of the input breaks the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The document that comes first in the input.
     First,
@@ -127,19 +125,7 @@ impl FromStr for Policy {
     }
 }
 
-impl From<Policy> for String {
-    fn from(policy: Policy) -> String {
-        policy.to_string()
-    }
-}
-
-impl TryFrom<String> for Policy {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+stored_as_text!(Policy);
 
 keywords! {
     /// Which documents of a group of duplicates stay.

@@ -5,11 +5,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Serialize, Serializer};
-
 use super::repeats::Search;
 use crate::Result;
 use crate::base::error::refuse;
+use crate::base::keywords::stored_as_text;
 use crate::base::numbers::counted;
 use crate::engine::collection::each_document;
 use crate::store::workspace::{InputList, Workspace};
@@ -51,11 +50,7 @@ impl FromStr for By {
     }
 }
 
-impl Serialize for By {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+stored_as_text!(By);
 
 /// The host of a URL, in lower case, without a port.
 fn host_of(url: &str) -> Option<String> {
