@@ -134,11 +134,7 @@ impl<'w> Checkpoints<'w> {
         names: &'static [&'static str],
         of: &str,
     ) -> Result<Checkpoints<'w>> {
-        if workspace
-            .manifest
-            .get::<Checkpoint>()
-            .is_some_and(|old| old.of != of)
-        {
+        if workspace.matches::<Checkpoint>(|old| old.of != of) {
             workspace.manifest.remove::<Checkpoint>();
             workspace.commit(&[])?;
             workspace.remove_scrap()?;

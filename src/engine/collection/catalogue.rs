@@ -144,9 +144,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .sum();
     let both = context.budget.threads > 1;
     let scanned = if both { documents } else { documents * 2 };
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(scanned));
+    context.start(STAGE, Unit::Count("documents"), Some(scanned));
     // In memory: representatives as a column, and one bit per document for repeated docnos. Sorting
     // uses the rest.
     let columns = documents * 4 + documents / 8;

@@ -111,9 +111,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     }
     let keys = segments.iter().map(|segment| segment.fingerprints.records);
     let keys: u64 = keys.sum();
-    context
-        .progress
-        .start(STAGE, Unit::Count("fingerprints"), Some(keys));
+    context.start(STAGE, Unit::Count("fingerprints"), Some(keys));
     let budget = &context.budget;
     let threads = budget.threads as u64;
     let stats = Catalogue::stats(workspace)?;

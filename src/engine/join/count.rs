@@ -157,9 +157,7 @@ pub(super) fn run<K: Key>(
         Counters::run::<K>(workspace, &postings, most, documents, bytes, context)
     });
     let counters = counters.transpose()?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("pair tokens"), Some(tokens));
+    context.start(STAGE, Unit::Count("pair tokens"), Some(tokens));
     let join = Counting {
         config,
         sampled: &sampled,
@@ -192,11 +190,7 @@ fn blocks<K: Key>(
     let (config, sampled) = (join.config, join.sampled);
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let mut block = Block::new(sampled.documents(), capacity);
     // If everything fits into one block, its counts are final.
     let fits =

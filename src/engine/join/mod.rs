@@ -153,10 +153,7 @@ pub fn run<K: Key>(
         }
     }
     let adds = adds(workspace, &digest);
-    let complete = workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_some_and(|p| p.complete);
+    let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
     if !complete && !adds {
         return Err(workspace.missing("merge"));
     }

@@ -91,9 +91,7 @@ pub(super) fn run<K: Key>(
             break;
         }
         let entries = postings.stats.entries;
-        context
-            .progress
-            .start(STAGE, Unit::Count("posting entries"), Some(entries));
+        context.start(STAGE, Unit::Count("posting entries"), Some(entries));
         let weights: Vec<AtomicU64> = held.iter().map(|_| AtomicU64::new(0)).collect();
         let starts = starts(&held, documents);
         let most = config.max_postings;

@@ -385,9 +385,7 @@ fn count<K: Key>(
 ) -> Result<Vec<Profile>> {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
-    context
-        .progress
-        .start(stage, Unit::Count("posting entries"), entries);
+    context.start(stage, Unit::Count("posting entries"), entries);
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
     let postings = workspace.manifest.get::<PostingsEntry>().into_iter();

@@ -43,11 +43,7 @@ pub fn run<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    if workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_some_and(|p| p.complete)
-    {
+    if workspace.matches::<PostingsEntry>(|p| p.complete) {
         return Ok(());
     }
     let entry = workspace.record::<RunsEntry>("sort")?.clone();
@@ -56,9 +52,7 @@ pub fn run<K: Key>(
     }
     let extent = Catalogue::extent(workspace)?;
     let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
+    context.start(STAGE, Unit::Count("records"), Some(entry.stats.records));
     let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
     let parameters = workspace.collection_parameters();
     let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;

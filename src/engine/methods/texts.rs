@@ -75,9 +75,7 @@ impl<'a> Texts<'a> {
         };
         context.budget.require(least, what)?;
         let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
-        context
-            .progress
-            .start(stage, Unit::Count("documents"), Some(documents));
+        context.start(stage, Unit::Count("documents"), Some(documents));
         Ok(Texts {
             base,
             context,

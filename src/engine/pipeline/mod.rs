@@ -444,18 +444,9 @@ fn merge_keys<K: crate::base::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     sampled::<K>(workspace, sampling, context)?;
-    if workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_none_or(|p| !p.complete)
-    {
+    if !workspace.matches::<PostingsEntry>(|p| p.complete) {
         let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
-        if !direct
-            && workspace
-                .manifest
-                .get::<PostingsEntry>()
-                .is_some_and(|p| p.direct)
-        {
+        if !direct && workspace.matches::<PostingsEntry>(|p| p.direct) {
             // An earlier run began this merge with a larger budget.
             merge::direct::discard(workspace)?;
         }
@@ -514,16 +505,8 @@ fn join_keys<K: crate::base::ids::Key>(
     } else {
         merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
     }
-    if workspace
-        .manifest
-        .get::<PairsEntry>()
-        .is_none_or(|p| p.digest != digest)
-    {
-        if workspace
-            .manifest
-            .get::<JoinProgress>()
-            .is_none_or(|j| j.digest != digest)
-        {
+    if !workspace.matches::<PairsEntry>(|p| p.digest == digest) {
+        if !workspace.matches::<JoinProgress>(|j| j.digest == digest) {
             for name in ["join", "cluster", "tables"] {
                 workspace.manifest.costs.remove(name);
             }

@@ -240,9 +240,7 @@ pub fn run<K: Key>(
     workspace.commit(&[])?;
     workspace.remove_scrap()?;
     let documents = Catalogue::stats(workspace)?.documents;
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let of_levels = if count > 1 { documents } else { 0 };

@@ -105,9 +105,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let extent = Catalogue::extent(workspace)?;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
     let capacity = run_records::<K>(&context.budget, extent, levels, records)?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("records"), Some(records));
+    context.start(STAGE, Unit::Count("records"), Some(records));
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
     let entry = workspace

@@ -260,9 +260,7 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
         .map(open_pairs)
         .collect::<Result<Vec<_>>>()?;
     let total = files.iter().map(|file| file.records()).sum();
-    context
-        .progress
-        .start(STAGE, Unit::Count("pairs"), Some(total));
+    context.start(STAGE, Unit::Count("pairs"), Some(total));
     let mut cursors = files
         .iter()
         .map(|file| file.range(0, u64::MAX))

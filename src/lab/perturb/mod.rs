@@ -188,7 +188,7 @@ pub fn run(
     let first = documents::LOOK_AFTER * documents::DOCUMENT_BYTES as u64;
     let what = || format!("reading documents of up to {}", config.read.max_document);
     context.budget.require(ByteSize(fixed + first), what)?;
-    context.progress.start(STAGE, Unit::Bytes, Some(total * 2));
+    context.start(STAGE, Unit::Bytes, Some(total * 2));
     let surveyed = survey(&inputs, config, fixed, context)?;
     let chosen = choose(&surveyed, config)?;
     let report = make(

@@ -61,9 +61,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
         crate::base::process::cpu_seconds(),
     );
     let trials = config.ratios.len() as u64 + 2;
-    context
-        .progress
-        .start(STAGE, Unit::Count("trials"), Some(trials));
+    context.start(STAGE, Unit::Count("trials"), Some(trials));
     let directory = base.directory().join(DIRECTORY);
     disk::create_directory(&directory)?;
     let mut cost = PlanCost::default();

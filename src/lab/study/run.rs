@@ -393,9 +393,7 @@ pub fn run(
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
     let (groups, sizes) = (groups(base), sizes(base)?);
-    context
-        .progress
-        .start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
+    context.start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
     let mut study = Study {
         config: config.clone(),
         groups,

@@ -194,7 +194,7 @@ pub fn write(
     let files = documents::files_bytes(workspace)?;
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen + files);
     memory.check(what)?;
-    context.progress.start(STAGE, Unit::Count("steps"), Some(3));
+    context.start(STAGE, Unit::Count("steps"), Some(3));
 
     let chosen = choose::choose(workspace, config, &mut memory, context)?;
     memory.check(what)?;

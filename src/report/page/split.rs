@@ -91,9 +91,7 @@ fn write(
     let mut survey = Survey::new(workspace, config, Ranked::All, context)?;
     let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
-    context
-        .progress
-        .start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
+    context.start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
 
     let summary = Summary::of(&workspace.manifest);
     let wording = Wording::of(&summary).ok_or_else(|| workspace.missing("join"))?;

@@ -495,6 +495,11 @@ impl Workspace {
         self.manifest.get().ok_or_else(|| self.missing(stage))
     }
 
+    /// Whether there is a record of a stage that matches.
+    pub(crate) fn matches<R: StageRecord>(&self, test: impl FnOnce(&R) -> bool) -> bool {
+        self.manifest.get().is_some_and(test)
+    }
+
     /// The error that a stage must run first.
     pub(crate) fn missing(&self, stage: &'static str) -> Error {
         Error::no_stage(self.directory(), stage)

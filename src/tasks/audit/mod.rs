@@ -232,7 +232,7 @@ pub fn audit(
     let steps = 4 + u64::from(config.samples > 0);
     let start = || {
         let unit = Unit::Count("steps");
-        context.progress.start(STAGE, unit, Some(steps));
+        context.start(STAGE, unit, Some(steps));
     };
     start();
     let mut tables = tally::tables(&reading, &config.by)?;

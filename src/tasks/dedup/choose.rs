@@ -493,10 +493,7 @@ pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
         return refuse(directory.to_string(), limit);
     }
     // Estimated or missing pairs say neither what may go nor what is left.
-    let full = workspace
-        .manifest
-        .get::<SampleEntry>()
-        .is_some_and(|sample| sample.sampling == Sampling::Full);
+    let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     if !full || entry.config.max_postings.is_some() {
         let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
                      with `lookalike join` without these flags";

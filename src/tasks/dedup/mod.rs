@@ -320,10 +320,8 @@ fn check(
         let limit = "only copies of the records leave them out";
         return refuse("rejects", "drop", limit);
     }
-    let contained = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .is_some_and(|pairs| pairs.config.measure == Measure::Containment);
+    let contained =
+        workspace.matches::<PairsEntry>(|pairs| pairs.config.measure == Measure::Containment);
     let against = workspace.manifest.base.is_some();
     if against && contained {
         let limit = "a document of the other collection would have to go for a longer new one";

@@ -431,9 +431,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             .because("its pairs were not listed (--pairs none); judged samples need them"));
     }
 
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), None);
+    context.start(STAGE, Unit::Count("documents"), None);
     let scratch = disk::scratch_directory(&config.scratch)?;
     let place = scratch.path();
     let work = || "evaluating".to_string();

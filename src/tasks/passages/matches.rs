@@ -489,9 +489,7 @@ fn write_matches(
     let mut records = Records::create(search.scratch)?;
     let mut count = 0u64;
     let context = search.context;
-    context
-        .progress
-        .start(STAGE, Unit::Count("pairs of documents"), None);
+    context.start(STAGE, Unit::Count("pairs of documents"), None);
     let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
         let mut some: Vec<(u32, u32)> = Vec::new();
         let mut last = None;

@@ -366,9 +366,7 @@ pub(super) fn write(
     )?;
     let (reread, context) = (search.reread, search.context);
     let documents = u64::from(search.documents);
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let hand_out =
         |hand: &mut dyn FnMut(usize) -> Result<()>| (0..reread.units()).try_for_each(hand);
     let work = |unit: usize, pass: &mut dyn FnMut(Lines) -> Result<()>| {

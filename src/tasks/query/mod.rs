@@ -382,7 +382,7 @@ impl Asking<'_> {
             .inputs
             .iter()
             .map(|i| i.identity.as_ref().map(|f| f.size));
-        context.progress.start(STAGE, Unit::Bytes, sizes.sum());
+        context.start(STAGE, Unit::Bytes, sizes.sum());
         let mut asking = Batches {
             batch,
             context,

@@ -158,7 +158,7 @@ impl Asking<'_> {
         let room = || budget.memory.0.saturating_sub(fixed());
         let total = self.wanted.len() as u64;
         let unit = Unit::Count("documents");
-        context.progress.start(self.stage, unit, Some(total));
+        context.start(self.stage, unit, Some(total));
         let mut batch = QueryBatch::<K>::new(self.to, self.config)?;
         let mut answered = 0;
         let mut ask = |batch: &mut QueryBatch<K>| -> Result<()> {

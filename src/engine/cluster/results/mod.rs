@@ -96,9 +96,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let memory = sort_memory(workspace, config.measure, 0, context)?;
     let formatters = formatters(memory, context);
     let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let header = header(&workspace.manifest);
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;

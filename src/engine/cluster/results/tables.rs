@@ -59,9 +59,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let memory = sort_memory(workspace, config.measure, TABLE_BYTES, context)?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let from = (&names, &sampled);

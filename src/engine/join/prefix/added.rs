@@ -77,15 +77,11 @@ pub(super) fn run<K: Key>(
         .filtering(keys / KEYS_OF_LOOK_UP, tables)?;
     let context = join.context;
     let threads = context.budget.threads;
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let all = join.sampled.documents() as u64;
     let new = all.saturating_sub(before.into());
     let unit = Unit::Count("added documents");
-    context.progress.start(STAGE, unit, Some(new));
+    context.start(STAGE, unit, Some(new));
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
     let together = index.bytes_read();

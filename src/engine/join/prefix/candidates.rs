@@ -216,11 +216,7 @@ pub(super) fn run<K: Key>(
         .numbers
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let stats = progress.stats.prefix.get_or_insert_default();
     let mut runs = Vec::new();
     for (found, written) in results {

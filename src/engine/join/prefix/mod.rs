@@ -223,7 +223,5 @@ struct Joining<'a> {
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
-    context
-        .progress
-        .start(STAGE, Unit::Count("posting entries"), entries);
+    context.start(STAGE, Unit::Count("posting entries"), entries);
 }

@@ -139,7 +139,6 @@ pub(super) fn run<K: Key>(
     )?;
     let total: u64 = candidates.iter().map(|run| run.part.records).sum();
     join.context
-        .progress
         .start(STAGE, Unit::Count("candidates"), Some(total));
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
@@ -343,12 +342,7 @@ impl Verifying<'_, '_> {
 
     /// Commits the pairs found so far. All candidates up to `done` are verified.
     fn commit(&mut self, done: u64) -> Result<()> {
-        let mut progress = self
-            .workspace
-            .manifest
-            .get::<JoinProgress>()
-            .cloned()
-            .unwrap_or_default();
+        let mut progress = self.workspace.manifest.get_or_default::<JoinProgress>();
         if let Some(run) = self.run.take() {
             let part = run.finish()?;
             progress.stats.runs += 1;
