@@ -14,6 +14,7 @@ use super::{InputEntry, Skipped};
 use crate::base::error::refuse;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
+use crate::base::threads::lock;
 use crate::base::workers::Queue;
 use crate::store::{self, Kind, disk};
 use crate::{Error, Result};
@@ -388,10 +389,7 @@ impl Workspace {
     /// Lets others change the directory from now on, for a reader that has opened everything that
     /// it needs, or needs only files that are never changed: the parts of a collection.
     pub fn release(&self) {
-        self.locks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        lock(&self.locks).clear();
     }
 
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use super::items::{Item, TestSets};
 use super::search::{DocumentPlace, Search, share_text};
 use super::stats::ContaminationReport;
 use crate::base::error::refuse;
+use crate::base::threads::lock;
 use crate::engine::cluster::cell;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile, File};
@@ -41,10 +42,6 @@ pub(super) struct Spill {
     file: Mutex<(File, u64)>,
     /// Unit, whether these are rejects, and place.
     rows: Mutex<Vec<(u32, bool, Extent)>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Spill {

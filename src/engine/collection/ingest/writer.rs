@@ -3,6 +3,7 @@
 
 use crate::base::ids::Key;
 use crate::base::rate::Rate;
+use crate::base::threads::lock;
 use crate::engine::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
     SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
@@ -13,7 +14,7 @@ use crate::text::parse::TokenKind;
 use crate::text::read::{Batch, Interpreted, Reason, Record, interpret};
 use crate::{Error, Result};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::shares::Shares;
 use super::stats::SegmentStats;
@@ -64,10 +65,6 @@ pub(super) struct Committer<'a> {
 struct Waiting {
     segments: Vec<SegmentEntry>,
     committing: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Committer<'a> {

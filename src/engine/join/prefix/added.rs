@@ -7,13 +7,14 @@
 //! looked up in its order.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
+use crate::base::threads::{lock, unlocked};
 use crate::base::workers::in_order;
 use crate::engine::collection::{self, Catalogue, SetReader};
 use crate::engine::index::{Index, IndexSearcher};
@@ -147,14 +148,11 @@ pub(super) fn run<K: Key>(
         },
         |task: Task, pass| {
             disk::point("added: worker");
-            let taken = searches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop();
+            let taken = lock(&searches).pop();
             let mut search: IndexSearcher = taken.unwrap_or_default();
             let of = (join, against, most as usize);
             look_up::<K>(&index, of, &task, &mut search, pass)?;
-            let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut searches = lock(&searches);
             searches.push(search);
             Ok(())
         },
@@ -162,9 +160,7 @@ pub(super) fn run<K: Key>(
     )?;
     out.spill()?;
     let (runs, number) = (out.runs, out.number);
-    let searches = searches
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let searches = unlocked(searches);
     let added = progress.stats.added.get_or_insert_default();
     added.documents = looked_up;
     added.look_ups = searches.iter().map(|search| search.look_ups).sum();
