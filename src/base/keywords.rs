@@ -100,7 +100,7 @@ mod tests {
         enum Fruit: "is not a fruit; use" {
             #[default]
             Apple = "apple",
-            PassionFruit = "passion-fruit",
+            BlackCurrant = "black-currant",
             Pear = "pear",
         }
     }
@@ -116,7 +116,7 @@ mod tests {
         }
         assert_eq!(format!("{:>6}|", Fruit::default()), " apple|");
         let unknown = "fig".parse::<Fruit>().unwrap_err();
-        let possible = "apple, passion-fruit or pear";
+        let possible = "apple, black-currant or pear";
         assert_eq!(unknown, format!("`fig` is not a fruit; use {possible}"));
         let unknown = serde_json::from_str::<Fruit>("\"fig\"").unwrap_err();
         assert!(

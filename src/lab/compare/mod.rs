@@ -175,7 +175,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     let names: Vec<String> = config.methods.iter().map(Spec::to_string).collect();
     for (n, name) in names.iter().enumerate() {
         if names[..n].contains(name) {
-            return refuse("methods", &name, "each once");
+            return refuse("methods", name, "each once");
         }
     }
     let mut truths = Vec::new();

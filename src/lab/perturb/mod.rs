@@ -251,7 +251,7 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
         .iter()
         .find(|(_, original)| docnos.contains(original))
     {
-        return Err(Error::parameter("INPUT", &docno)
+        return Err(Error::parameter("INPUT", docno)
             .because("a copy of another document would have the same docno"));
     }
     chosen.sort_unstable();

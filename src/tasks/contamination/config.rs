@@ -85,7 +85,7 @@ impl ContaminationConfig {
                 return refuse("fields", format!("`{field}`"), limit);
             }
             if self.fields[..n].contains(field) {
-                return refuse("fields", &field, "name each field once");
+                return refuse("fields", field, "name each field once");
             }
         }
         if self.against.iter().any(|path| path.as_os_str() == "-") {

@@ -333,7 +333,7 @@ fn check(
     }
     if contained && !matches!(config.rule, Rule::Star | Rule::All) {
         let limit = "with --score containment only the star rule is defined";
-        return refuse("rule", &config.rule, limit);
+        return refuse("rule", config.rule, limit);
     }
     Ok(())
 }

@@ -298,7 +298,7 @@ fn open(list: &ListFile) -> Result<Opened> {
         let manifest = pipeline::look(directory)?;
         let results = manifest
             .get::<ResultsEntry>()
-            .ok_or_else(|| Error::no_stage(&directory, "cluster"))?;
+            .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
         let read = ["pairs.tsv", DOCUMENTS, DUPLICATES];
         for file in results
             .files

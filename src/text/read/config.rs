@@ -181,7 +181,7 @@ impl ReadConfig {
             && columns.split(',').any(|name| name.trim().is_empty())
         {
             let limit = "names, separated by commas";
-            return refuse("columns", &columns, limit);
+            return refuse("columns", columns, limit);
         }
         const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
         if let Some(types) = &self.warc_type
@@ -190,17 +190,17 @@ impl ReadConfig {
                 .all(|kind| TYPES.split(',').any(|known| known == kind))
         {
             let limit = format!("some of {TYPES}, separated by commas");
-            return refuse("warc-type", &types, &limit);
+            return refuse("warc-type", types, &limit);
         }
         if let Some(name) = &self.record {
             let odd = |c: char| c.is_whitespace() || "<>/=\"'&".contains(c);
             if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
                 let limit = "the name of an element, without brackets";
-                return refuse("record", &name, limit);
+                return refuse("record", name, limit);
             }
             if let Some(format) = self.format.filter(|format| *format != Format::Html) {
                 let limit = format!("only markup has elements; leave out --format {format}");
-                return refuse("record", &name, &limit);
+                return refuse("record", name, &limit);
             }
         }
         for (name, field) in [
@@ -218,7 +218,7 @@ impl ReadConfig {
                     "the path of a field, such as page.body or messages[role=user].content, with \
                      other names in double quotes: {what}"
                 );
-                return refuse(name, &field, &limit);
+                return refuse(name, field, &limit);
             }
         }
         Ok(())
