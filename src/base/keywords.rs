@@ -118,12 +118,8 @@ mod tests {
         let unknown = "fig".parse::<Fruit>().unwrap_err();
         let possible = "apple, black-currant or pear";
         assert_eq!(unknown, format!("`fig` is not a fruit; use {possible}"));
-        let unknown = serde_json::from_str::<Fruit>("\"fig\"").unwrap_err();
-        assert!(
-            unknown
-                .to_string()
-                .starts_with("unknown variant `fig`, expected one of `apple`")
-        );
+        let stored = serde_json::from_str::<Fruit>("\"fig\"").unwrap_err();
+        assert!(stored.to_string().starts_with(&unknown), "{stored}");
     }
 
     #[test]
