@@ -1,6 +1,7 @@
 //! The memory, threads and disk space that a run may use.
 
 pub use crate::base::byte_size::ByteSize;
+use crate::base::error::refuse;
 use crate::{Error, Result};
 
 /// Memory of a process besides the memory that its stages count: code, stacks, and memory that the
@@ -44,13 +45,17 @@ impl Budget {
     /// Refuses a number of threads outside 1 to [`MOST_THREADS`].
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_THREADS).contains(&self.threads) {
-            return Err(Error::BadParameter {
-                name: "threads",
-                given: self.threads.to_string(),
-                limit: format!("1 to {MOST_THREADS}"),
-            });
+            return refuse("threads", self.threads, format!("1 to {MOST_THREADS}"));
         }
         Ok(())
+    }
+
+    /// Restates an error about the rest of this budget, without `held` bytes, in terms of the whole.
+    pub(crate) fn refused(&self, mut error: Error, held: u64) -> Error {
+        if let Error::BudgetTooSmall { given, least, .. } = &mut error {
+            (*given, *least) = (self.memory, ByteSize(least.0 + held).round_up());
+        }
+        error
     }
 
     /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least`. `what`
@@ -58,12 +63,8 @@ impl Budget {
     pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
         if self.memory < least {
-            let least = least.round_up();
-            return Err(Error::BudgetTooSmall {
-                given: self.memory,
-                least,
-                what: what(),
-            });
+            let (given, least, what) = (self.memory, least.round_up(), what());
+            return Err(Error::BudgetTooSmall { given, least, what });
         }
         Ok(())
     }

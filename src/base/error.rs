@@ -464,10 +464,8 @@ fn instead(found: &[(String, u64)], first: Option<&str>) -> String {
 
 /// Names directories that contain no file.
 fn nothing_in(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let names = paths.iter().map(|path| path.display().to_string());
+    let names: Vec<String> = names.collect();
     match &names[..] {
         [] => "no input is given".into(),
         [name] => format!("no file is in {name}"),
@@ -525,11 +523,9 @@ fn bad(name: &str, given: &str, limit: &str) -> String {
     }
 }
 
-/// The parameter as the user types it.
+/// A reason after a colon, if there is one.
 fn reason_in(reason: &Option<String>) -> String {
-    reason
-        .as_ref()
-        .map_or_else(String::new, |reason| format!(": {reason}"))
+    reason.iter().map(|reason| format!(": {reason}")).collect()
 }
 
 /// The first of some things, and how many more there are.
@@ -542,12 +538,132 @@ fn some_of(listed: &[String], all: u64) -> String {
     }
 }
 
+/// The parameter as the user types it.
 fn flag(name: &str) -> String {
-    let argument = name.chars().all(char::is_uppercase);
-    if argument {
-        name.to_string()
-    } else {
-        format!("--{name}")
+    match name.chars().all(char::is_uppercase) {
+        true => name.into(),
+        false => format!("--{name}"),
+    }
+}
+
+/// The beginning of an [`Error::BadParameter`].
+pub(crate) struct BadParameter {
+    name: &'static str,
+    given: String,
+}
+
+impl BadParameter {
+    /// The range or rule that the value breaks.
+    pub fn because(self, limit: impl Into<String>) -> Error {
+        let (name, given, limit) = (self.name, self.given, limit.into());
+        Error::BadParameter { name, given, limit }
+    }
+}
+
+/// [`Error::BadParameter`] as a result.
+pub(crate) fn refuse<T>(
+    name: &'static str,
+    given: impl ToString,
+    limit: impl Into<String>,
+) -> Result<T> {
+    Err(Error::parameter(name, given).because(limit))
+}
+
+/// The beginning of an [`Error::Corrupt`].
+pub(crate) struct Corrupt {
+    path: PathBuf,
+    offset_bytes: Option<u64>,
+    what: String,
+}
+
+impl Corrupt {
+    /// The place in the file.
+    pub fn at(mut self, offset_bytes: u64) -> Corrupt {
+        self.offset_bytes = Some(offset_bytes);
+        self
+    }
+
+    /// The values that the check expected and found.
+    pub fn expected(self, expected: impl ToString, found: impl ToString) -> Error {
+        Error::Corrupt {
+            path: self.path,
+            offset_bytes: self.offset_bytes,
+            what: self.what,
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+}
+
+/// Constructors of the variants that many places make.
+impl Error {
+    /// A parameter with a value outside its range; `""` if it is missing.
+    pub(crate) fn parameter(name: &'static str, given: impl ToString) -> BadParameter {
+        let given = given.to_string();
+        BadParameter { name, given }
+    }
+
+    /// A file or directory whose content fails a check.
+    pub(crate) fn corrupt(path: impl Into<PathBuf>, what: impl Into<String>) -> Corrupt {
+        Corrupt {
+            path: path.into(),
+            offset_bytes: None,
+            what: what.into(),
+        }
+    }
+
+    /// A line of a text file, from 1, that cannot be read; line 0 if the file has none.
+    pub(crate) fn bad_line(
+        path: impl Into<PathBuf>,
+        line: u64,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Error {
+        Error::BadLine {
+            path: path.into(),
+            line,
+            expected: expected.to_string(),
+            found: found.to_string(),
+            hint: "",
+        }
+    }
+
+    /// A directory without the records of a stage.
+    pub(crate) fn no_stage(path: impl Into<PathBuf>, stage: &'static str) -> Error {
+        let path = path.into();
+        Error::StageMissing { path, stage }
+    }
+
+    /// An input that differs from what was read.
+    pub(crate) fn input_changed(
+        path: impl Into<PathBuf>,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Error {
+        Error::InputChanged {
+            path: path.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+
+    /// A file that ends at `offset_bytes`, before the data that it needs.
+    pub(crate) fn truncated(
+        path: impl Into<PathBuf>,
+        offset_bytes: u64,
+        what: impl Into<String>,
+    ) -> Error {
+        let (path, what) = (path.into(), what.into());
+        Error::Truncated {
+            path,
+            offset_bytes,
+            what,
+        }
+    }
+
+    /// More items than can be numbered.
+    pub(crate) fn too_many(what: &'static str, found: u64, most: u64) -> Error {
+        Error::TooMany { what, found, most }
     }
 }
 
@@ -556,15 +672,18 @@ impl Error {
     /// something of another file type, the error is [`Error::WrongFileType`].
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.downcast::<WrongFileType>() {
-            Ok(WrongFileType {
-                path,
-                expected,
-                found,
-            }) => Error::WrongFileType {
-                path,
-                expected,
-                found,
-            },
+            Ok(wrong) => {
+                let WrongFileType {
+                    path,
+                    expected,
+                    found,
+                } = wrong;
+                Error::WrongFileType {
+                    path,
+                    expected,
+                    found,
+                }
+            }
             Err(source) => Error::Io {
                 operation,
                 path: path.to_path_buf(),
@@ -619,42 +738,10 @@ impl Error {
     /// What the user can do about it, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {
+        if let Some(help) = self.fixed_help() {
+            return Some(help.into());
+        }
         Some(match self {
-            Error::Io { path, .. } if path == Path::new("standard output") => {
-                "redirect standard output to a place that can be written".into()
-            }
-            Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => "check the path; to resume a run, put a moved input \
-                                            back; to restore a missing file of an output \
-                                            directory, repeat `lookalike run INPUT... -o DIR`"
-                    .into(),
-                io::ErrorKind::PermissionDenied => {
-                    "check the permissions, or run as another user".into()
-                }
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "free space on that disk and repeat the command: it continues from the last \
-                     commit"
-                        .into()
-                }
-                io::ErrorKind::ReadOnlyFilesystem => {
-                    "give a directory that can be written to, or mount that disk for writing".into()
-                }
-                io::ErrorKind::FileTooLarge => {
-                    "let the process write larger files (`ulimit -f`), or give a directory on another \
-                     disk with -o"
-                        .into()
-                }
-                _ if too_many_files(source) => {
-                    "let the process open more files (`ulimit -n`) and repeat the command: it \
-                     continues from the last commit"
-                        .into()
-                }
-                _ => "remove the cause and repeat the command: it continues from the last commit"
-                    .into(),
-            },
-            Error::WrongFileType { expected, .. } if expected.starts_with("a file") => {
-                "give the path of a file, which need not exist".into()
-            }
             Error::WrongFileType { path, .. } => {
                 let elsewhere = match path.ends_with("scratch") {
                     true => "; to sort on another disk, give --scratch DIR",
@@ -665,136 +752,31 @@ impl Error {
                      lookalike follows no links inside an output directory{elsewhere}"
                 )
             }
-            Error::NotOurs { found, .. } if found.starts_with(b"PAR1") => {
-                "it is a Parquet file: read it with DuckDB, Polars or pandas".into()
-            }
-            Error::NotOurs { .. } => {
-                "check that this is the right file; if it belongs to an output directory, it is \
-                 damaged: delete it and repeat the command that made it"
-                    .into()
-            }
-            Error::Text { path, .. } if path.extension().is_some_and(|end| end == "html") => {
-                "open it in a browser".into()
-            }
             Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
-            Error::NoInput { .. } => {
-                "give a file, or a directory that contains files; files in the output directory \
-                 are not read, and hidden files only with --hidden"
-                    .into()
-            }
-            Error::WrongKind { .. } => {
-                "do not rename or swap files of an output directory: delete the file and repeat \
-                 the command that made it, or start in a new directory with -o"
-                    .into()
-            }
-            Error::Version { found, most, .. } if found > most => {
-                "upgrade lookalike, or start in a new directory with -o".into()
-            }
-            Error::Version { .. } => {
-                "read it with the lookalike that wrote it, or start in a new directory with -o"
-                    .into()
-            }
-            Error::WrongParameters { .. } => {
-                "it belongs to another run: delete it and repeat the command that made it, or start \
-                 in a new directory with -o"
-                    .into()
-            }
-            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
-                "run `lookalike verify` on the directory to see what else is damaged; then \
-                 delete the file and repeat the command that made it, or start in a new \
-                 directory with -o"
-                    .into()
-            }
-            Error::DamagedInput { .. } => {
-                "leave the file out (--exclude), or write it again with the program that made it"
-                    .into()
-            }
-            Error::BadLine { hint: "", .. } => "correct the line".into(),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
-            Error::BadComment { .. } => "correct or remove the comment".into(),
-            Error::InputChanged { found, .. } if [NOT_GIVEN, NOT_LISTED].contains(&found.as_str()) => {
-                "start in a new directory with -o; to continue the old one, give the same INPUT, \
-                 --include, --exclude, --hidden and --read-outputs as before"
-                    .into()
-            }
-            Error::InputChanged { .. } => {
-                "restore it and give the same INPUT, --include, --exclude, --hidden and --read-outputs as before, or start in \
-                 a new directory with -o"
-                    .into()
-            }
-            Error::Missing { .. } => "check the path".into(),
-            Error::OutputChanged { .. } => {
-                "move it to another directory if you need it, or delete it; then repeat the command, \
-                 which writes it again"
-                    .into()
-            }
-            Error::OtherTokenRule {
-                expected, found, ..
-            } if found < expected => {
-                "an earlier version made it, which cut some texts into other words; run again into \
-                 a new directory with -o (commands that only read results still take the old one)"
-                    .into()
-            }
-            Error::OtherTokenRule { .. } => {
-                "upgrade lookalike, or run again into a new directory with -o".into()
-            }
-            Error::Incompatible { .. } => {
-                "give the same value, or start in a new directory with -o".into()
-            }
-            Error::OtherPlan { .. } => {
-                "make a plan for these parameters with `lookalike plan`: its precision holds \
-                 only for the parameters that it was measured with"
-                    .into()
-            }
-            Error::PlanFile { .. } => {
-                "write it with `lookalike plan`; change only its ratios by hand".into()
-            }
-            Error::NotOutput { what, .. } if what.starts_with("it has records") => {
-                "give the work directory, which is KEPT.work by default".into()
-            }
-            Error::NotOutput { .. } => {
-                "give the directory that `lookalike run INPUT... -o DIR` made".into()
-            }
             Error::StageMissing {
                 path,
-                stage: "cluster",
-            } => format!("run `lookalike cluster {}` first", path.display()),
-            Error::StageMissing {
-                path,
-                stage: "study",
-            } => format!("run `lookalike study {}` first", path.display()),
+                stage: stage @ ("cluster" | "study"),
+            } => {
+                format!("run `lookalike {stage} {}` first", path.display())
+            }
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
-            Error::NoDocument { near, .. } if near.is_empty() => {
-                "give a docno, or a place as FILE:RECORD; documents.tsv has both".into()
-            }
             Error::NoDocument { near, .. } => format!(
                 "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",
                 near.join(" or ")
             ),
-            Error::SeveralDocuments { .. } => {
-                "name one of them by its place, as FILE:RECORD".into()
-            }
-            Error::NoText { .. } => "put the input back where it was; a collection that is made with \
-                                     --keep-text does not need it"
-                .into(),
-            Error::Locked { .. } => {
-                "wait for it to end, or stop it; nothing needs to be removed by hand".into()
-            }
             Error::BudgetTooSmall { least, what, .. } => {
-                let least = least.exact();
-                match what.contains("--max-document") {
-                    true => format!("give --memory {least} or more, or a lower --max-document"),
-                    false => format!("give --memory {least} or more"),
-                }
+                let lower = match what.contains("--max-document") {
+                    true => ", or a lower --max-document",
+                    false => "",
+                };
+                format!("give --memory {} or more{lower}", least.exact())
             }
             Error::Limit {
                 of, least, instead, ..
             } => {
-                let remedy = of.remedy(*least);
-                match instead {
-                    Some(instead) => format!("{remedy}, or give {instead}"),
-                    None => remedy,
-                }
+                let instead = instead.iter().map(|instead| format!(", or give {instead}"));
+                of.remedy(*least) + &instead.collect::<String>()
             }
             Error::DiskSpace {
                 needed, available, ..
@@ -806,31 +788,156 @@ impl Error {
                      starts anyway"
                 )
             }
-            Error::BadParameter { .. } => return None,
-            Error::TooMany { .. } => "split the collection".into(),
-            Error::Unreadable { .. } => {
-                "make it readable, or leave such inputs out with --skip-unreadable".into()
-            }
             Error::NoDocuments { hint, .. } => {
                 format!("{hint}; with --allow-empty, such a run succeeds")
             }
-            Error::Rejected { .. } => {
-                "see rejects.jsonl; without --strict they are only reported".into()
+            _ => return None,
+        })
+    }
+
+    /// The help that names nothing of the error.
+    fn fixed_help(&self) -> Option<&'static str> {
+        Some(match self {
+            Error::Io { path, .. } if path == Path::new("standard output") => {
+                "redirect standard output to a place that can be written"
             }
-            Error::Interrupted { .. } => "repeat the same command to continue".into(),
-            Error::BadStudy { .. } => {
-                "make the study again: its tables contradict each other".into()
+            Error::Io { source, .. } => io_help(source),
+            Error::WrongFileType { expected, .. } if expected.starts_with("a file") => {
+                "give the path of a file, which need not exist"
             }
+            Error::NotOurs { found, .. } if found.starts_with(b"PAR1") => {
+                "it is a Parquet file: read it with DuckDB, Polars or pandas"
+            }
+            Error::NotOurs { .. } => {
+                "check that this is the right file; if it belongs to an output directory, it is \
+                 damaged: delete it and repeat the command that made it"
+            }
+            Error::Text { path, .. } if path.extension().is_some_and(|end| end == "html") => {
+                "open it in a browser"
+            }
+            Error::NoInput { .. } => {
+                "give a file, or a directory that contains files; files in the output directory \
+                 are not read, and hidden files only with --hidden"
+            }
+            Error::WrongKind { .. } => {
+                "do not rename or swap files of an output directory: delete the file and repeat \
+                 the command that made it, or start in a new directory with -o"
+            }
+            Error::Version { found, most, .. } if found > most => {
+                "upgrade lookalike, or start in a new directory with -o"
+            }
+            Error::Version { .. } => {
+                "read it with the lookalike that wrote it, or start in a new directory with -o"
+            }
+            Error::WrongParameters { .. } => {
+                "it belongs to another run: delete it and repeat the command that made it, or start \
+                 in a new directory with -o"
+            }
+            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
+                "run `lookalike verify` on the directory to see what else is damaged; then \
+                 delete the file and repeat the command that made it, or start in a new \
+                 directory with -o"
+            }
+            Error::DamagedInput { .. } => {
+                "leave the file out (--exclude), or write it again with the program that made it"
+            }
+            Error::BadLine { hint: "", .. } => "correct the line",
+            Error::BadComment { .. } => "correct or remove the comment",
+            Error::InputChanged { found, .. }
+                if [NOT_GIVEN, NOT_LISTED].contains(&found.as_str()) =>
+            {
+                "start in a new directory with -o; to continue the old one, give the same INPUT, \
+                 --include, --exclude, --hidden and --read-outputs as before"
+            }
+            Error::InputChanged { .. } => {
+                "restore it and give the same INPUT, --include, --exclude, --hidden and \
+                 --read-outputs as before, or start in a new directory with -o"
+            }
+            Error::Missing { .. } => "check the path",
+            Error::OutputChanged { .. } => {
+                "move it to another directory if you need it, or delete it; then repeat the command, \
+                 which writes it again"
+            }
+            Error::OtherTokenRule {
+                expected, found, ..
+            } if found < expected => {
+                "an earlier version made it, which cut some texts into other words; run again into \
+                 a new directory with -o (commands that only read results still take the old one)"
+            }
+            Error::OtherTokenRule { .. } => {
+                "upgrade lookalike, or run again into a new directory with -o"
+            }
+            Error::Incompatible { .. } => {
+                "give the same value, or start in a new directory with -o"
+            }
+            Error::OtherPlan { .. } => {
+                "make a plan for these parameters with `lookalike plan`: its precision holds \
+                 only for the parameters that it was measured with"
+            }
+            Error::PlanFile { .. } => {
+                "write it with `lookalike plan`; change only its ratios by hand"
+            }
+            Error::NotOutput { what, .. } if what.starts_with("it has records") => {
+                "give the work directory, which is KEPT.work by default"
+            }
+            Error::NotOutput { .. } => {
+                "give the directory that `lookalike run INPUT... -o DIR` made"
+            }
+            Error::NoDocument { near, .. } if near.is_empty() => {
+                "give a docno, or a place as FILE:RECORD; documents.tsv has both"
+            }
+            Error::SeveralDocuments { .. } => "name one of them by its place, as FILE:RECORD",
+            Error::NoText { .. } => {
+                "put the input back where it was; a collection that is made with \
+                 --keep-text does not need it"
+            }
+            Error::Locked { .. } => {
+                "wait for it to end, or stop it; nothing needs to be removed by hand"
+            }
+            Error::TooMany { .. } => "split the collection",
+            Error::Unreadable { .. } => {
+                "make it readable, or leave such inputs out with --skip-unreadable"
+            }
+            Error::Rejected { .. } => "see rejects.jsonl; without --strict they are only reported",
+            Error::Interrupted { .. } => "repeat the same command to continue",
+            Error::BadStudy { .. } => "make the study again: its tables contradict each other",
             Error::BadEdit { .. } => {
-                "this is a defect of lookalike; please report it with the document and --seed".into()
+                "this is a defect of lookalike; please report it with the document and --seed"
             }
-            Error::Failed { .. } => "see its message above; repeat the same command to continue".into(),
+            Error::Failed { .. } => "see its message above; repeat the same command to continue",
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"
-                    .into()
             }
+            _ => return None,
         })
+    }
+}
+
+/// What the user can do about an error of the operating system.
+fn io_help(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "check the path; to resume a run, put a moved input back; to restore a missing file \
+             of an output directory, repeat `lookalike run INPUT... -o DIR`"
+        }
+        io::ErrorKind::PermissionDenied => "check the permissions, or run as another user",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space on that disk and repeat the command: it continues from the last \
+             commit"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "give a directory that can be written to, or mount that disk for writing"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "let the process write larger files (`ulimit -f`), or give a directory on another \
+             disk with -o"
+        }
+        _ if too_many_files(error) => {
+            "let the process open more files (`ulimit -n`) and repeat the command: it \
+             continues from the last commit"
+        }
+        _ => "remove the cause and repeat the command: it continues from the last commit",
     }
 }
 

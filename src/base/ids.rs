@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use crate::base::keywords::{keywords, stored_as_text};
 
 /// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
 ///
@@ -109,35 +109,15 @@ macro_rules! key {
 key!(u64);
 key!(u128);
 
-/// How a shingle becomes a fingerprint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FingerprintKind {
-    /// 64 bits of xxh3 with a seed.
-    #[default]
-    #[serde(rename = "64")]
-    Xxh3,
-    /// 128 bits of MD5, as Ye, Wen & Ma 2008, section 4.3, read as a big-endian number.
-    Md5,
-}
-
-impl fmt::Display for FingerprintKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FingerprintKind::Xxh3 => "64",
-            FingerprintKind::Md5 => "md5",
-        })
-    }
-}
-
-impl FromStr for FingerprintKind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "64" => Ok(FingerprintKind::Xxh3),
-            "md5" => Ok(FingerprintKind::Md5),
-            _ => Err(format!("`{text}` is not a fingerprint; use 64 or md5")),
-        }
+keywords! {
+    /// How a shingle becomes a fingerprint.
+    #[derive(Default)]
+    pub enum FingerprintKind: "is not a fingerprint; use" {
+        /// 64 bits of xxh3 with a seed.
+        #[default]
+        Xxh3 = "64",
+        /// 128 bits of MD5, as Ye, Wen & Ma 2008, section 4.3, read as a big-endian number.
+        Md5 = "md5",
     }
 }
 
@@ -316,19 +296,7 @@ impl FromStr for Threshold {
     }
 }
 
-impl Serialize for Threshold {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Threshold {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Threshold);
 
 /// `shared / (a + b - shared)` with six decimals, `0.000000` for two empty sets. It is rounded half
 /// up in integers, so every machine prints the same bytes.

@@ -18,14 +18,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::base::ids::{Threshold, resemblance_text};
+use crate::base::keywords::stored_as_text;
 
 /// The measure that is compared with the threshold. In each formula, `shared` is the number of keys
 /// that two sets of `a` and `b` keys have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Measure {
     /// shared / (a + b - shared).
@@ -101,19 +99,7 @@ impl FromStr for Measure {
     }
 }
 
-impl From<Measure> for String {
-    fn from(measure: Measure) -> String {
-        measure.to_string()
-    }
-}
-
-impl TryFrom<String> for Measure {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+stored_as_text!(Measure);
 
 impl Measure {
     /// Whether it is resemblance. That is the default, which older manifests do not name.

@@ -2,8 +2,8 @@
 //!
 //! Nothing here knows documents, files of ours, or stages. From the ground up:
 //!
-//! - values: [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`], [`measure`],
-//!   [`precision`], [`ratio`], [`least`], [`union_find`]
+//! - values: [`keywords`], [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`],
+//!   [`measure`], [`precision`], [`ratio`], [`least`], [`union_find`]
 //! - text: [`utf8`], [`wide`]
 //! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
 //!   [`workers`], [`limits`]
@@ -13,6 +13,7 @@ pub mod budget;
 pub mod byte_size;
 pub mod error;
 pub mod ids;
+pub(crate) mod keywords;
 pub(crate) mod least;
 pub mod limits;
 pub mod measure;

@@ -79,6 +79,13 @@ pub struct Context<'a> {
     pub scratch: Option<&'a Path>,
 }
 
+impl Context<'_> {
+    /// Reports that a stage begins. `total` is its amount of work, if known.
+    pub(crate) fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>) {
+        self.progress.start(stage, unit, total);
+    }
+}
+
 /// Runs `act` on this thread and turns a panic into an error.
 ///
 /// In a scope whose threads wait for this one, a panic would cause a deadlock: leaving the scope

@@ -7,8 +7,8 @@
 //! work that is not divided is in its own course.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -29,6 +29,16 @@ fn course() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     let nanoseconds = used.tv_sec * 1_000_000_000 + used.tv_nsec;
     nanoseconds as u64 + WAITED.get()
+}
+
+/// Locks. After the panic of another thread, which ends the run anyway, the value is as it left it.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value of a mutex that no other thread has.
+pub(crate) fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A scope of threads.

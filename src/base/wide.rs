@@ -11,6 +11,8 @@
 //! number, from which [`WideEncoder`] makes the original ones again: so a file can be written again
 //! without some of its records, at the places that a reader of the file found.
 
+use crate::base::keywords::keywords;
+
 /// Bytes in which evidence is looked for.
 pub(crate) const LOOK: usize = 4 << 10;
 
@@ -26,27 +28,17 @@ const LEAST_CHARACTERS: usize = 8;
 /// The most bytes that one unit gives: U+FFFD for each of its bytes, or for a surrogate before it.
 const MOST: usize = 12;
 
-/// An encoding with units of more than one byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wide {
-    Utf16Le,
-    Utf16Be,
-    Utf32Le,
-    Utf32Be,
+keywords! {
+    /// An encoding with units of more than one byte.
+    pub(crate) enum Wide {
+        Utf16Le = "UTF-16LE",
+        Utf16Be = "UTF-16BE",
+        Utf32Le = "UTF-32LE",
+        Utf32Be = "UTF-32BE",
+    }
 }
 
 impl Wide {
-    const ALL: [Wide; 4] = [Wide::Utf16Le, Wide::Utf16Be, Wide::Utf32Le, Wide::Utf32Be];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Wide::Utf16Le => "UTF-16LE",
-            Wide::Utf16Be => "UTF-16BE",
-            Wide::Utf32Le => "UTF-32LE",
-            Wide::Utf32Be => "UTF-32BE",
-        }
-    }
-
     /// Bytes of a unit.
     pub(crate) fn width(self) -> usize {
         match self {

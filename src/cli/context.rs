@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Result;
 use crate::base::budget::{Budget, ByteSize, Disk};
+use crate::base::error::refuse;
 use crate::base::limits;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::engine::collection;
@@ -11,7 +13,6 @@ use crate::engine::collection::CatalogueEntry;
 use crate::engine::pipeline;
 use crate::store::disk;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -133,11 +134,7 @@ pub fn with_context(
     if let Some(scratch) = &resources.scratch
         && !disk::is_directory(scratch)?
     {
-        return Err(Error::BadParameter {
-            name: "scratch",
-            given: scratch.display().to_string(),
-            limit: "give an existing directory".into(),
-        });
+        return refuse("scratch", scratch.display(), "give an existing directory");
     }
     call(&Context {
         budget,

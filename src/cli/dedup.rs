@@ -283,11 +283,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         criterion.measure,
         Measure::Resemblance | Measure::Containment
     ) {
-        return Err(Error::BadParameter {
-            name: "score",
-            given: criterion.measure.to_string(),
-            limit: "dedup uses resemblance or containment".into(),
-        });
+        return Err(Error::parameter("score", criterion.measure)
+            .because("dedup uses resemblance or containment"));
     }
     let outputs = (flags.output.as_path(), options.removed.as_deref());
     let work = match (&options.from, &options.work) {

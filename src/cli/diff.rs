@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::engine::collection;
 use crate::engine::document::{self, CompareConfig, Compared};
 use crate::engine::outputs;
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use crate::store::json;
-use crate::{Error, Result};
 use clap::{Args, ValueEnum};
 
 use super::context::{Host, open_catalogued, open_for, with_context};
@@ -116,11 +117,7 @@ const SHOWN_BYTES: u64 = 120;
 
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     if options.length == 0 {
-        return Err(Error::BadParameter {
-            name: "length",
-            given: "0".into(),
-            limit: "a passage has at least one token".into(),
-        });
+        return refuse("length", "0", "a passage has at least one token");
     }
     let config = CompareConfig {
         length: options.length as usize,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::base::error::refuse;
 use crate::base::numbers::{count, percent};
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -134,24 +135,19 @@ fn directory<'o>(flags: &'o CollectionFlags, removal: &RemovalFlags) -> Result<O
     let is_ours = output_kind(only)? == Some(OutputKind::Run);
     let given = !flags.output.as_os_str().is_empty();
     if let (true, Some(work)) = (is_ours, &removal.work) {
-        return Err(Error::BadParameter {
-            name: "work",
-            given: work.display().to_string(),
-            limit: format!(
-                "{} is an output directory, in which the command works; leave --work out",
-                only.display()
-            ),
-        });
+        let limit = format!(
+            "{} is an output directory, in which the command works; leave --work out",
+            only.display()
+        );
+        return refuse("work", work.display(), limit);
     }
     match (is_ours, given && !removal.remove) {
-        (true, true) => Err(Error::BadParameter {
-            name: "output",
-            given: flags.output.display().to_string(),
-            limit: format!(
+        (true, true) => Err(
+            Error::parameter("output", flags.output.display()).because(format!(
                 "{} is an output directory, which gets the result files; leave --output out",
                 only.display()
-            ),
-        }),
+            )),
+        ),
         (true, false) => Ok(Some(only)),
         (false, _) => Ok(None),
     }
@@ -216,11 +212,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         (Some(_), false) => None,
     };
     if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
-        return Err(Error::BadParameter {
-            name: "output",
-            given: String::new(),
-            limit: limit.into(),
-        });
+        return refuse("output", "", limit);
     }
     let kept = flags.output.as_path();
     let copies = removal.remove.then_some((kept, removal.removed.as_deref()));

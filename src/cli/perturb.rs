@@ -153,11 +153,8 @@ fn config(options: &Options) -> Result<PerturbConfig> {
             } else {
                 ("chowdhury", "cherkasova")
             };
-            return Err(Error::BadParameter {
-                name,
-                given: format!("with --recipe {this}"),
-                limit: format!("use it with --recipe {other}"),
-            });
+            return Err(Error::parameter(name, format!("with --recipe {this}"))
+                .because(format!("use it with --recipe {other}")));
         }
     }
     let recipe = if chowdhury {

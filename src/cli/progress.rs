@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::base::progress::{Progress, Unit};
+use crate::base::threads::lock;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Shows the progress of a run on standard error.
@@ -28,9 +29,7 @@ impl Terminal {
     }
 
     fn bar(&self) -> std::sync::MutexGuard<'_, ProgressBar> {
-        self.bar
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        lock(&self.bar)
     }
 }
 

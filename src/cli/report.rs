@@ -145,18 +145,12 @@ fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let kept = &options.directory;
     let quiet = options.quiet.quiet;
     if options.split {
-        return Err(Error::BadParameter {
-            name: "split",
-            given: kept.display().to_string(),
-            limit: "the page of a deduplication is one file; leave the flag out".into(),
-        });
+        return Err(Error::parameter("split", kept.display())
+            .because("the page of a deduplication is one file; leave the flag out"));
     }
     if options.study {
-        return Err(Error::BadParameter {
-            name: "study",
-            given: kept.display().to_string(),
-            limit: "a deduplication has no study; leave the flag out".into(),
-        });
+        return Err(Error::parameter("study", kept.display())
+            .because("a deduplication has no study; leave the flag out"));
     }
     let look = AuditLook {
         title: options.title.clone(),

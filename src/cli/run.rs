@@ -117,11 +117,8 @@ pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
         |context| {
             Workspace::look_whether_free(&flags.output)?;
             if options.against.is_some() && planning.is_some() {
-                return Err(Error::BadParameter {
-                    name: "precision",
-                    given: "with --against".into(),
-                    limit: "--against is exact; leave --precision out".into(),
-                });
+                return Err(Error::parameter("precision", "with --against")
+                    .because("--against is exact; leave --precision out"));
             }
             let inputs = flags.list()?;
             let (out, strict) = (&flags.output, flags.strict);

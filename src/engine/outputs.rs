@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::base::error::refuse;
 use crate::engine::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::engine::sample::plan::PLAN_FILE;
 use crate::store::disk::{self, Destination};
@@ -103,11 +104,7 @@ pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> 
         Some(OutputKind::Run) => "it is the output directory of a run; give another",
         Some(OutputKind::Records) => "it has the records that a command wrote; give another",
     };
-    Err(Error::BadParameter {
-        name: parameter,
-        given: directory.display().to_string(),
-        limit: what.into(),
-    })
+    refuse(parameter, directory.display(), what)
 }
 
 /// Refuses a directory that is to get files of these names if it is or lies in an output directory of
@@ -128,11 +125,8 @@ pub fn check_files<'n>(
             check_as("output", &path, (None, Some(collection)), &[])?;
         }
         if let Some(kind) = irregular(&path)? {
-            return Err(Error::BadParameter {
-                name: "output",
-                given: directory.display().to_string(),
-                limit: format!("{name} in it is {kind}; give another directory"),
-            });
+            return Err(Error::parameter("output", directory.display())
+                .because(format!("{name} in it is {kind}; give another directory")));
         }
     }
     Ok(())
@@ -150,11 +144,8 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
         Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
         Some(_) => return destination(parameter, output, output).map(|_| ()),
     };
-    Err(Error::BadParameter {
-        name: parameter,
-        given: output.display().to_string(),
-        limit: format!("{} {what}", parent.display()),
-    })
+    Err(Error::parameter(parameter, output.display())
+        .because(format!("{} {what}", parent.display())))
 }
 
 /// What has this name, unless it is a regular file or nothing.
@@ -170,11 +161,10 @@ fn irregular(path: &Path) -> Result<Option<&'static str>> {
 /// The destination of an output, given by `parameter`.
 fn destination(parameter: &'static str, output: &Path, path: &Path) -> Result<Destination> {
     match disk::destination(path) {
-        Err(Error::WrongFileType { found, .. }) => Err(Error::BadParameter {
-            name: parameter,
-            given: output.display().to_string(),
-            limit: format!("it is {found}; give another file"),
-        }),
+        Err(Error::WrongFileType { found, .. }) => {
+            Err(Error::parameter(parameter, output.display())
+                .because(format!("it is {found}; give another file")))
+        }
         other => other,
     }
 }
@@ -186,13 +176,7 @@ fn check_as(
     reads: &[&Path],
 ) -> Result<()> {
     workspace::refuse_remote(parameter, output)?;
-    let refuse = |limit: String| {
-        Err(Error::BadParameter {
-            name: parameter,
-            given: output.display().to_string(),
-            limit: limit + "; give another file",
-        })
-    };
+    let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
     let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
         (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),
         (None, _) => Ok(None),
@@ -289,11 +273,10 @@ fn check_as(
 /// Refuses an input file, given by `parameter`, that lies in a directory whose files are replaced.
 pub(crate) fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
     match (real(directory)?, real(read)?) {
-        (Some(directory), Some(file)) if file.starts_with(&directory) => Err(Error::BadParameter {
-            name: parameter,
-            given: read.display().to_string(),
-            limit: "this command replaces the files there; put it somewhere else".into(),
-        }),
+        (Some(directory), Some(file)) if file.starts_with(&directory) => {
+            Err(Error::parameter(parameter, read.display())
+                .because("this command replaces the files there; put it somewhere else"))
+        }
         _ => Ok(()),
     }
 }

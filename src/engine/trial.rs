@@ -47,18 +47,6 @@ pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     }
 }
 
-/// Restates an error about the remaining budget in terms of the whole budget.
-pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
-    match error {
-        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
-            given: context.budget.memory,
-            least: ByteSize(least.0 + held).round_up(),
-            what,
-        },
-        other => other,
-    }
-}
-
 /// Opens or creates a directory for other parameters over the collection of `base`, which stays
 /// unchanged. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
 /// are reused. Files of an earlier trial in `directory` are kept if the collection is the same.
@@ -134,7 +122,7 @@ pub(crate) fn ask_by(
     let silent = within(context, held);
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let joined = pipeline::join(&mut workspace, &parameters, &silent);
-    joined.map_err(|error| refused(error, context, held))?;
+    joined.map_err(|error| context.budget.refused(error, held))?;
     let manifest = &workspace.manifest;
     let sample = manifest.get::<SampleEntry>();
     let runs = manifest.get::<RunsEntry>();
@@ -196,13 +184,8 @@ pub(crate) fn each_compared(
         if u64::from(a.max(b)) >= documents {
             let of_truth = left.is_some_and(|record| record.key == key);
             let list = if of_truth { &true_list } else { &found_list };
-            return Err(Error::Corrupt {
-                path: list.path().into(),
-                offset_bytes: None,
-                what: "a document of a pair".into(),
-                expected: format!("a number below {documents}"),
-                found: a.max(b).to_string(),
-            });
+            return Err(Error::corrupt(list.path(), "a document of a pair")
+                .expected(format!("a number below {documents}"), a.max(b)));
         }
         let value = |record: Option<crate::engine::sort::Record<u64>>| {
             record

@@ -23,6 +23,7 @@
 //! as their representative.
 
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection::Catalogue;
@@ -33,30 +34,27 @@ use crate::store::disk::{self, AtomicFile};
 use crate::store::table::cell;
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::path::Path;
-use std::str::FromStr;
 
 const STAGE: &str = "graph";
 /// Readers and writer.
 const FIXED_BYTES: u64 = 8 << 20;
 
-/// The format of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GraphFormat {
-    /// Graphviz.
-    Dot,
-    /// GraphML, in XML.
-    GraphMl,
-    /// A line for each edge: both docnos and the weight.
-    Tsv,
+keywords! {
+    /// The format of a graph.
+    #[non_exhaustive]
+    pub enum GraphFormat: "is not a graph format; use" {
+        /// Graphviz.
+        Dot = "dot",
+        /// GraphML, in XML.
+        GraphMl = "graphml",
+        /// A line for each edge: both docnos and the weight.
+        Tsv = "tsv",
+    }
 }
 
 impl GraphFormat {
-    /// All formats.
-    pub const ALL: [GraphFormat; 3] = [GraphFormat::Dot, GraphFormat::GraphMl, GraphFormat::Tsv];
-
     /// Name of the file in an output directory.
     #[must_use]
     pub fn file_name(self) -> &'static str {
@@ -68,27 +66,6 @@ impl GraphFormat {
     }
 }
 
-impl fmt::Display for GraphFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            GraphFormat::Dot => "dot",
-            GraphFormat::GraphMl => "graphml",
-            GraphFormat::Tsv => "tsv",
-        })
-    }
-}
-
-impl FromStr for GraphFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = GraphFormat::ALL
-            .into_iter()
-            .find(|format| format.to_string() == text);
-        found.ok_or_else(|| format!("`{text}` is not a graph format; use dot, graphml or tsv"))
-    }
-}
-
 /// Writes the graph of a directory's pairs piece by piece.
 pub fn graph(
     workspace: &Workspace,
@@ -96,17 +73,10 @@ pub fn graph(
     context: &Context<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let pairs = workspace.manifest.get::<PairsEntry>();
-    let pairs = pairs.ok_or_else(|| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "join",
-    })?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     if pairs.config.pairs == Pairs::None {
-        return Err(Error::BadParameter {
-            name: "graph",
-            given: workspace.directory().display().to_string(),
-            limit: "its pairs were not listed (`--pairs none`)".into(),
-        });
+        return Err(Error::parameter("graph", workspace.directory().display())
+            .because("its pairs were not listed (`--pairs none`)"));
     }
     let measure = pairs.config.measure;
     let extent = Catalogue::extent(workspace)?;

@@ -128,11 +128,8 @@ fn check_audit(
         outputs::check_place(parameter, file)?;
     }
     if review.is_some_and(|review| review == output) {
-        return Err(Error::BadParameter {
-            name: "review",
-            given: output.display().to_string(),
-            limit: "the page is written to this file; give another one".into(),
-        });
+        return Err(Error::parameter("review", output.display())
+            .because("the page is written to this file; give another one"));
     }
     Ok(())
 }

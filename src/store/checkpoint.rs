@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::base::budget::ByteSize;
+use crate::base::threads::lock;
 use crate::store::workspace::{ResultFile, StageRecord, Workspace};
 use crate::store::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
 
@@ -134,11 +135,7 @@ impl<'w> Checkpoints<'w> {
         names: &'static [&'static str],
         of: &str,
     ) -> Result<Checkpoints<'w>> {
-        if workspace
-            .manifest
-            .get::<Checkpoint>()
-            .is_some_and(|old| old.of != of)
-        {
+        if workspace.matches::<Checkpoint>(|old| old.of != of) {
             workspace.manifest.remove::<Checkpoint>();
             workspace.commit(&[])?;
             workspace.remove_scrap()?;
@@ -158,9 +155,7 @@ impl<'w> Checkpoints<'w> {
 
     /// The workspace. Nobody may save anything meanwhile.
     pub fn workspace(&self) -> MutexGuard<'_, &'w mut Workspace> {
-        self.workspace
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.workspace)
     }
 
     fn saved<T>(&self, get: impl FnOnce(&Checkpoint) -> Option<T>) -> Option<T> {

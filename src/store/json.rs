@@ -7,11 +7,7 @@ use serde::Serialize;
 use crate::{Error, Result};
 
 fn encoded(json: serde_json::Result<String>, path: &Path) -> Result<String> {
-    let json = json.map_err(|e| Error::Io {
-        operation: "encode",
-        path: path.into(),
-        source: e.into(),
-    })?;
+    let json = json.map_err(|e| Error::io("encode", path)(e.into()))?;
     Ok(json + "\n")
 }
 

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::File;
 use super::{checksum, disk};
+use crate::base::keywords::keywords;
 use crate::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"\x89LKA\r\n\x1a\n";
@@ -19,53 +20,39 @@ pub const FOOTER_BYTES: usize = 64;
 /// The format version that this build writes, for every kind.
 pub const VERSION: u16 = 1;
 
-/// The kinds of parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Kind {
-    /// Documents of a segment (`.docs`).
-    Documents,
-    /// Fingerprint sets of a segment (`.fps`).
-    Fingerprints,
-    /// Rejects of a segment, and notices (`.rejects`).
-    Rejects,
-    /// One number per document, of 32 bits or (for the ends of docnos) of 64 bits (`.col`).
-    Column,
-    /// Docnos of all documents, for look-ups by number (`.names`).
-    Names,
-    /// A sorted run of records (`.run`).
-    Run,
-    /// Posting lists of shared fingerprints in a range (`.post`).
-    Postings,
-    /// The pair list (`.pairs`).
-    Pairs,
-    /// Texts of a segment's documents (`.text`).
-    Text,
-    /// The fingerprints of a range with their documents, for look-ups (`.index`).
-    Index,
-    /// Facts about documents, or their docnos, for look-ups (`.facts`).
-    Facts,
-    /// Items of a sort, in order (`.sorted`).
-    Sorted,
+keywords! {
+    /// The kinds of parts.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum Kind {
+        /// Documents of a segment (`.docs`).
+        Documents = "docs",
+        /// Fingerprint sets of a segment (`.fps`).
+        Fingerprints = "fps",
+        /// Rejects of a segment, and notices (`.rejects`).
+        Rejects = "rejects",
+        /// One number per document, of 32 bits or (for the ends of docnos) of 64 bits (`.col`).
+        Column = "col",
+        /// Docnos of all documents, for look-ups by number (`.names`).
+        Names = "names",
+        /// A sorted run of records (`.run`).
+        Run = "run",
+        /// Posting lists of shared fingerprints in a range (`.post`).
+        Postings = "post",
+        /// The pair list (`.pairs`).
+        Pairs = "pairs",
+        /// Texts of a segment's documents (`.text`).
+        Text = "text",
+        /// The fingerprints of a range with their documents, for look-ups (`.index`).
+        Index = "index",
+        /// Facts about documents, or their docnos, for look-ups (`.facts`).
+        Facts = "facts",
+        /// Items of a sort, in order (`.sorted`).
+        Sorted = "sorted",
+    }
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 12] = [
-        Kind::Documents,
-        Kind::Fingerprints,
-        Kind::Rejects,
-        Kind::Column,
-        Kind::Names,
-        Kind::Run,
-        Kind::Postings,
-        Kind::Pairs,
-        Kind::Text,
-        Kind::Index,
-        Kind::Facts,
-        Kind::Sorted,
-    ];
-
     /// The four letters that identify the kind in the header.
     #[must_use]
     pub fn tag(self) -> [u8; 4] {
@@ -88,20 +75,7 @@ impl Kind {
     /// The extension of the file name, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
-        match self {
-            Kind::Documents => "docs",
-            Kind::Fingerprints => "fps",
-            Kind::Rejects => "rejects",
-            Kind::Column => "col",
-            Kind::Names => "names",
-            Kind::Run => "run",
-            Kind::Postings => "post",
-            Kind::Pairs => "pairs",
-            Kind::Text => "text",
-            Kind::Index => "index",
-            Kind::Facts => "facts",
-            Kind::Sorted => "sorted",
-        }
+        self.text()
     }
 
     fn from_tag(tag: [u8; 4]) -> Option<Kind> {
@@ -148,20 +122,14 @@ impl Header {
         }
         let (stated, found) = (u64_at(bytes, 56), checksum(&bytes[..56]));
         if stated != found {
-            return Err(Error::Corrupt {
-                path: path.into(),
-                offset_bytes: Some(56),
-                what: "checksum of the header".into(),
-                expected: format!("{stated:016x}"),
-                found: format!("{found:016x}"),
-            });
+            return Err(Error::corrupt(path, "checksum of the header")
+                .at(56)
+                .expected(format!("{stated:016x}"), format!("{found:016x}")));
         }
-        let corrupt = |offset_bytes, what: &str, expected: &str, found: String| Error::Corrupt {
-            path: path.into(),
-            offset_bytes: Some(offset_bytes),
-            what: what.into(),
-            expected: expected.into(),
-            found,
+        let corrupt = |offset_bytes, what: &str, expected: &str, found: String| {
+            Error::corrupt(path, what)
+                .at(offset_bytes)
+                .expected(expected, found)
         };
         let tag = [bytes[8], bytes[9], bytes[10], bytes[11]];
         let kind = Kind::from_tag(tag).ok_or_else(|| {
@@ -411,11 +379,8 @@ fn header_of(file: &mut File, path: &Path) -> Result<Header> {
                         found: bytes[..filled.min(8)].into(),
                     });
                 }
-                return Err(Error::Truncated {
-                    path: path.into(),
-                    offset_bytes: filled as u64,
-                    what: format!("a header has {HEADER_BYTES} bytes"),
-                });
+                let what = format!("a header has {HEADER_BYTES} bytes");
+                return Err(Error::truncated(path, filled as u64, what));
             }
             n => filled += n,
         }
@@ -437,19 +402,13 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
             });
         }
         if length < info.bytes {
-            return Err(Error::Truncated {
-                path: path.into(),
-                offset_bytes: length,
-                what: format!("the manifest says {} bytes", info.bytes),
-            });
+            let what = format!("the manifest says {} bytes", info.bytes);
+            return Err(Error::truncated(path, length, what));
         }
     }
     if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
-        return Err(Error::Truncated {
-            path: path.into(),
-            offset_bytes: length,
-            what: "no room for header and footer".into(),
-        });
+        let what = "no room for header and footer";
+        return Err(Error::truncated(path, length, what));
     }
     let at = length - FOOTER_BYTES as u64;
     file.seek(SeekFrom::Start(at))
@@ -458,11 +417,8 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
     file.read_exact(&mut bytes)
         .map_err(Error::io("read", path))?;
     if bytes[56..] != FOOTER_MAGIC {
-        return Err(Error::Truncated {
-            path: path.into(),
-            offset_bytes: length,
-            what: "it does not end with a footer".into(),
-        });
+        let what = "it does not end with a footer";
+        return Err(Error::truncated(path, length, what));
     }
     let footer = Footer {
         records: u64_at(&bytes, 0),
@@ -472,12 +428,10 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
         checksum: u64_at(&bytes, 48),
     };
     let expected = at - HEADER_BYTES as u64;
-    let corrupt = |offset_bytes, what: &str, expected: String, found: String| Error::Corrupt {
-        path: path.into(),
-        offset_bytes: Some(offset_bytes),
-        what: what.into(),
-        expected,
-        found,
+    let corrupt = |offset_bytes, what: &str, expected: String, found: String| {
+        Error::corrupt(path, what)
+            .at(offset_bytes)
+            .expected(expected, found)
     };
     if footer.payload_bytes != expected {
         let found = footer.payload_bytes.to_string();
@@ -612,11 +566,9 @@ impl PartReader {
         self.start = 0;
         let have = self.buffer.len();
         if n as u64 > have as u64 + self.left {
-            return Err(Error::Truncated {
-                path: self.path.clone(),
-                offset_bytes: self.position + have as u64 + self.left,
-                what: format!("{n} bytes expected from byte {}", self.position),
-            });
+            let what = format!("{n} bytes expected from byte {}", self.position);
+            let end = self.position + have as u64 + self.left;
+            return Err(Error::truncated(&self.path, end, what));
         }
         let want = (n - have).max(self.at_once) as u64;
         let want = want.min(self.left) as usize;
@@ -630,13 +582,9 @@ impl PartReader {
 
     /// An error about the bytes read last.
     pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
-        Error::Corrupt {
-            path: self.path.clone(),
-            offset_bytes: Some(self.position),
-            what: what.into(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+        Error::corrupt(&self.path, what)
+            .at(self.position)
+            .expected(expected, found)
     }
 
     /// Reads the rest and checks the whole part against the footer.
@@ -648,13 +596,12 @@ impl PartReader {
         self.hash.update(&footer_front(&self.footer));
         let found = self.hash.digest();
         if found != self.footer.checksum {
-            return Err(Error::Corrupt {
-                path: self.path,
-                offset_bytes: Some(HEADER_BYTES as u64 + self.footer.payload_bytes + 48),
-                what: "checksum".into(),
-                expected: format!("{:016x}", self.footer.checksum),
-                found: format!("{found:016x}"),
-            });
+            return Err(Error::corrupt(self.path, "checksum")
+                .at(HEADER_BYTES as u64 + self.footer.payload_bytes + 48)
+                .expected(
+                    format!("{:016x}", self.footer.checksum),
+                    format!("{found:016x}"),
+                ));
         }
         Ok(())
     }
@@ -721,11 +668,8 @@ impl PartFile {
     /// Fills `out` with the bytes from `offset`.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
-            return Err(Error::Truncated {
-                path: self.path.clone(),
-                offset_bytes: self.payload_end(),
-                what: format!("{} bytes expected at byte {offset}", out.len()),
-            });
+            let what = format!("{} bytes expected at byte {offset}", out.len());
+            return Err(Error::truncated(&self.path, self.payload_end(), what));
         }
         self.file
             .read_exact_at(out, offset)
@@ -746,13 +690,9 @@ impl PartFile {
         expected: impl ToString,
         found: impl ToString,
     ) -> Error {
-        Error::Corrupt {
-            path: self.path.clone(),
-            offset_bytes: Some(offset_bytes),
-            what: what.into(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+        Error::corrupt(&self.path, what)
+            .at(offset_bytes)
+            .expected(expected, found)
     }
 }
 

@@ -402,13 +402,8 @@ impl<T: Item> Sorted<T> {
     fn end(&self) -> Result<()> {
         let Parts { place, pushed, .. } = &self.parts;
         if self.taken != *pushed {
-            return Err(Error::Corrupt {
-                path: place.clone(),
-                offset_bytes: None,
-                what: "items that came back from sorting".into(),
-                expected: pushed.to_string(),
-                found: self.taken.to_string(),
-            });
+            return Err(Error::corrupt(place, "items that came back from sorting")
+                .expected(pushed, self.taken));
         }
         match self.parts.lasting {
             true => Ok(()),

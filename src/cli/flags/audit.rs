@@ -86,11 +86,7 @@ impl AuditFlags {
     pub fn refuse(&self, limit: impl FnOnce() -> String) -> Result<()> {
         match self.given() {
             None => Ok(()),
-            Some((name, given)) => Err(Error::BadParameter {
-                name,
-                given,
-                limit: limit(),
-            }),
+            Some((name, given)) => Err(Error::parameter(name, given).because(limit())),
         }
     }
 

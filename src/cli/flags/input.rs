@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
 use crate::engine::pipeline;
@@ -160,10 +161,9 @@ impl Reading {
     /// The parameters of reading that these flags give; the others have their defaults.
     pub fn config(&self) -> Result<ReadConfig> {
         let urls = |name, globs: &[Glob]| {
-            UrlGlobs::try_from(globs.to_vec()).map_err(|error| Error::BadParameter {
-                name,
-                given: error.glob().unwrap_or("GLOB").into(),
-                limit: error.kind().to_string(),
+            UrlGlobs::try_from(globs.to_vec()).map_err(|error| {
+                Error::parameter(name, error.glob().unwrap_or("GLOB"))
+                    .because(error.kind().to_string())
             })
         };
         Ok(ReadConfig {
@@ -445,11 +445,7 @@ impl CollectionFlags {
         };
         shingle.check()?;
         if self.segment_size < ByteSize(1 << 10) {
-            return Err(Error::BadParameter {
-                name: "segment-size",
-                given: self.segment_size.to_string(),
-                limit: "at least 1KiB".into(),
-            });
+            return refuse("segment-size", self.segment_size, "at least 1KiB");
         }
         Ok(CollectionConfig {
             read,

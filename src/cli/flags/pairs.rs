@@ -1,5 +1,7 @@
 //! Flags that select which pairs are found, and how.
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
 use crate::engine::collection::CollectionConfig;
@@ -7,7 +9,6 @@ use crate::engine::join::{Join, JoinConfig, Pairs};
 use crate::engine::pipeline::{AppliedPlan, JoinParameters, Spill};
 use crate::engine::sample::Sampling;
 use crate::lab::plan::{self, PlanConfig, Ratio, Subset, Target};
-use crate::{Error, Result};
 use clap::Args;
 
 use super::values::{List, SamplingChoice, Share};
@@ -259,10 +260,6 @@ impl JoinFlags {
         &self,
         collection: &CollectionConfig,
     ) -> Result<(Option<PlanConfig>, JoinParameters)> {
-        let refuse = |name, given: String, limit: &str| {
-            let limit = limit.into();
-            Err(Error::BadParameter { name, given, limit })
-        };
         let Criterion { measure, threshold } = self.comparison.criterion();
         let (sampling, planning, plan) = match (&self.sampling, self.precision) {
             (_, Some(precision)) => {
@@ -281,7 +278,7 @@ impl JoinFlags {
             (true, candidates) => Some(candidates.unwrap_or(threshold)),
             (false, None) => None,
             (false, Some(candidates)) => {
-                return refuse("candidates", candidates.to_string(), "add --verified");
+                return refuse("candidates", candidates, "add --verified");
             }
         };
         let parameters = JoinParameters {

@@ -57,13 +57,9 @@ impl<'a, K: Key> SetsByPlace<'a, K> {
             (Some(file), _) => file,
             (file, Some(segment)) => file.insert(SetFile::open::<K>(self.workspace, segment)?),
             (None, None) => {
-                return Err(Error::Corrupt {
-                    path: self.workspace.directory().into(),
-                    offset_bytes: None,
-                    what: "documents of the catalogue".into(),
-                    expected: "a segment with them".into(),
-                    found: "none".into(),
-                });
+                let directory = self.workspace.directory();
+                return Err(Error::corrupt(directory, "documents of the catalogue")
+                    .expected("a segment with them", "none"));
             }
         };
         file.read(place, &mut self.block, out)

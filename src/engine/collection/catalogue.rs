@@ -181,17 +181,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         return Ok(());
     }
     if !super::ingested(&workspace.manifest) {
-        return Err(Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: "ingest",
-        });
+        return Err(workspace.missing("ingest"));
     }
     let segments = super::segments(&workspace.manifest).to_vec();
     let making = Making::new(workspace, segments, context)?;
     let documents = Some(making.documents);
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), documents);
+    context.start(STAGE, Unit::Count("documents"), documents);
     let repeated = making.repeated()?;
     let entry = making.write(&repeated, &super::config(&workspace.manifest).size_groups)?;
     workspace.manifest.set(entry);
@@ -607,13 +602,10 @@ impl RepresentativeReader {
         let document = self.document;
         self.document += 1;
         if first > document {
-            return Err(Error::Corrupt {
-                path: self.path.clone(),
-                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
-                what: format!("representative of document {document}"),
-                expected: "a document that is not after it".into(),
-                found: first.to_string(),
-            });
+            let what = format!("representative of document {document}");
+            return Err(Error::corrupt(&self.path, what)
+                .at(HEADER_BYTES as u64 + u64::from(document) * 4)
+                .expected("a document that is not after it", first));
         }
         Ok(Some(first))
     }
@@ -653,14 +645,7 @@ pub struct Catalogue;
 
 impl Catalogue {
     fn entry(workspace: &Workspace) -> Result<&CatalogueEntry> {
-        let missing = || Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: STAGE,
-        };
-        workspace
-            .manifest
-            .get::<CatalogueEntry>()
-            .ok_or_else(missing)
+        workspace.record(STAGE)
     }
 
     /// The counts.
@@ -784,13 +769,8 @@ impl Catalogue {
         let path = workspace.path(DIRECTORY).join(&info.name);
         let documents = Catalogue::stats(workspace)?.documents;
         if info.records != documents {
-            return Err(Error::Corrupt {
-                path,
-                offset_bytes: None,
-                what: "numbers in the column (manifest)".into(),
-                expected: format!("{documents}, one for each document"),
-                found: info.records.to_string(),
-            });
+            return Err(Error::corrupt(path, "numbers in the column (manifest)")
+                .expected(format!("{documents}, one for each document"), info.records));
         }
         let reader = ColumnReader::open(&path, workspace.collection_parameters(), info)?;
         Ok((reader, path))

@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::base::budget::ByteSize;
+use crate::base::keywords::stored_as_text;
 use crate::engine::shingle::ShingleConfig;
 use crate::text::parse::ParseConfig;
 use crate::text::read::ReadConfig;
@@ -60,11 +61,8 @@ impl CollectionConfig {
         self.read.check()?;
         self.shingle.check()?;
         if self.segment_size < LEAST_SEGMENT {
-            return Err(Error::BadParameter {
-                name: "segment-size",
-                given: self.segment_size.to_string(),
-                limit: format!("at least {LEAST_SEGMENT}"),
-            });
+            return Err(Error::parameter("segment-size", self.segment_size)
+                .because(format!("at least {LEAST_SEGMENT}")));
         }
         Ok(())
     }
@@ -254,19 +252,7 @@ impl FromStr for SizeGroups {
     }
 }
 
-impl Serialize for SizeGroups {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for SizeGroups {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(SizeGroups);
 
 #[cfg(test)]
 mod tests {

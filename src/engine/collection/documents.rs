@@ -102,11 +102,8 @@ impl BlockWriter {
     }
 
     fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
-        meta::encode(value, &mut self.raw).map_err(|e| Error::Io {
-            operation: "encode a record of",
-            path: self.out.path().into(),
-            source: std::io::Error::other(e),
-        })?;
+        let encoded = meta::encode(value, &mut self.raw).map_err(std::io::Error::other);
+        encoded.map_err(Error::io("encode a record of", self.out.path()))?;
         self.in_block += 1;
         self.records += 1;
         if self.raw.len() >= BLOCK_BYTES {

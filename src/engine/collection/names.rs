@@ -94,12 +94,10 @@ impl Names {
     /// Returns the docno of a document.
     pub fn get(&self, document: u32) -> Result<Cow<'_, str>> {
         let at = u64::from(document) * 8;
-        let corrupt = |file: &Bytes, offset: u64, expected: &str| Error::Corrupt {
-            path: file.path().into(),
-            offset_bytes: Some(HEADER_BYTES as u64 + offset),
-            what: format!("docno of document {document}"),
-            expected: expected.into(),
-            found: "none".into(),
+        let corrupt = |file: &Bytes, offset: u64, expected: &str| {
+            Error::corrupt(file.path(), format!("docno of document {document}"))
+                .at(HEADER_BYTES as u64 + offset)
+                .expected(expected, "none")
         };
         let outside = || corrupt(&self.ends, at, "its end within the file of names");
         let word = |bytes: &[u8]| {

@@ -280,22 +280,16 @@ impl MappedSets {
             let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
             let most = map.bytes().len() / K::BYTES;
             if info.records > most as u64 {
-                return Err(Error::Corrupt {
-                    path,
-                    offset_bytes: Some(HEADER_BYTES as u64),
-                    what: "fingerprints in the file".into(),
-                    expected: format!("at most {most}"),
-                    found: info.records.to_string(),
-                });
+                return Err(Error::corrupt(path, "fingerprints in the file")
+                    .at(HEADER_BYTES as u64)
+                    .expected(format!("at most {most}"), info.records));
             }
             let sets = info.records as usize * K::BYTES;
             let blocks = sets.div_ceil(SET_BLOCK_BYTES);
-            let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
-                path: path.clone(),
-                offset_bytes: Some((HEADER_BYTES + sets) as u64),
-                what: what.into(),
-                expected: expected.to_string(),
-                found: found.to_string(),
+            let corrupt = |what: &str, expected: usize, found: u64| {
+                Error::corrupt(&path, what)
+                    .at((HEADER_BYTES + sets) as u64)
+                    .expected(expected, found)
             };
             if map.bytes().len() != sets + blocks * 8 {
                 let found = map.bytes().len() as u64;
@@ -410,12 +404,10 @@ impl MappedSets {
         let at = self
             .segments
             .partition_point(|segment| segment.first_document <= document);
-        let missing = || Error::Corrupt {
-            path: self.manifest.clone(),
-            offset_bytes: None,
-            what: format!("the set of document {document}"),
-            expected: format!("a segment with it, of {} documents", self.stored.len()),
-            found: "none".into(),
+        let missing = || {
+            let expected = format!("a segment with it, of {} documents", self.stored.len());
+            Error::corrupt(&self.manifest, format!("the set of document {document}"))
+                .expected(expected, "none")
         };
         let (Some(segment), Some(stored)) = (
             at.checked_sub(1).map(|at| &self.segments[at]),
@@ -479,13 +471,11 @@ fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<(
     if stated == found {
         return Ok(());
     }
-    Err(Error::Corrupt {
-        path: path.into(),
-        offset_bytes: Some((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64),
-        what: format!("checksum of block {block} of the sets"),
-        expected: format!("{stated:016x}"),
-        found: format!("{found:016x}"),
-    })
+    Err(
+        Error::corrupt(path, format!("checksum of block {block} of the sets"))
+            .at((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64)
+            .expected(format!("{stated:016x}"), format!("{found:016x}")),
+    )
 }
 
 /// The sets of a segment, read at random without mapping them.

@@ -132,11 +132,8 @@ impl TextWriter {
 
     /// The error for a number of bytes that differs from the number announced.
     fn wrong(&self, expected: u64, found: u64) -> Error {
-        Error::Io {
-            operation: "write a text to",
-            path: self.out.path().into(),
-            source: std::io::Error::other(format!("{expected} bytes were to come, {found} came")),
-        }
+        let problem = format!("{expected} bytes were to come, {found} came");
+        Error::io("write a text to", self.out.path())(std::io::Error::other(problem))
     }
 }
 

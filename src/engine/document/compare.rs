@@ -124,11 +124,7 @@ pub(crate) fn compare(
         let each = size_of::<Range<usize>>() as u64 + 4 + 8 + more + config.shown_bytes;
         let _ = held.take(usize::try_from(tokens.saturating_mul(each)).unwrap_or(usize::MAX));
         if tokens > u64::from(u32::MAX) {
-            return Err(Error::TooMany {
-                what: "tokens of a text",
-                found: tokens,
-                most: u32::MAX.into(),
-            });
+            return Err(Error::too_many("tokens of a text", tokens, u32::MAX.into()));
         }
     }
     held.check(what)?;

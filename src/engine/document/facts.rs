@@ -197,12 +197,9 @@ fn exact_duplicates(
 ) -> Result<(u32, Listed<String>)> {
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
     firsts.skip_to(number)?;
-    let first = firsts.next()?.ok_or_else(|| Error::Corrupt {
-        path: workspace.directory().into(),
-        offset_bytes: None,
-        what: "representatives in the catalogue".into(),
-        expected: format!("one of document {number}"),
-        found: "none".into(),
+    let first = firsts.next()?.ok_or_else(|| {
+        Error::corrupt(workspace.directory(), "representatives in the catalogue")
+            .expected(format!("one of document {number}"), "none")
     })?;
     let mut others = Listed::default();
     Catalogue::each_representative(workspace, |document, its_first| {

@@ -129,12 +129,9 @@ fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -
 pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<Found> {
     let segments = collection::segments(&workspace.manifest);
     let at = segments.partition_point(|segment| segment.first_document <= number);
-    let missing = || Error::Corrupt {
-        path: workspace.directory().into(),
-        offset_bytes: None,
-        what: format!("document {number}"),
-        expected: "a segment with it".into(),
-        found: "none".into(),
+    let missing = || {
+        Error::corrupt(workspace.directory(), format!("document {number}"))
+            .expected("a segment with it", "none")
     };
     let segment = at.checked_sub(1).and_then(|at| segments.get(at));
     let segment = segment.ok_or_else(missing)?;

@@ -139,12 +139,9 @@ fn kept(
     let Some(mut texts) = TextReader::of(workspace, segment)? else {
         return Ok(None);
     };
-    let ends = |path: &std::path::Path| Error::Corrupt {
-        path: path.into(),
-        offset_bytes: None,
-        what: "texts of the segment".into(),
-        expected: format!("one of document {}", found.number),
-        found: "none".into(),
+    let ends = |path: &std::path::Path| {
+        Error::corrupt(path, "texts of the segment")
+            .expected(format!("one of document {}", found.number), "none")
     };
     for n in 0..found.texts_before {
         if n.is_multiple_of(4096) {

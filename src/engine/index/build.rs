@@ -90,7 +90,7 @@ fn making(workspace: &mut Workspace) -> Result<&mut Level> {
     let path = workspace.directory().to_path_buf();
     let entry = workspace.manifest.get_mut::<IndexEntry>();
     let making = entry.and_then(|entry| entry.making.as_mut());
-    making.ok_or(Error::StageMissing { path, stage: STAGE })
+    making.ok_or(Error::no_stage(path, STAGE))
 }
 
 /// Completes the level that is being made, and drops those that it replaces.
@@ -111,9 +111,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     }
     let keys = segments.iter().map(|segment| segment.fingerprints.records);
     let keys: u64 = keys.sum();
-    context
-        .progress
-        .start(STAGE, Unit::Count("fingerprints"), Some(keys));
+    context.start(STAGE, Unit::Count("fingerprints"), Some(keys));
     let budget = &context.budget;
     let threads = budget.threads as u64;
     let stats = Catalogue::stats(workspace)?;

@@ -117,12 +117,9 @@ pub(super) fn write<K: Key>(
         while firsts.next_if(|&first| first <= document).is_some() {
             set = 0;
         }
-        let keys = stored.next()?.ok_or_else(|| Error::Corrupt {
-            path: workspace.path("catalogue"),
-            offset_bytes: None,
-            what: "documents in the catalogue".into(),
-            expected: format!("more than {document}"),
-            found: "fewer".into(),
+        let keys = stored.next()?.ok_or_else(|| {
+            Error::corrupt(workspace.path("catalogue"), "documents in the catalogue")
+                .expected(format!("more than {document}"), "fewer")
         })?;
         let docno = record.docno.as_bytes();
         let own = Facts {
@@ -160,10 +157,10 @@ struct OfLevel {
 
 impl OfLevel {
     fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
-        let (facts, docnos) = level.facts.as_ref().ok_or_else(|| Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: STAGE,
-        })?;
+        let (facts, docnos) = level
+            .facts
+            .as_ref()
+            .ok_or_else(|| workspace.missing(STAGE))?;
         let open = |info: &PartInfo, number: u64| -> Result<PartFile> {
             let path = workspace.part(DIRECTORY, &info.name);
             let parameters = Some(workspace.collection_parameters());
@@ -221,12 +218,9 @@ impl IndexedDocuments {
     fn level(&self, document: u32) -> Result<&OfLevel> {
         let after = self.levels.partition_point(|level| level.first <= document);
         let level = after.checked_sub(1).and_then(|at| self.levels.get(at));
-        level.ok_or_else(|| Error::Corrupt {
-            path: DIRECTORY.into(),
-            offset_bytes: None,
-            what: format!("facts about document {document}"),
-            expected: "a level with it".into(),
-            found: "none".into(),
+        level.ok_or_else(|| {
+            Error::corrupt(DIRECTORY, format!("facts about document {document}"))
+                .expected("a level with it", "none")
         })
     }
 

@@ -166,12 +166,8 @@ impl Lists {
 impl OfLevel {
     fn open<K: Key>(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
         let directory = workspace.path(DIRECTORY);
-        let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
-            path: directory.clone(),
-            offset_bytes: None,
-            what: what.into(),
-            expected,
-            found,
+        let corrupt = |what: &str, expected: String, found: String| {
+            Error::corrupt(&directory, what).expected(expected, found)
         };
         let layout = level.layout;
         if !layout.is_valid() {

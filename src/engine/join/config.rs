@@ -1,29 +1,29 @@
 //! Parameters of a join.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
+use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
-use crate::{Error, Result};
 
-/// The algorithm that finds the pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Join {
-    /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
-    #[default]
-    Auto,
-    /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
-    Prefix,
-    /// Count the shared fingerprints of every two documents that share one.
-    Count,
-    /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
-    /// each pair, and pairs that this bound excludes are not written to runs.
-    Probabilistic,
+keywords! {
+    /// The algorithm that finds the pairs.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Join: "is not a join; use" {
+        /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
+        #[default]
+        Auto = "auto",
+        /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
+        Prefix = "prefix",
+        /// Count the shared fingerprints of every two documents that share one.
+        Count = "count",
+        /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
+        /// each pair, and pairs that this bound excludes are not written to runs.
+        Probabilistic = "probabilistic",
+    }
 }
 
 impl Join {
@@ -34,68 +34,19 @@ impl Join {
     }
 }
 
-impl fmt::Display for Join {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Join::Auto => "auto",
-            Join::Prefix => "prefix",
-            Join::Count => "count",
-            Join::Probabilistic => "probabilistic",
-        })
-    }
-}
-
-impl FromStr for Join {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Join::Auto),
-            "prefix" => Ok(Join::Prefix),
-            "count" => Ok(Join::Count),
-            "probabilistic" => Ok(Join::Probabilistic),
-            _ => Err(format!(
-                "`{text}` is not a join; use auto, prefix, count or probabilistic"
-            )),
-        }
-    }
-}
-
-/// Which pairs are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Pairs {
-    /// All pairs at or above the threshold.
-    #[default]
-    All,
-    /// Pairs of a document of the other collection and an own one, if the collection is compared
-    /// with another.
-    Across,
-    /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
-    None,
-}
-
-impl fmt::Display for Pairs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Pairs::All => "all",
-            Pairs::Across => "across",
-            Pairs::None => "none",
-        })
-    }
-}
-
-impl FromStr for Pairs {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Pairs::All),
-            "across" => Ok(Pairs::Across),
-            "none" => Ok(Pairs::None),
-            _ => Err(format!(
-                "`{text}` is not a choice of pairs; use all, across or none"
-            )),
-        }
+keywords! {
+    /// Which pairs are listed.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Pairs: "is not a choice of pairs; use" {
+        /// All pairs at or above the threshold.
+        #[default]
+        All = "all",
+        /// Pairs of a document of the other collection and an own one, if the collection is compared
+        /// with another.
+        Across = "across",
+        /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
+        None = "none",
     }
 }
 
@@ -142,18 +93,11 @@ impl JoinConfig {
 
     /// Refuses parameters that cannot be combined.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            Err(Error::BadParameter {
-                name,
-                given,
-                limit: limit.into(),
-            })
-        };
         if let Some(most) = self.max_postings
             && most < 2
         {
             let limit = "at least 2: a pair needs two documents";
-            return refuse("max-postings", most.to_string(), limit);
+            return refuse("max-postings", most, limit);
         }
         if let Some(candidates) = self.candidates {
             let (c, t) = (candidates, self.threshold);
@@ -162,11 +106,11 @@ impl JoinConfig {
                     "at most the threshold, {t}: estimates err in both \
                                      directions"
                 );
-                return refuse("candidates", c.to_string(), &limit);
+                return refuse("candidates", c, &limit);
             }
             if self.pairs == Pairs::None {
                 let limit = "`--pairs none` lists no pairs that could be verified";
-                return refuse("verified", c.to_string(), limit);
+                return refuse("verified", c, limit);
             }
         }
         if matches!(self.measure, Measure::Smallest(_))
@@ -174,32 +118,32 @@ impl JoinConfig {
         {
             let limit = "it needs the smallest shared keys, and this join only counts shared \
                          keys; use `--join prefix`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         if self.measure == Measure::S4 && self.pairs == Pairs::None {
             let limit = "it is computed only for listed pairs; use `--pairs all`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         if !self.measure.is_default() && self.candidates.is_some() {
             let limit = "`--verified` works only with `--score resemblance`";
-            return refuse("score", self.measure.to_string(), limit);
+            return refuse("score", self.measure, limit);
         }
         match (self.join, self.max_postings, self.pairs) {
             (Join::Prefix, Some(most), _) => refuse(
                 "max-postings",
-                most.to_string(),
+                most,
                 "it drops fingerprints that `--join count` would count; `--join prefix` is exact \
                  and counts none",
             ),
             (join @ (Join::Count | Join::Probabilistic), _, Pairs::None) => {
                 let limit = format!("`--join {join}` counts every pair; use `--join prefix`");
-                refuse("pairs", Pairs::None.to_string(), &limit)
+                refuse("pairs", Pairs::None, &limit)
             }
             (_, Some(most), Pairs::None) => {
                 let limit = format!(
                     "`--max-postings {most}` drops fingerprints where every pair is counted"
                 );
-                refuse("pairs", Pairs::None.to_string(), &limit)
+                refuse("pairs", Pairs::None, &limit)
             }
             _ => Ok(()),
         }

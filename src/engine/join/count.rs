@@ -118,14 +118,8 @@ pub(super) fn run<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let levels = workspace.manifest.get::<SampleEntry>();
-    let levels = levels.ok_or_else(|| missing("sample"))?.sizes.len();
-    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
-    let postings = postings.ok_or_else(|| missing("merge"))?;
+    let levels = workspace.record::<SampleEntry>("sample")?.sizes.len();
+    let postings = workspace.record::<PostingsEntry>("merge")?.clone();
     let extent = Catalogue::extent(workspace)?;
     let documents = extent.documents;
     let threads = context.budget.threads as u64;
@@ -163,9 +157,7 @@ pub(super) fn run<K: Key>(
         Counters::run::<K>(workspace, &postings, most, documents, bytes, context)
     });
     let counters = counters.transpose()?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("pair tokens"), Some(tokens));
+    context.start(STAGE, Unit::Count("pair tokens"), Some(tokens));
     let join = Counting {
         config,
         sampled: &sampled,
@@ -198,11 +190,7 @@ fn blocks<K: Key>(
     let (config, sampled) = (join.config, join.sampled);
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let mut block = Block::new(sampled.documents(), capacity);
     // If everything fits into one block, its counts are final.
     let fits =
@@ -213,10 +201,7 @@ fn blocks<K: Key>(
     while progress.count.range < postings.ranges {
         let range = progress.count.range;
         let Some(info) = postings.parts.get(&range) else {
-            return Err(Error::StageMissing {
-                path: directory,
-                stage: "merge",
-            });
+            return Err(Error::no_stage(directory, "merge"));
         };
         let mut reader =
             PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?;

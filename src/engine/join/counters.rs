@@ -61,9 +61,7 @@ impl Counters {
             fields: (0..fields).map(|_| AtomicU16::new(0)).collect(),
         };
         let entries = postings.stats.entries;
-        context
-            .progress
-            .start(STAGE, Unit::Count("posting entries"), Some(entries));
+        context.start(STAGE, Unit::Count("posting entries"), Some(entries));
         each_list::<K>(workspace, postings, most, documents, context, |list| {
             for (at, &a) in list.iter().enumerate() {
                 for &b in &list[at + 1..] {

@@ -87,11 +87,7 @@ pub(super) fn finish<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let progress = workspace.manifest.get_or_default::<JoinProgress>();
     let runs = fewer(
         workspace,
         progress.runs,

@@ -35,10 +35,7 @@ pub(super) fn each_list<K: Key>(
                 return Ok(());
             }
             let Some(info) = postings.parts.get(&range) else {
-                return Err(Error::StageMissing {
-                    path: directory.clone(),
-                    stage: "merge",
-                });
+                return Err(Error::no_stage(&directory, "merge"));
             };
             let path = directory.join(&info.name);
             let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?;

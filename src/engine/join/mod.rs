@@ -34,6 +34,7 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
+use crate::base::error::refuse;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
@@ -132,12 +133,7 @@ pub fn run<K: Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     config.check()?;
-    let missing = |stage| crate::Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let sample = sample.ok_or_else(|| missing("sample"))?;
+    let sample = workspace.record::<SampleEntry>("sample")?;
     let digest = digest(&sample.digest, config);
     if config.measure.of_words() {
         let bytes = matches!(
@@ -153,20 +149,13 @@ pub fn run<K: Key>(
             _ => "",
         };
         if !limit.is_empty() {
-            return Err(crate::Error::BadParameter {
-                name: "score",
-                given: config.measure.to_string(),
-                limit: limit.into(),
-            });
+            return refuse("score", config.measure, limit);
         }
     }
     let adds = adds(workspace, &digest);
-    let complete = workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_some_and(|p| p.complete);
+    let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
     if !complete && !adds {
-        return Err(missing("merge"));
+        return Err(workspace.missing("merge"));
     }
     let there = workspace.manifest.get::<PairsEntry>();
     if there.is_some_and(|pairs| pairs.digest == digest) {

@@ -52,11 +52,7 @@ impl Pair {
 
 /// Opens the committed pair list.
 pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "join",
-    };
-    let entry = workspace.manifest.get::<PairsEntry>().ok_or_else(missing)?;
+    let entry = workspace.record::<PairsEntry>("join")?;
     let path = workspace.path("pairs").join(&entry.part.name);
     let parameters = Some(workspace.collection_parameters());
     RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))
@@ -64,12 +60,8 @@ pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
 
 /// Calls `each` with every pair of the committed pair list, in order.
 pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-    let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| Error::Corrupt {
-        path: list.path().into(),
-        offset_bytes: None,
-        what: what.into(),
-        expected: expected.to_string(),
-        found: found.to_string(),
+    let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| {
+        Error::corrupt(list.path(), what).expected(expected, found)
     };
     let run = open_pairs(workspace)?;
     let entry = workspace.manifest.get::<PairsEntry>();

@@ -25,6 +25,7 @@
 //! Memory: 4 bytes per document, and 24 bytes per loaded pair. Time: for each document of a list,
 //! one step for each loaded pair of which it is the first document.
 
+use crate::Result;
 use crate::base::ids::Key;
 use crate::base::progress::{Context, Unit};
 use crate::engine::merge::PostingsEntry;
@@ -32,7 +33,6 @@ use crate::engine::sample::Sampled;
 use crate::engine::sort::{Record, RunFile, RunWriter};
 use crate::store::workspace::Workspace;
 use crate::store::{Kind, PartInfo};
-use crate::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lists::{self, each_list};
@@ -68,11 +68,7 @@ pub(super) fn run<K: Key>(
     context: &Context<'_>,
 ) -> Result<Weighed> {
     let documents = sampled.documents();
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let postings = postings.ok_or_else(|| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "merge",
-    })?;
+    let postings = workspace.record::<PostingsEntry>("merge")?;
     let readers = context.budget.threads as u64 * lists::WORKER_BYTES + documents as u64 * 4;
     let capacity = (memory.saturating_sub(readers) / PAIR_BYTES).max(LEAST_PAIRS);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
@@ -95,9 +91,7 @@ pub(super) fn run<K: Key>(
             break;
         }
         let entries = postings.stats.entries;
-        context
-            .progress
-            .start(STAGE, Unit::Count("posting entries"), Some(entries));
+        context.start(STAGE, Unit::Count("posting entries"), Some(entries));
         let weights: Vec<AtomicU64> = held.iter().map(|_| AtomicU64::new(0)).collect();
         let starts = starts(&held, documents);
         let most = config.max_postings;

@@ -121,9 +121,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let Some(passes) = passes::<K>(&context.budget, records, extent, levels) else {
         return Ok(false);
     };
-    context
-        .progress
-        .start(STAGE, Unit::Count("records"), Some(records));
+    context.start(STAGE, Unit::Count("records"), Some(records));
     let ranges = ranges_of(records);
     let collect = passes.collect && !workspace.manifest.has::<PostingsEntry>();
     workspace.manifest.set(RunsEntry {

@@ -145,11 +145,7 @@ impl<K: Key> PostingsWriter<K> {
             self.packed.clear();
             self.packed.reserve(zstd::zstd_safe::compress_bound(raw));
             let done = compressor.compress_to_buffer(&self.body, &mut self.packed);
-            done.map_err(|source| Error::Io {
-                operation: "compress a block of",
-                path: self.out.path().into(),
-                source,
-            })?;
+            done.map_err(Error::io("compress a block of", self.out.path()))?;
             if self.packed.len() < raw {
                 std::mem::swap(&mut self.body, &mut self.packed);
                 codec = CODEC_ZSTD;
@@ -211,13 +207,9 @@ impl PackedBlock {
     }
 
     fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
-        Error::Corrupt {
-            path: self.path.clone(),
-            offset_bytes: Some(self.offset),
-            what: what.into(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+        Error::corrupt(&self.path, what)
+            .at(self.offset)
+            .expected(expected, found)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, joined_all};
 use crate::base::threads;
+use crate::base::threads::{lock, unlocked};
 use crate::base::workers::Queue;
 use crate::engine::merge::PostingsEntry;
 use crate::engine::sample::Sampled;
@@ -220,19 +221,14 @@ impl<'a, K: Key> Collected<'a, K> {
     /// Adds the counts of a thread that has ended.
     pub(super) fn end(&self, counted: Option<Collector<'a, K>>) {
         if let (Some(sum), Some(counted)) = (&self.sum, counted) {
-            sum.lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .add(counted);
+            lock(sum).add(counted);
         }
     }
 
     /// The sum of all counts; `None` if profiles were not counted.
     pub(super) fn whole(self) -> Option<Collector<'a, K>> {
         let sum = self.sum?;
-        Some(
-            sum.into_inner()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        )
+        Some(unlocked(sum))
     }
 }
 
@@ -385,9 +381,7 @@ fn count<K: Key>(
 ) -> Result<Vec<Profile>> {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
-    context
-        .progress
-        .start(stage, Unit::Count("posting entries"), entries);
+    context.start(stage, Unit::Count("posting entries"), entries);
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
     let postings = workspace.manifest.get::<PostingsEntry>().into_iter();

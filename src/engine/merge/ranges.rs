@@ -248,13 +248,9 @@ pub(super) fn finish<K: Key>(
     let path = workspace.path("postings");
     if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
         if postings.stats.records != records {
-            return Err(Error::Corrupt {
-                path,
-                offset_bytes: None,
-                what: "records merged".into(),
-                expected: records.to_string(),
-                found: postings.stats.records.to_string(),
-            });
+            return Err(
+                Error::corrupt(path, "records merged").expected(records, postings.stats.records)
+            );
         }
         postings.complete = true;
         postings.profiles = profiles;

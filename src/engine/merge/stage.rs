@@ -1,5 +1,6 @@
 //! Merges the ranges of all runs in parallel.
 
+use crate::Result;
 use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::progress::{Context, Stop, Unit};
@@ -9,7 +10,6 @@ use crate::engine::sample::{SampleEntry, Sampled};
 use crate::engine::sort::{Compression, RunEntry, RunFile, RunsEntry};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,28 +43,16 @@ pub fn run<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    if workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_some_and(|p| p.complete)
-    {
+    if workspace.matches::<PostingsEntry>(|p| p.complete) {
         return Ok(());
     }
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "sort",
-    };
-    let entry = workspace
-        .manifest
-        .get::<RunsEntry>()
-        .cloned()
-        .filter(|r| r.complete)
-        .ok_or_else(missing)?;
+    let entry = workspace.record::<RunsEntry>("sort")?.clone();
+    if !entry.complete {
+        return Err(workspace.missing("sort"));
+    }
     let extent = Catalogue::extent(workspace)?;
     let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
+    context.start(STAGE, Unit::Count("records"), Some(entry.stats.records));
     let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
     let parameters = workspace.collection_parameters();
     let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;
@@ -159,15 +147,11 @@ fn fan_in_and_profiles<K: Key>(
         memory: ByteSize(memory.saturating_sub(sampled)),
         ..context.budget
     };
-    let fan_in = runs_at_once::<K>(&budget, documents, limit).map_err(|error| match error {
-        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
-            given: context.budget.memory,
-            least: ByteSize(least.0 + sampled).round_up(),
-            what,
-        },
-        other => other,
-    })?;
-    Ok((fan_in, false))
+    let fan_in = runs_at_once::<K>(&budget, documents, limit);
+    Ok((
+        fan_in.map_err(|error| context.budget.refused(error, sampled))?,
+        false,
+    ))
 }
 
 /// Merges runs until there are at most `fan_in`, and commits each merge.

@@ -104,10 +104,8 @@ impl Out {
                 document.short = false;
             }
             Some(keys) => {
-                document.shingles = u32::try_from(keys.len()).map_err(|_| Error::TooMany {
-                    what: "keys of a document",
-                    found: keys.len() as u64,
-                    most: u32::MAX.into(),
+                document.shingles = u32::try_from(keys.len()).map_err(|_| {
+                    Error::too_many("keys of a document", keys.len() as u64, u32::MAX.into())
                 })?;
                 document.short = keys.is_empty() && document.words > 0;
                 stats.shingles += keys.len() as u64;
@@ -121,11 +119,8 @@ impl Out {
 }
 
 pub(super) fn no_text(base: &Workspace) -> Error {
-    Error::BadParameter {
-        name: "DIR",
-        given: base.directory().display().to_string(),
-        limit: "its collection keeps no texts, which methods need; repeat its `ingest` or `run` \
-             with --keep-text, which reads the inputs again"
-            .into(),
-    }
+    Error::parameter("DIR", base.directory().display()).because(
+        "its collection keeps no texts, which methods need; repeat its `ingest` or `run` \
+             with --keep-text, which reads the inputs again",
+    )
 }

@@ -294,13 +294,7 @@ impl Lines {
     }
 
     fn bad_line(&self, expected: &str, found: String) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line: self.number,
-            expected: expected.into(),
-            found,
-            hint: "",
-        }
+        Error::bad_line(&self.path, self.number, expected, found)
     }
 
     fn found(&self) -> String {

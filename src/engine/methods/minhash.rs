@@ -31,6 +31,7 @@
 use super::sketch::{family, functions, minima};
 use super::super_shingles::together;
 use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
+use crate::base::error::refuse;
 use crate::engine::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
@@ -103,11 +104,7 @@ impl MinHashes {
             Ok(_) => "at least one band of one row".into(),
             Err(limit) => limit,
         };
-        Err(crate::Error::BadParameter {
-            name: "bands",
-            given: format!("{bands} bands of {rows} rows"),
-            limit,
-        })
+        refuse("bands", format!("{bands} bands of {rows} rows"), limit)
     }
 
     /// Appends the bands of a set. Leaves the set sorted.

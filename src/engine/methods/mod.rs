@@ -265,11 +265,7 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     let found = METHODS.iter().find(|entry| entry.name == name);
     found.copied().ok_or_else(|| {
         let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
-        Error::BadParameter {
-            name: "method",
-            given: name.into(),
-            limit: format!("the methods are {}", names.join(", ")),
-        }
+        Error::parameter("method", name).because(format!("the methods are {}", names.join(", ")))
     })
 }
 

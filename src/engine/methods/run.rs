@@ -62,10 +62,7 @@ pub fn keys_to_read(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Res
     }
     drop(keys(base, spec, context)?);
     let there = to_read(base, &place, &which, context)?;
-    there.ok_or(Error::StageMissing {
-        path: place,
-        stage: "keys",
-    })
+    there.ok_or(Error::no_stage(place, "keys"))
 }
 
 /// Opens a directory that [`workspace`] made, to read it; `None` if it does not have the features
@@ -96,10 +93,7 @@ pub(super) fn to_read(
 pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
     let segments = collection::segments(&base.manifest);
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
-        return Err(Error::StageMissing {
-            path: base.directory().into(),
-            stage: "ingest",
-        });
+        return Err(base.missing("ingest"));
     }
     if segments.iter().any(|segment| segment.text.is_none()) {
         return Err(extract::no_text(base));

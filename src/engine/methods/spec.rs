@@ -116,11 +116,7 @@ impl Spec {
     pub fn read(text: &str) -> Result<Spec> {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let entry = find(name)?;
-        let refuse = |limit: String| Error::BadParameter {
-            name: "method",
-            given: text.into(),
-            limit,
-        };
+        let refuse = |limit: String| Error::parameter("method", text).because(limit);
         let defaults = entry.parameters.iter();
         let mut values: BTreeMap<&'static str, String> =
             defaults.map(|p| (p.name, p.default.to_string())).collect();

@@ -75,9 +75,7 @@ impl<'a> Texts<'a> {
         };
         context.budget.require(least, what)?;
         let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
-        context
-            .progress
-            .start(stage, Unit::Count("documents"), Some(documents));
+        context.start(stage, Unit::Count("documents"), Some(documents));
         Ok(Texts {
             base,
             context,
@@ -194,13 +192,7 @@ impl<'a> Texts<'a> {
                 let Some(range) = &waiting.text else { continue };
                 let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
                     let docno = &waiting.document.docno;
-                    Error::Corrupt {
-                        path: path.into(),
-                        offset_bytes: None,
-                        what: format!("the text of {docno}"),
-                        expected: "UTF-8".into(),
-                        found: e.to_string(),
-                    }
+                    Error::corrupt(path, format!("the text of {docno}")).expected("UTF-8", e)
                 })?;
                 made.push((at, make(&mut Document::new(text, &mut scratch))));
             }
@@ -227,11 +219,6 @@ impl<'a> Texts<'a> {
 }
 
 fn missing_text(path: &Path, document: u32) -> Error {
-    Error::Corrupt {
-        path: path.into(),
-        offset_bytes: None,
-        what: format!("texts of the segment, at document {document}"),
-        expected: "one for each stored document".into(),
-        found: "another number".into(),
-    }
+    let what = format!("texts of the segment, at document {document}");
+    Error::corrupt(path, what).expected("one for each stored document", "another number")
 }

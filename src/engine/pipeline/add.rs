@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters, Spill};
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::TablesEntry;
@@ -20,7 +22,6 @@ use crate::store::workspace::{
     self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
 };
 use crate::text::read::{InputFile, Inputs};
-use crate::{Error, Result};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
 /// listed ones; `None` if there is no list, or nothing to change.
@@ -110,22 +111,14 @@ pub fn add(
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     parse.check_rule(directory)?;
     if super::is_piped(inputs) {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: "-".into(),
-            limit: "standard input cannot be read again if the command is stopped; store it in a \
-                    file first"
-                .into(),
-        });
+        let limit = "standard input cannot be read again if the command is stopped; store it in a \
+                    file first";
+        return refuse("INPUT", "-", limit);
     }
     if workspace.manifest.base.is_some() {
-        return Err(Error::BadParameter {
-            name: "DIR",
-            given: directory.display().to_string(),
-            limit: "it was compared with another collection; add the inputs to that one, or run \
-                    them against it in a new directory"
-                .into(),
-        });
+        let limit = "it was compared with another collection; add the inputs to that one, or run \
+                    them against it in a new directory";
+        return refuse("DIR", directory.display(), limit);
     }
     super::note_lost(&mut workspace, context);
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();

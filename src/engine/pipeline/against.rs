@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
+use crate::base::error::refuse;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::collection::{
@@ -39,28 +40,24 @@ pub(super) fn is_possible(manifest: &Manifest) -> bool {
 /// Refuses parameters with which collections cannot be compared.
 pub(super) fn check(has_base: bool, parameters: &JoinParameters) -> Result<()> {
     let join = &parameters.join;
-    let refuse = |name, given: String, limit: &str| {
-        let limit = limit.into();
-        Err(Error::BadParameter { name, given, limit })
-    };
     if !has_base {
         if join.pairs == Pairs::Across {
             let limit = "the collection is not compared with another one; use all or none";
-            return refuse("pairs", join.pairs.to_string(), limit);
+            return refuse("pairs", join.pairs, limit);
         }
         return Ok(());
     }
     if join.pairs == Pairs::None {
         let limit = "--against lists pairs; use all or across";
-        return refuse("pairs", join.pairs.to_string(), limit);
+        return refuse("pairs", join.pairs, limit);
     }
     if parameters.sampling() != Sampling::Full || join.max_postings.is_some() {
         let limit = "--against is exact; leave --sampling, --precision and --max-postings out";
-        return refuse("sampling", parameters.sampling().to_string(), limit);
+        return refuse("sampling", parameters.sampling(), limit);
     }
     if join.measure == Measure::S4 {
         let limit = "it weights by frequencies in one collection; --against has two";
-        return refuse("score", join.measure.to_string(), limit);
+        return refuse("score", join.measure, limit);
     }
     Ok(())
 }
@@ -126,19 +123,13 @@ fn check_config(theirs: &CollectionConfig, config: &CollectionConfig, old: &Path
 fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEntry>)> {
     let other = Workspace::open_to_read(old, RECORDS)?;
     let theirs = &other.manifest;
-    let missing = |stage| Error::StageMissing {
-        path: old.into(),
-        stage,
-    };
+    let missing = |stage| Error::no_stage(old, stage);
     if !collection::ingested(theirs) || !theirs.has::<CatalogueEntry>() {
         return Err(missing("ingest"));
     }
     if theirs.base.is_some() {
-        return Err(Error::BadParameter {
-            name: "against",
-            given: old.display().to_string(),
-            limit: "it was itself compared with another collection; give that one".into(),
-        });
+        return Err(Error::parameter("against", old.display())
+            .because("it was itself compared with another collection; give that one"));
     }
     let parameters = collection::config(theirs);
     check_config(parameters, config, old)?;

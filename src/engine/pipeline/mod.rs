@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::base::progress::Context;
 use crate::engine::cluster;
@@ -90,12 +91,8 @@ fn with_parameters<T>(
     opened: T,
     manifest: impl Fn(&T) -> &Manifest,
 ) -> Result<T> {
-    let corrupt = |expected: &str, found: String| Error::Corrupt {
-        path: directory.join(MANIFEST_FILE),
-        offset_bytes: None,
-        what: "manifest".into(),
-        expected: expected.into(),
-        found,
+    let corrupt = |expected: &str, found: String| {
+        Error::corrupt(directory.join(MANIFEST_FILE), "manifest").expected(expected, found)
     };
     let config = manifest(&opened).get::<CollectionConfig>();
     let found = match config.map(CollectionConfig::check) {
@@ -278,15 +275,12 @@ pub(crate) fn ingest_for(
     let made = disk::is_gone(out)?;
     let mut workspace = open_or_create(out, config, (inputs, known), context)?;
     if is_piped(inputs) && collection::ingested(&workspace.manifest) {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: "-".into(),
-            limit: format!(
-                "standard input cannot be compared with the inputs of {}; use `lookalike join \
+        let limit = format!(
+            "standard input cannot be compared with the inputs of {}; use `lookalike join \
                  {0}` to find pairs with other parameters, or start in a new directory",
-                out.display()
-            ),
-        });
+            out.display()
+        );
+        return refuse("INPUT", "-", limit);
     }
     note_lost(&mut workspace, context);
     read(&mut workspace, &inputs[..known], context)?;
@@ -450,18 +444,9 @@ fn merge_keys<K: crate::base::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     sampled::<K>(workspace, sampling, context)?;
-    if workspace
-        .manifest
-        .get::<PostingsEntry>()
-        .is_none_or(|p| !p.complete)
-    {
+    if !workspace.matches::<PostingsEntry>(|p| p.complete) {
         let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
-        if !direct
-            && workspace
-                .manifest
-                .get::<PostingsEntry>()
-                .is_some_and(|p| p.direct)
-        {
+        if !direct && workspace.matches::<PostingsEntry>(|p| p.direct) {
             // An earlier run began this merge with a larger budget.
             merge::direct::discard(workspace)?;
         }
@@ -520,16 +505,8 @@ fn join_keys<K: crate::base::ids::Key>(
     } else {
         merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
     }
-    if workspace
-        .manifest
-        .get::<PairsEntry>()
-        .is_none_or(|p| p.digest != digest)
-    {
-        if workspace
-            .manifest
-            .get::<JoinProgress>()
-            .is_none_or(|j| j.digest != digest)
-        {
+    if !workspace.matches::<PairsEntry>(|p| p.digest == digest) {
+        if !workspace.matches::<JoinProgress>(|j| j.digest == digest) {
             for name in ["join", "cluster", "tables"] {
                 workspace.manifest.costs.remove(name);
             }

@@ -1,41 +1,22 @@
 //! Parameters of stages 5 to 8.
 
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::engine::collection::SizeGroups;
 use crate::engine::join::JoinConfig;
 use crate::engine::sample::Sampling;
 use crate::engine::sample::plan::Plan;
 use crate::{Error, Result};
 
-/// When records go through sorted runs on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spill {
-    /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-}
-
-impl std::fmt::Display for Spill {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Spill::Auto => "auto",
-            Spill::Always => "always",
-        })
-    }
-}
-
-impl std::str::FromStr for Spill {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "auto" => Ok(Spill::Auto),
-            "always" => Ok(Spill::Always),
-            _ => Err(format!(
-                "`{text}` is not a value of --spill; use auto or always"
-            )),
-        }
+keywords! {
+    /// When records go through sorted runs on disk.
+    #[derive(Default)]
+    pub enum Spill: "is not a value of --spill; use" {
+        /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
     }
 }
 
@@ -76,19 +57,12 @@ impl JoinParameters {
         if let Some(runs) = self.fan_in
             && runs < 2
         {
-            return Err(Error::BadParameter {
-                name: "fan-in",
-                given: runs.to_string(),
-                limit: "at least 2".into(),
-            });
+            return refuse("fan-in", runs, "at least 2");
         }
         let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
         if self.join.candidates.is_some() && exact {
-            return Err(Error::BadParameter {
-                name: "verified",
-                given: "with --sampling full".into(),
-                limit: "without sampling every pair is exact; add --sampling or --precision".into(),
-            });
+            return Err(Error::parameter("verified", "with --sampling full")
+                .because("without sampling every pair is exact; add --sampling or --precision"));
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use crate::base::error::refuse;
+use crate::base::keywords::stored_as_text;
 use crate::base::rate::Rate;
 
 /// How fingerprints are sampled.
@@ -46,14 +46,13 @@ impl Sampling {
     /// Refuses a list of ratios whose length is not the number of size groups.
     pub fn check(&self, groups: usize) -> crate::Result<()> {
         match self {
-            Sampling::Groups(rates) if rates.len() != groups => Err(crate::Error::BadParameter {
-                name: "sampling",
-                given: self.to_string(),
-                limit: format!(
+            Sampling::Groups(rates) if rates.len() != groups => {
+                let limit = format!(
                     "it has {} ratios; give one for each of the {groups} size groups",
                     rates.len()
-                ),
-            }),
+                );
+                refuse("sampling", self, limit)
+            }
             _ => Ok(()),
         }
     }
@@ -142,19 +141,7 @@ impl FromStr for Sampling {
     }
 }
 
-impl Serialize for Sampling {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Sampling {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Sampling);
 
 #[cfg(test)]
 mod tests {

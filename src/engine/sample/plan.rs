@@ -5,10 +5,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Rate, Sampling};
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
+use crate::base::keywords::stored_as_text;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
 use crate::engine::shingle::ShingleConfig;
 use crate::{Error, Result};
@@ -67,12 +69,8 @@ impl Subset {
     /// Refuses a share of 100 %.
     pub fn check(&self) -> Result<()> {
         if self.share.numerator() == self.share.denominator() {
-            return Err(Error::BadParameter {
-                name: "subset",
-                given: "100%".into(),
-                limit: "below 100%; without --subset the plan is made on the whole collection"
-                    .into(),
-            });
+            return Err(Error::parameter("subset", "100%")
+                .because("below 100%; without --subset the plan is made on the whole collection"));
         }
         Ok(())
     }
@@ -114,14 +112,9 @@ impl PlanConfig {
         let first = self.ratios.first().copied().unwrap_or(0);
         if first < 2 || self.ratios.len() > 100 || !self.ratios.windows(2).all(nest) {
             let given: Vec<String> = self.ratios.iter().map(|n| format!("1/{n}")).collect();
-            return Err(Error::BadParameter {
-                name: "ratios",
-                given: given.join(","),
-                limit:
-                    "the n of each 1/n, 2 or more, divides the next: documents of two ratios are \
-                        compared on the coarser"
-                        .into(),
-            });
+            let limit = "the n of each 1/n, 2 or more, divides the next: documents of two ratios are \
+                        compared on the coarser";
+            return refuse("ratios", given.join(","), limit);
         }
         Ok(())
     }
@@ -190,19 +183,7 @@ impl FromStr for Ratio {
     }
 }
 
-impl Serialize for Ratio {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Ratio {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
+stored_as_text!(Ratio);
 
 /// A ratio for each size group, with the measurements behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

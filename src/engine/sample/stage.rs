@@ -57,14 +57,7 @@ impl Sampled {
 
     /// Reads the sizes of a committed sample.
     pub fn load(workspace: &Workspace) -> Result<Sampled> {
-        let missing = || Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: STAGE,
-        };
-        let entry = workspace
-            .manifest
-            .get::<SampleEntry>()
-            .ok_or_else(missing)?;
+        let entry = workspace.record::<SampleEntry>(STAGE)?;
         let groups = collection::config(&workspace.manifest).size_groups.count();
         let levels = entry.sampling.levels(groups);
         let level = levels_of_documents(workspace, &levels)?;
@@ -247,9 +240,7 @@ pub fn run<K: Key>(
     workspace.commit(&[])?;
     workspace.remove_scrap()?;
     let documents = Catalogue::stats(workspace)?.documents;
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let of_levels = if count > 1 { documents } else { 0 };
@@ -288,13 +279,9 @@ pub fn run<K: Key>(
                 context.progress.at(document.into());
             }
             let (Some(first), Some(stored)) = (representatives.next()?, all_stored.next()?) else {
-                return Err(Error::Corrupt {
-                    path: Catalogue::stored_file(workspace)?,
-                    offset_bytes: None,
-                    what: "numbers in the column".into(),
-                    expected: format!("{documents}, one for each document"),
-                    found: document.to_string(),
-                });
+                let column = Catalogue::stored_file(workspace)?;
+                return Err(Error::corrupt(column, "numbers in the column")
+                    .expected(format!("{documents}, one for each document"), document));
             };
             let takes_part = first == document;
             let own = level.get(document as usize).map_or(0, |&l| usize::from(l));

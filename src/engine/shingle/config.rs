@@ -1,45 +1,21 @@
 //! Parameters that decide how tokens become fingerprints.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::FingerprintKind;
+use crate::base::keywords::keywords;
 use crate::text::parse::{ParseConfig, TokenKind};
 use crate::{Error, Result};
 
-/// How to treat a document with fewer tokens than a shingle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Short {
-    /// It has one shingle, which consists of all its tokens.
-    #[default]
-    Whole,
-    /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
-    Skip,
-}
-
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Short::Whole => "whole",
-            Short::Skip => "skip",
-        })
-    }
-}
-
-impl FromStr for Short {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "whole" => Ok(Short::Whole),
-            "skip" => Ok(Short::Skip),
-            _ => Err(format!(
-                "`{text}` is not a mode for short documents; use whole or skip"
-            )),
-        }
+keywords! {
+    /// How to treat a document with fewer tokens than a shingle.
+    #[derive(Default)]
+    pub enum Short: "is not a mode for short documents; use" {
+        /// It has one shingle, which consists of all its tokens.
+        #[default]
+        Whole = "whole",
+        /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
+        Skip = "skip",
     }
 }
 
@@ -85,19 +61,15 @@ impl ShingleConfig {
     /// [`Error::BadParameter`] names the first parameter out of range.
     pub fn check(&self) -> Result<()> {
         if !(1..=MAX_SHINGLE_SIZE).contains(&self.shingle_size) {
-            return Err(Error::BadParameter {
-                name: "shingle-size",
-                given: self.shingle_size.to_string(),
-                limit: format!("it is a number from 1 to {MAX_SHINGLE_SIZE}"),
-            });
+            return Err(Error::parameter("shingle-size", self.shingle_size)
+                .because(format!("it is a number from 1 to {MAX_SHINGLE_SIZE}")));
         }
         self.parse.check()?;
         match self.parse.tokens {
-            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => Err(Error::BadParameter {
-                name: "tokens",
-                given: self.parse.tokens.to_string(),
-                limit: format!("a window has at most {MAX_WINDOW_BYTES} bytes"),
-            }),
+            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => {
+                Err(Error::parameter("tokens", &self.parse.tokens)
+                    .because(format!("a window has at most {MAX_WINDOW_BYTES} bytes")))
+            }
             _ => Ok(()),
         }
     }

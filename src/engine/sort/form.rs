@@ -101,21 +101,11 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     if made.is_some_and(|runs| runs.complete) {
         return Ok(());
     }
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "sample",
-    };
-    let sample = workspace
-        .manifest
-        .get::<SampleEntry>()
-        .cloned()
-        .ok_or_else(missing)?;
+    let sample = workspace.record::<SampleEntry>("sample")?.clone();
     let extent = Catalogue::extent(workspace)?;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
     let capacity = run_records::<K>(&context.budget, extent, levels, records)?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("records"), Some(records));
+    context.start(STAGE, Unit::Count("records"), Some(records));
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
     let entry = workspace
@@ -159,13 +149,8 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     })?;
     let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
     if entry.stats.records != sample.stats.sampled {
-        return Err(Error::Corrupt {
-            path: runs,
-            offset_bytes: None,
-            what: "records in all runs".into(),
-            expected: sample.stats.sampled.to_string(),
-            found: entry.stats.records.to_string(),
-        });
+        return Err(Error::corrupt(runs, "records in all runs")
+            .expected(sample.stats.sampled, entry.stats.records));
     }
     entry.complete = true;
     workspace.commit(&[DIRECTORY])

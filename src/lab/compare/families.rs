@@ -273,12 +273,8 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
             break;
         }
         number += 1;
-        let line: Line = serde_json::from_str(&text).map_err(|e| Error::BadLine {
-            path: edits.into(),
-            line: number,
-            expected: "JSON with `copy`, `original` and `edits`".into(),
-            found: e.to_string(),
-            hint: "",
+        let line: Line = serde_json::from_str(&text).map_err(|e| {
+            Error::bad_line(edits, number, "JSON with `copy`, `original` and `edits`", e)
         })?;
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;

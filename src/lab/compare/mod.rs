@@ -33,6 +33,7 @@ mod tables;
 mod verdict;
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultsEntry;
@@ -158,10 +159,7 @@ fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
     for spec in &config.methods {
         let workspace = methods::open(base, spec)?;
         if !workspace.manifest.has::<ResultsEntry>() {
-            return Err(Error::StageMissing {
-                path: methods::directory(base, spec),
-                stage: "method",
-            });
+            return Err(Error::no_stage(methods::directory(base, spec), "method"));
         }
         workspaces.push(workspace);
     }
@@ -170,16 +168,14 @@ fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
 
 /// Compares methods that were run on a collection.
 pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> Result<Comparison> {
-    let refuse =
-        |name, given: String, limit: String| Err(Error::BadParameter { name, given, limit });
     let count = config.methods.len();
     if count == 0 || count > MOST_METHODS {
-        return refuse("methods", count.to_string(), format!("1 to {MOST_METHODS}"));
+        return refuse("methods", count, format!("1 to {MOST_METHODS}"));
     }
     let names: Vec<String> = config.methods.iter().map(Spec::to_string).collect();
     for (n, name) in names.iter().enumerate() {
         if names[..n].contains(name) {
-            return refuse("methods", name.clone(), "each once".into());
+            return refuse("methods", name, "each once");
         }
     }
     let mut truths = Vec::new();
@@ -187,7 +183,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
         let name = truth.to_string();
         match names.iter().position(|other| *other == name) {
             Some(at) => truths.push(at),
-            None => return refuse("truth", name, "one of the methods".into()),
+            None => return refuse("truth", name, "one of the methods"),
         }
     }
     let stats = Catalogue::stats(base)?;
@@ -264,9 +260,7 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
         .map(open_pairs)
         .collect::<Result<Vec<_>>>()?;
     let total = files.iter().map(|file| file.records()).sum();
-    context
-        .progress
-        .start(STAGE, Unit::Count("pairs"), Some(total));
+    context.start(STAGE, Unit::Count("pairs"), Some(total));
     let mut cursors = files
         .iter()
         .map(|file| file.range(0, u64::MAX))

@@ -1,12 +1,13 @@
 //! The parameters of a controlled corpus: which documents to copy, how often, and with which edits.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::text::read::{ReadConfig, Selection};
-use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
 const TEN: u64 = 10;
@@ -91,45 +92,23 @@ impl Default for Cherkasova {
     }
 }
 
-/// The kind of edit of `cherkasova`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Operation {
-    /// Adds a word.
-    Insert,
-    /// Removes a word.
-    Remove,
-}
-
-/// The places of the edits of `cherkasova`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EditPlaces {
-    /// Random: each place with the same probability.
-    Random,
-    /// Evenly spaced.
-    Uniform,
-}
-
-impl FromStr for Operation {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "insert" => Ok(Operation::Insert),
-            "remove" => Ok(Operation::Remove),
-            _ => Err(format!("`{text}` is not an edit; use insert or remove")),
-        }
+keywords! {
+    /// The kind of edit of `cherkasova`.
+    pub enum Operation: "is not an edit; use" {
+        /// Adds a word.
+        Insert = "insert",
+        /// Removes a word.
+        Remove = "remove",
     }
 }
 
-impl FromStr for EditPlaces {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "random" => Ok(EditPlaces::Random),
-            "uniform" => Ok(EditPlaces::Uniform),
-            _ => Err(format!("`{text}` is not a spread; use random or uniform")),
-        }
+keywords! {
+    /// The places of the edits of `cherkasova`.
+    pub enum EditPlaces: "is not a spread; use" {
+        /// Random: each place with the same probability.
+        Random = "random",
+        /// Evenly spaced.
+        Uniform = "uniform",
     }
 }
 
@@ -164,15 +143,6 @@ impl FromStr for EditCounts {
         counts.sort_unstable();
         counts.dedup();
         Ok(EditCounts(counts))
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Operation::Insert => "insert",
-            Operation::Remove => "remove",
-        })
     }
 }
 
@@ -239,25 +209,23 @@ impl PerturbConfig {
     /// # Errors
     /// `BadParameter`.
     pub fn check(&self) -> Result<()> {
-        let refuse =
-            |name, given: String, limit: String| Err(Error::BadParameter { name, given, limit });
         self.read.check()?;
         if self.originals == Some(0) {
-            return refuse("originals", "0".into(), "at least 1".into());
+            return refuse("originals", "0", "at least 1");
         }
         let why = "every two copies of a document are a line of truth.tsv";
         match &self.recipe {
             Recipe::Chowdhury(recipe) => {
                 if recipe.copies == 0 || recipe.copies > MOST_COPIES {
                     let counts = format!("1 to {MOST_COPIES}; {why}");
-                    return refuse("copies", recipe.copies.to_string(), counts);
+                    return refuse("copies", recipe.copies, counts);
                 }
                 if recipe.every == 0 {
-                    return refuse("every", "0".into(), "at least 1".into());
+                    return refuse("every", "0", "at least 1");
                 }
                 if recipe.alpha > 10 {
-                    let limit = "0 (edit every word looked at) to 10 (none)".into();
-                    return refuse("alpha", recipe.alpha.to_string(), limit);
+                    let limit = "0 (edit every word looked at) to 10 (none)";
+                    return refuse("alpha", recipe.alpha, limit);
                 }
             }
             Recipe::Cherkasova(recipe) => {

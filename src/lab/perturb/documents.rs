@@ -60,11 +60,11 @@ pub(super) fn each_document(
             match found {
                 Interpreted::Document(document) => {
                     if counts.documents == MOST_DOCUMENTS {
-                        return Err(Error::TooMany {
-                            what: "documents",
-                            found: counts.documents + 1,
-                            most: MOST_DOCUMENTS,
-                        });
+                        return Err(Error::too_many(
+                            "documents",
+                            counts.documents + 1,
+                            MOST_DOCUMENTS,
+                        ));
                     }
                     act(counts.documents as u32, &document, &mut parser)?;
                     counts.documents += 1;

@@ -92,6 +92,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::base::random::mix;
@@ -170,11 +171,8 @@ pub fn run(
 ) -> Result<PerturbReport> {
     config.check()?;
     if arguments.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: "-".into(),
-            limit: "the inputs are read twice, and standard input can be read only once".into(),
-        });
+        return Err(Error::parameter("INPUT", "-")
+            .because("the inputs are read twice, and standard input can be read only once"));
     }
     Output::look_whether_free(out)?;
     let named: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
@@ -190,7 +188,7 @@ pub fn run(
     let first = documents::LOOK_AFTER * documents::DOCUMENT_BYTES as u64;
     let what = || format!("reading documents of up to {}", config.read.max_document);
     context.budget.require(ByteSize(fixed + first), what)?;
-    context.progress.start(STAGE, Unit::Bytes, Some(total * 2));
+    context.start(STAGE, Unit::Bytes, Some(total * 2));
     let surveyed = survey(&inputs, config, fixed, context)?;
     let chosen = choose(&surveyed, config)?;
     let report = make(
@@ -242,25 +240,19 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
         }
     }
     if chosen.is_empty() || wanted.is_some_and(|wanted| (chosen.len() as u64) < wanted) {
-        return Err(Error::BadParameter {
-            name: "originals",
-            given: wanted.unwrap_or(1).to_string(),
-            limit: format!(
-                "the inputs have {} of different texts and docnos",
-                counted(chosen.len() as u64, "document")
-            ),
-        });
+        let limit = format!(
+            "the inputs have {} of different texts and docnos",
+            counted(chosen.len() as u64, "document")
+        );
+        return refuse("originals", wanted.unwrap_or(1), limit);
     }
     if let Some((docno, _)) = survey
         .like_copies
         .iter()
         .find(|(_, original)| docnos.contains(original))
     {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: docno.clone(),
-            limit: "a copy of another document would have the same docno".into(),
-        });
+        return Err(Error::parameter("INPUT", docno)
+            .because("a copy of another document would have the same docno"));
     }
     chosen.sort_unstable();
     Ok(chosen)

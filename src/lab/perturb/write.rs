@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::edits::Edit;
 use super::words::each_piece;
 use super::{PerturbReport, STAGE};
+use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile};
@@ -81,14 +82,11 @@ impl Output {
                 name == LOCK_FILE || ALL.contains(&whole)
             });
             if !known {
-                return Err(Error::BadParameter {
-                    name: "output",
-                    given: directory.display().to_string(),
-                    limit: format!(
-                        "it contains {}; use a new directory, or one of an earlier perturb",
-                        name.display()
-                    ),
-                });
+                let limit = format!(
+                    "it contains {}; use a new directory, or one of an earlier perturb",
+                    name.display()
+                );
+                return refuse("output", directory.display(), limit);
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::cells::Cells;
 use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
+use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::{FingerprintKind, Key};
 use crate::base::numbers::counted;
@@ -17,7 +18,6 @@ use crate::engine::sample::{Rate, Sampled, Sampling};
 use crate::engine::trial::{self, Documents, TrialCost};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 
 /// The subdirectory of the output directory for temporary data; removed when the plan is made.
 pub const DIRECTORY: &str = "plan";
@@ -61,9 +61,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
         crate::base::process::cpu_seconds(),
     );
     let trials = config.ratios.len() as u64 + 2;
-    context
-        .progress
-        .start(STAGE, Unit::Count("trials"), Some(trials));
+    context.start(STAGE, Unit::Count("trials"), Some(trials));
     let directory = base.directory().join(DIRECTORY);
     disk::create_directory(&directory)?;
     let mut cost = PlanCost::default();
@@ -236,10 +234,7 @@ impl Measured {
             .map(|group| group.shingles as f64 / f64::from(group.ratio.0))
             .sum();
         if groups.len() != count {
-            return Err(Error::StageMissing {
-                path: base.directory().into(),
-                stage: "catalogue",
-            });
+            return Err(base.missing("catalogue"));
         }
         Ok(Plan {
             config: config.clone(),

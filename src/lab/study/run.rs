@@ -1,6 +1,7 @@
 //! Runs the trials of a study one after the other.
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::counted;
 use crate::base::precision::{Counts, PairTable};
@@ -51,10 +52,6 @@ pub(crate) const USUAL: f64 = 0.85;
 impl StudyConfig {
     /// Returns an error if the ratios or thresholds are out of range or not in ascending order.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            let limit = limit.into();
-            Err(Error::BadParameter { name, given, limit })
-        };
         let ratios: Vec<String> = self.ratios.iter().map(|n| format!("1/{n}")).collect();
         let rising = self.ratios.windows(2).all(|pair| pair[0] < pair[1]);
         if self.ratios.is_empty()
@@ -68,11 +65,8 @@ impl StudyConfig {
         let rising = self.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
         if self.thresholds.is_empty() || !rising {
             let given: Vec<String> = self.thresholds.iter().map(Threshold::to_string).collect();
-            return refuse(
-                "thresholds",
-                given.join(","),
-                "give each once, the lowest first",
-            );
+            let limit = "give each once, the lowest first";
+            return refuse("thresholds", given.join(","), limit);
         }
         Ok(())
     }
@@ -170,7 +164,7 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
     let configs: Vec<PlanConfig> = made.map(config).collect();
     let held = trials.held()?;
     let plans = plan::run_all(trials.base, &configs, &trial::within(trials.context, held))
-        .map_err(|error| trial::refused(error, trials.context, held))?;
+        .map_err(|error| trials.context.budget.refused(error, held))?;
     for plan in plans {
         let place = trials.place("trial");
         let lowest = study.config.thresholds[0];
@@ -329,14 +323,10 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
         config: StudyConfig,
         cost: StudyCost,
     }
-    let missing = || Error::StageMissing {
-        path: base.directory().into(),
-        stage: STAGE,
-    };
     let name = format!("{DIRECTORY}/{COST_FILE}");
     let path = base.directory().join(&name);
     if !disk::exists(&path)? {
-        return Err(missing());
+        return Err(base.missing(STAGE));
     }
     base.check_others(|other| other == name)?;
     let size = disk::size(&path)?;
@@ -348,12 +338,9 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
         });
     }
     let json = disk::read_all(&path)?;
-    let corrupt = |e: serde_json::Error| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: "costs of a study".into(),
-        expected: "JSON with the parameters and the cost".into(),
-        found: e.to_string(),
+    let corrupt = |e: serde_json::Error| {
+        Error::corrupt(&path, "costs of a study")
+            .expected("JSON with the parameters and the cost", e)
     };
     // Checked before the fields are read: another format may have other fields.
     let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
@@ -375,7 +362,7 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
     for n in std::iter::once(1).chain(config.ratios.iter().copied()) {
         for class in 0..n {
             context.stop.check(STAGE)?;
-            let kept = kept(base, &config, n, class)?.ok_or_else(missing)?;
+            let kept = kept(base, &config, n, class)?.ok_or_else(|| base.missing(STAGE))?;
             trials.push(kept.trial);
         }
     }
@@ -406,9 +393,7 @@ pub fn run(
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
     let (groups, sizes) = (groups(base), sizes(base)?);
-    context
-        .progress
-        .start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
+    context.start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
     let mut study = Study {
         config: config.clone(),
         groups,
@@ -530,11 +515,7 @@ impl Trials<'_> {
             cost,
             prefix_share,
         };
-        let json = serde_json::to_vec(&kept).map_err(|e| Error::Io {
-            operation: "encode",
-            path,
-            source: e.into(),
-        })?;
+        let json = serde_json::to_vec(&kept).map_err(|e| Error::io("encode", &path)(e.into()))?;
         self.base.put_other(&name, &json)?;
         Ok(kept)
     }
@@ -571,10 +552,7 @@ impl Trials<'_> {
     fn run(&mut self, n: u32, class: u32) -> Result<(Trial, TrialCost)> {
         let exact = self.truth()?;
         let (Some(truth), Some(documents)) = (&self.truth, self.documents()?) else {
-            return Err(Error::StageMissing {
-                path: self.directory.into(),
-                stage: STAGE,
-            });
+            return Err(Error::no_stage(self.directory, STAGE));
         };
         let rate = Rate::new(n, class).unwrap_or(Rate::FULL);
         if n == 1 {

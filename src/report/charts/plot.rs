@@ -6,6 +6,7 @@
 use super::axis::Axis;
 use super::chart::apart;
 use super::svg::{Anchor, Svg, columns, shortened};
+use crate::base::keywords::keywords;
 
 /// Pixels of a panel. A page scales it to the width of its column.
 const WIDTH: f64 = 340.0;
@@ -38,28 +39,17 @@ impl Drawing {
     }
 }
 
-/// The colour of a line, and its dash pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// The colour of text: the whole collection, or the method of a panel.
-    Ink,
-    /// Colours with a meaning in the figure.
-    First,
-    Second,
-    Third,
-    /// Grey: lines that show what is usual.
-    Context,
-}
-
-impl Tone {
-    pub(super) fn class(self) -> &'static str {
-        match self {
-            Tone::Ink => "ink",
-            Tone::First => "s1",
-            Tone::Second => "s2",
-            Tone::Third => "s3",
-            Tone::Context => "context",
-        }
+keywords! {
+    /// The colour of a line, and its dash pattern.
+    pub(crate) enum Tone {
+        /// The colour of text: the whole collection, or the method of a panel.
+        Ink = "ink",
+        /// Colours with a meaning in the figure.
+        First = "s1",
+        Second = "s2",
+        Third = "s3",
+        /// Grey: lines that show what is usual.
+        Context = "context",
     }
 }
 
@@ -128,7 +118,7 @@ impl Plot {
             line.draw(&mut svg, at);
         }
         for strip in &self.strips {
-            let class = strip.tone.class();
+            let class = strip.tone.text();
             for &value in &strip.values {
                 svg.disc(at(strip.x, value), 2.5, &format!("class=\"value {class}\""));
             }
@@ -145,7 +135,7 @@ impl Plot {
             if (place - y).abs() > 4.0 {
                 svg.line(&[(x, y), (x1 + 5.0, place)], "class=\"leader\"");
             }
-            let class = format!("label {}", line.tone.class());
+            let class = format!("label {}", line.tone.text());
             let label = shortened(&line.label, MOST_COLUMNS);
             svg.text((x1 + 7.0, place + 3.5), Anchor::Start, &class, &label);
         }
@@ -185,7 +175,7 @@ pub(super) fn axes(
 
 impl PlotLine {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
-        let class = self.tone.class();
+        let class = self.tone.text();
         for stretch in self.points.split(|(_, y)| y.is_none()) {
             let stretch = stretch.iter().filter_map(|&(x, y)| Some(at(x, y?)));
             let stretch: Vec<_> = stretch.collect();

@@ -269,12 +269,12 @@ impl Scatter {
         order.sort_by(|&a, &b| radius(b).total_cmp(&radius(a)));
         for n in order {
             if let (Some(mark), Some(&(x, y, r))) = (self.marks.get(n), layout.discs.get(n)) {
-                let class = format!("class=\"mark {}\"", mark.tone.class());
+                let class = format!("class=\"mark {}\"", mark.tone.text());
                 svg.disc((x, y), (r * 10.0).round() / 10.0, &class);
             }
         }
         for (label, mark) in layout.labels.iter().zip(&self.marks) {
-            let class = format!("label {}", mark.tone.class());
+            let class = format!("label {}", mark.tone.text());
             let place = (label.area.at(label.anchor), label.area.bottom - 3.0);
             svg.text(place, label.anchor, &class, &label.text);
         }

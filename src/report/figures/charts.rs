@@ -113,11 +113,11 @@ pub(super) fn by_threshold(
     }
     let drawn = lines.iter().flat_map(|line| &line.points);
     if !drawn.into_iter().any(|(_, y)| y.is_some()) {
-        let why = format!("There are no pairs: {} is undefined.", metric.name());
+        let why = format!("There are no pairs: {} is undefined.", metric.text());
         return Chart::empty(title, &why);
     }
     let x = Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 10);
-    let y = format!("Mean {} over classes", metric.name());
+    let y = format!("Mean {} over classes", metric.text());
     let y = Axis::linear(&y, floor, 1.0, 10);
     Chart::new(title, vec![Panel::new("", x, y, lines)])
 }

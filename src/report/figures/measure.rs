@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::ids::Threshold;
+use crate::base::keywords::keywords;
 use crate::base::precision::{Counts, PairTable};
 use crate::lab::study::{Study, Trial};
 use crate::{Error, Result};
@@ -14,42 +15,25 @@ pub(super) enum Scope {
     All,
 }
 
-/// The pairs of a [`Scope`] to count. In a group: those of two of its documents, or those of one of
-/// them and a larger document of another group. In the whole collection: the sums over the groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PairKind {
-    Same,
-    Cross,
-    All,
-}
-
-impl PairKind {
-    pub(super) const EACH: [PairKind; 3] = [PairKind::Same, PairKind::Cross, PairKind::All];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            PairKind::Same => "same",
-            PairKind::Cross => "cross",
-            PairKind::All => "all",
-        }
+keywords! {
+    /// The pairs of a [`Scope`] to count. In a group: those of two of its documents, or those of one of
+    /// them and a larger document of another group. In the whole collection: the sums over the groups.
+    pub(super) enum PairKind {
+        Same = "same",
+        Cross = "cross",
+        All = "all",
     }
 }
 
-/// The measure of a trial's quality.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Metric {
-    Precision,
-    Recall,
+keywords! {
+    /// The measure of a trial's quality.
+    pub(super) enum Metric {
+        Precision = "precision",
+        Recall = "recall",
+    }
 }
 
 impl Metric {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Metric::Precision => "precision",
-            Metric::Recall => "recall",
-        }
-    }
-
     pub(super) fn of(self, counts: Counts) -> Option<f64> {
         match self {
             Metric::Precision => counts.precision(),

@@ -109,7 +109,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
             made.table(&name, tables::by_threshold(&view, ratio, measure));
             let chart = charts::by_threshold(&view, ratio, measure, floor, &title);
             let here = remarks::by_threshold(&view, ratio, measure);
-            made.chart(&name, &chart, remarks::paper(measure.name(), ratio.n), here);
+            made.chart(&name, &chart, remarks::paper(measure.text(), ratio.n), here);
         }
     }
 

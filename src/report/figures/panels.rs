@@ -203,7 +203,7 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
         StudyPanel {
             csv: format!("figure{figure}-{}.csv", ratio.n),
             plot: defined.then(|| Plot {
-                about: format!("{title}: mean {} against the threshold", metric.name()),
+                about: format!("{title}: mean {} against the threshold", metric.text()),
                 x: Axis::linear("", low - MARGIN, high + MARGIN, 5),
                 y: Axis::linear("", floor, 1.0, 5),
                 lines,
@@ -240,7 +240,7 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
             "Mean {} over the classes of a ratio (vertical) against the resemblance threshold \
              (horizontal): over all pairs, and over the pairs within a size group. The smallest and the \
              largest documents are labelled; the other groups are grey.",
-            metric.name()
+            metric.text()
         ),
         panels: view.sampled_ratios().map(panel).collect(),
         paper,

@@ -98,7 +98,7 @@ pub(super) fn trials(view: &View) -> String {
             for (place, threshold) in view.thresholds().iter().enumerate() {
                 for scope in view.scopes() {
                     let sizes = tried.sizes(scope);
-                    for pairs in PairKind::EACH {
+                    for pairs in PairKind::ALL {
                         let counts = tried.counts(scope, pairs, place);
                         table.line([
                             ratio.name(),
@@ -106,7 +106,7 @@ pub(super) fn trials(view: &View) -> String {
                             text(threshold),
                             view.group_name(scope),
                             text(view.words(scope)),
-                            text(pairs.name()),
+                            text(pairs.text()),
                             text(sizes.documents),
                             text(sizes.nothing_sampled),
                             text(sizes.shingles),
@@ -153,7 +153,7 @@ pub(super) fn summary(view: &View) -> String {
         for (place, threshold) in view.thresholds().iter().enumerate() {
             for scope in view.scopes() {
                 let trials = || ratio.trials.iter();
-                for pairs in PairKind::EACH {
+                for pairs in PairKind::ALL {
                     let precision = ratio.precision(scope, pairs, place);
                     let recall = ratio.spread(Metric::Recall, scope, pairs, place);
                     let found = trials().map(|t| t.counts(scope, pairs, place).found());
@@ -163,7 +163,7 @@ pub(super) fn summary(view: &View) -> String {
                         text(threshold),
                         view.group_name(scope),
                         text(view.words(scope)),
-                        text(pairs.name()),
+                        text(pairs.text()),
                         text(ratio.trials.len()),
                     ];
                     for spread in [precision, recall] {
@@ -281,7 +281,7 @@ pub(super) fn figure1(view: &View) -> String {
 
 /// Precision or recall of a ratio by threshold and group.
 pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, measure: Metric) -> String {
-    let name = measure.name();
+    let name = measure.text();
     let columns = ["mean", "sd", "least", "greatest"].map(|of| format!("{name}_{of}"));
     let mut names = vec![
         "threshold",
@@ -301,7 +301,7 @@ pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, measure: Metric) ->
                 text(threshold),
                 view.group_name(scope),
                 text(view.words(scope)),
-                text(pairs.name()),
+                text(pairs.text()),
                 text(spread.defined),
                 text(spread.undefined),
             ];
@@ -378,7 +378,7 @@ pub(super) fn spread(view: &View, threshold: usize) -> String {
                     .map_or_else(String::new, text),
                 view.group_name(scope),
                 text(view.words(scope)),
-                text(pairs.name()),
+                text(pairs.text()),
                 text(spread.defined),
                 text(spread.undefined),
                 least,

@@ -58,7 +58,7 @@ pub(crate) fn write(
     let record = record_bytes(workspace);
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
     check_memory(workspace, context)?;
-    context.progress.start(STAGE, Unit::Count("steps"), Some(2));
+    context.start(STAGE, Unit::Count("steps"), Some(2));
     let wanted: Vec<u32> = (audit.pairs.iter())
         .flat_map(|pair| [pair.document, pair.other])
         .collect();

@@ -404,10 +404,7 @@ impl<'w> Survey<'w> {
 
 /// Whether all pairs were listed, or only those that form the clusters.
 pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
-    workspace
-        .manifest
-        .get::<PairsEntry>()
-        .is_some_and(|pairs| pairs.config.pairs != Pairs::None)
+    workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None)
 }
 
 fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {

@@ -19,11 +19,8 @@ impl std::str::FromStr for Replay {
         let filled = given.replace("{url}", "").replace("{timestamp}", "");
         match given.contains("{url}") && super::markup::is_web_address(&filled) {
             true => Ok(Replay(given.into())),
-            false => Err(Error::BadParameter {
-                name: "replay",
-                given: given.into(),
-                limit: "it must begin with http:// or https:// and have {url} in it".into(),
-            }),
+            false => Err(Error::parameter("replay", given)
+                .because("it must begin with http:// or https:// and have {url} in it")),
         }
     }
 }

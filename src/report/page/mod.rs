@@ -170,7 +170,7 @@ pub fn write(
     context: &Context<'_>,
 ) -> Result<PageStats> {
     let (pairs, results) = finished(workspace)?;
-    let missing = missing(workspace, "join");
+    let missing = workspace.missing("join");
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = levels(workspace);
     let record = record_bytes(workspace);
@@ -194,7 +194,7 @@ pub fn write(
     let files = documents::files_bytes(workspace)?;
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen + files);
     memory.check(what)?;
-    context.progress.start(STAGE, Unit::Count("steps"), Some(3));
+    context.start(STAGE, Unit::Count("steps"), Some(3));
 
     let chosen = choose::choose(workspace, config, &mut memory, context)?;
     memory.check(what)?;
@@ -248,21 +248,14 @@ impl PageStats {
     }
 }
 
-fn missing(workspace: &Workspace, stage: &'static str) -> Error {
-    Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    }
-}
-
 /// The records of the pairs and of the results that were made from them.
 fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
-    let manifest = &workspace.manifest;
-    let pairs = manifest.get::<PairsEntry>();
-    let pairs = pairs.ok_or_else(|| missing(workspace, "join"))?;
-    let results = manifest.get::<ResultsEntry>();
-    let results = results.filter(|results| results.digest == pairs.digest);
-    Ok((pairs, results.ok_or_else(|| missing(workspace, "cluster"))?))
+    let pairs = workspace.record::<PairsEntry>("join")?;
+    let results = workspace.record::<ResultsEntry>("cluster")?;
+    match results.digest == pairs.digest {
+        true => Ok((pairs, results)),
+        false => Err(workspace.missing("cluster")),
+    }
 }
 
 /// The levels of the sample.
@@ -276,12 +269,8 @@ pub(crate) fn check_replaced(page: &Path) -> Result<()> {
     if !disk::exists(page)? || frame::is_page(page)? {
         return Ok(());
     }
-    Err(Error::BadParameter {
-        name: "output",
-        given: page.display().to_string(),
-        limit: "there is a file that is no page of lookalike; name another file for the page"
-            .into(),
-    })
+    Err(Error::parameter("output", page.display())
+        .because("there is a file that is no page of lookalike; name another file for the page"))
 }
 
 /// Everything that the sections of a page show.

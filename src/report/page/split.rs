@@ -7,7 +7,7 @@ use super::markup::{Markup, html, isolated};
 use super::texts::{self, Read};
 use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
-    levels, missing,
+    levels,
 };
 use crate::Result;
 use crate::base::budget::Held;
@@ -91,12 +91,10 @@ fn write(
     let mut survey = Survey::new(workspace, config, Ranked::All, context)?;
     let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
-    context
-        .progress
-        .start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
+    context.start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
 
     let summary = Summary::of(&workspace.manifest);
-    let wording = Wording::of(&summary).ok_or_else(|| missing(workspace, "join"))?;
+    let wording = Wording::of(&summary).ok_or_else(|| workspace.missing("join"))?;
     let mut sheets = Sheets {
         workspace,
         config,

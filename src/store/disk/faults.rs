@@ -453,7 +453,7 @@ impl Journal {
 
     fn before(&mut self, op: Op, path: &Path, to: Option<&Path>) {
         let to = to.map_or_else(String::new, |to| format!("\t{}", to.display()));
-        self.line(&format!("{}\t{}{to}", op.name(), path.display()));
+        self.line(&format!("{}\t{}{to}", op.text(), path.display()));
     }
 
     fn after(&mut self, op: Op, path: &Path) {
@@ -473,7 +473,7 @@ impl Journal {
                 }
             }
             Op::Sync | Op::SyncDirectory => {
-                self.line(&format!("{}-done\t{}", op.name(), path.display()));
+                self.line(&format!("{}-done\t{}", op.text(), path.display()));
             }
             _ => {}
         }

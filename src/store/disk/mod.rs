@@ -20,6 +20,7 @@ use std::time::Duration;
 use rustix::fs::FileType;
 
 use crate::base::budget::ByteSize;
+use crate::base::keywords::keywords;
 use crate::{Error, Result};
 
 #[cfg(feature = "faults")]
@@ -62,87 +63,48 @@ pub const WRITE_BUFFER: usize = 256 << 10;
 /// Bytes of a sequential reader's buffer.
 pub const READ_BUFFER: usize = 256 << 10;
 
-/// Kinds of file operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
-    /// A file is opened for reading.
-    Open,
-    /// A file is created.
-    Create,
-    /// Bytes are read.
-    Read,
-    /// Bytes are written.
-    Write,
-    /// A file's content is made durable.
-    Sync,
-    /// A directory's names are made durable.
-    SyncDirectory,
-    /// A file gets another name.
-    Rename,
-    /// A file is removed.
-    Remove,
-    /// A directory is made.
-    CreateDirectory,
-    /// A directory is removed.
-    RemoveDirectory,
-    /// The names in a directory are read.
-    List,
-    /// A name is looked up.
-    Inspect,
-    /// A file is mapped.
-    Map,
-    /// A file is locked.
-    Lock,
-    /// No operation: a named point in a stage.
-    Point,
+keywords! {
+    /// Kinds of file operations.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Op {
+        /// A file is opened for reading.
+        Open = "open",
+        /// A file is created.
+        Create = "create",
+        /// Bytes are read.
+        Read = "read",
+        /// Bytes are written.
+        Write = "write",
+        /// A file's content is made durable.
+        Sync = "sync",
+        /// A directory's names are made durable.
+        SyncDirectory = "sync-directory",
+        /// A file gets another name.
+        Rename = "rename",
+        /// A file is removed.
+        Remove = "remove",
+        /// A directory is made.
+        CreateDirectory = "create-directory",
+        /// A directory is removed.
+        RemoveDirectory = "remove-directory",
+        /// The names in a directory are read.
+        List = "list",
+        /// A name is looked up.
+        Inspect = "inspect",
+        /// A file is mapped.
+        Map = "map",
+        /// A file is locked.
+        Lock = "lock",
+        /// No operation: a named point in a stage.
+        Point = "point",
+    }
 }
 
 impl Op {
-    /// All kinds.
-    pub const ALL: [Op; 15] = [
-        Op::Open,
-        Op::Create,
-        Op::Read,
-        Op::Write,
-        Op::Sync,
-        Op::SyncDirectory,
-        Op::Rename,
-        Op::Remove,
-        Op::CreateDirectory,
-        Op::RemoveDirectory,
-        Op::List,
-        Op::Inspect,
-        Op::Map,
-        Op::Lock,
-        Op::Point,
-    ];
-
-    /// The name of the kind in texts.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Op::Open => "open",
-            Op::Create => "create",
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Sync => "sync",
-            Op::SyncDirectory => "sync-directory",
-            Op::Rename => "rename",
-            Op::Remove => "remove",
-            Op::CreateDirectory => "create-directory",
-            Op::RemoveDirectory => "remove-directory",
-            Op::List => "list",
-            Op::Inspect => "inspect",
-            Op::Map => "map",
-            Op::Lock => "lock",
-            Op::Point => "point",
-        }
-    }
-
     /// The kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Op> {
-        Op::ALL.into_iter().find(|op| op.name() == name)
+        Op::ALL.into_iter().find(|op| op.text() == name)
     }
 
     /// Whether the operation changes what is on the disk or makes a change durable.
@@ -842,11 +804,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     let sum = format!("{:016x}", hash.digest());
     if read < bytes {
         let what = format!("the manifest says {bytes} bytes");
-        return Err(Error::Truncated {
-            path: path.into(),
-            offset_bytes: read,
-            what,
-        });
+        return Err(Error::truncated(path, read, what));
     }
     if read > bytes {
         return Err(Error::TooLong {
@@ -856,13 +814,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
         });
     }
     if sum != stated {
-        return Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: None,
-            what: "checksum (manifest)".into(),
-            expected: stated.into(),
-            found: sum,
-        });
+        return Err(Error::corrupt(path, "checksum (manifest)").expected(stated, sum));
     }
     Ok(())
 }

@@ -9,10 +9,12 @@ use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
 use super::place::{is_run, output_kind};
-use super::record::StageRecordKind;
+use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
+use crate::base::error::refuse;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
+use crate::base::threads::lock;
 use crate::base::workers::Queue;
 use crate::store::{self, Kind, disk};
 use crate::{Error, Result};
@@ -117,12 +119,8 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             what: "another program wrote its manifest.json",
         });
     }
-    let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: what.into(),
-        expected,
-        found,
+    let corrupt = |what: &str, expected: String, found: String| {
+        Error::corrupt(&path, what).expected(expected, found)
     };
     // The last line holds the checksum of all before it.
     let body_end = bytes[..bytes.len().saturating_sub(1)]
@@ -247,11 +245,7 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     if ours {
         return Ok(());
     }
-    Err(Error::BadParameter {
-        name: "output",
-        given: directory.display().to_string(),
-        limit: theirs.into(),
-    })
+    refuse("output", directory.display(), theirs)
 }
 
 /// Why a directory without a manifest is not an output directory of a run.
@@ -395,10 +389,7 @@ impl Workspace {
     /// Lets others change the directory from now on, for a reader that has opened everything that
     /// it needs, or needs only files that are never changed: the parts of a collection.
     pub fn release(&self) {
-        self.locks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        lock(&self.locks).clear();
     }
 
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
@@ -495,6 +486,21 @@ impl Workspace {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.places.directory
+    }
+
+    /// The record of a stage. Without it, the error says that the stage must run first.
+    pub(crate) fn record<R: StageRecord>(&self, stage: &'static str) -> Result<&R> {
+        self.manifest.get().ok_or_else(|| self.missing(stage))
+    }
+
+    /// Whether there is a record of a stage that matches.
+    pub(crate) fn matches<R: StageRecord>(&self, test: impl FnOnce(&R) -> bool) -> bool {
+        self.manifest.get().is_some_and(test)
+    }
+
+    /// The error that a stage must run first.
+    pub(crate) fn missing(&self, stage: &'static str) -> Error {
+        Error::no_stage(self.directory(), stage)
     }
 
     /// The path of a subdirectory for parts.

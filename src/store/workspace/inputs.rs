@@ -199,11 +199,7 @@ pub(super) fn restore(
             list.checksum
         )
     };
-    Err(Error::InputChanged {
-        path,
-        expected: describe(entry),
-        found: describe(&now),
-    })
+    Err(Error::input_changed(path, describe(entry), describe(&now)))
 }
 
 /// Reads the list from its start, line by line.
@@ -245,12 +241,10 @@ impl InputList {
             self.entry = None;
             return Ok(None);
         }
-        let entry = serde_json::from_slice(&self.line).map_err(|e| Error::Corrupt {
-            path: self.path.clone(),
-            offset_bytes: Some(self.offset),
-            what: format!("line {}", self.next + 1),
-            expected: "an input".into(),
-            found: e.to_string(),
+        let entry = serde_json::from_slice(&self.line).map_err(|e| {
+            Error::corrupt(&self.path, format!("line {}", self.next + 1))
+                .at(self.offset)
+                .expected("an input", e)
         })?;
         self.next += 1;
         Ok(Some(self.entry.insert(entry)))
@@ -331,11 +325,7 @@ fn describe(entry: &InputEntry) -> String {
 }
 
 fn gone(directory: &Path, old: &InputEntry) -> Error {
-    Error::InputChanged {
-        path: (&old.path).into(),
-        expected: directory.display().to_string(),
-        found: NOT_GIVEN.into(),
-    }
+    Error::input_changed(&old.path, directory.display(), NOT_GIVEN)
 }
 
 /// Refuses an input that is not what is listed at its place.
@@ -348,11 +338,7 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
         expected.push_str(" and another time of modification");
         found.push_str(", modified since");
     }
-    Err(Error::InputChanged {
-        path: (&old.path).into(),
-        expected,
-        found,
-    })
+    Err(Error::input_changed(&old.path, expected, found))
 }
 
 /// Checks that the list begins as the manifest says. A command that was stopped while it added
@@ -437,11 +423,7 @@ fn copy_beginning(
 
 /// Refuses inputs that differ from the list.
 pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
-    let come = |new: &InputEntry| Error::InputChanged {
-        path: (&new.path).into(),
-        expected: directory.display().to_string(),
-        found: NOT_LISTED.into(),
-    };
+    let come = |new: &InputEntry| Error::input_changed(&new.path, directory.display(), NOT_LISTED);
     let mut list = InputList::open(directory)?;
     for new in inputs {
         let Some(old) = list.next()? else {

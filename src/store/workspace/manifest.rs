@@ -171,6 +171,11 @@ impl Manifest {
         self.records.get(R::NAME)?.as_any().downcast_ref()
     }
 
+    /// Returns a copy of a record, or a new one.
+    pub(crate) fn get_or_default<R: StageRecord + Clone + Default>(&self) -> R {
+        self.get().cloned().unwrap_or_default()
+    }
+
     /// Returns a record for changing it.
     pub fn get_mut<R: StageRecord>(&mut self) -> Option<&mut R> {
         let record = self.records.get_mut(R::NAME)?;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::directory::MANIFEST_FILE;
 use super::inputs::INPUTS_FILE;
 use super::lock::LOCK_FILE;
+use crate::base::error::refuse;
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -93,14 +94,12 @@ pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) ->
     refuse_remote(parameter, directory)?;
     match holder(&resolved(directory)?)? {
         None => Ok(()),
-        Some((holder, _)) => Err(Error::BadParameter {
-            name: parameter,
-            given: directory.display().to_string(),
-            limit: format!(
+        Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(
+            format!(
                 "it lies in {}, an output directory of lookalike; give a place outside of it",
                 holder.display()
             ),
-        }),
+        )),
     }
 }
 
@@ -122,14 +121,11 @@ pub(crate) fn refuse_remote(parameter: &'static str, path: &Path) -> Result<()> 
     if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
         return Ok(());
     }
-    Err(Error::BadParameter {
-        name: parameter,
-        given: text.to_string(),
-        limit: format!(
-            "lookalike reads and writes files of this machine; copy the data here with a program \
+    let limit = format!(
+        "lookalike reads and writes files of this machine; copy the data here with a program \
              for {scheme}, or mount it as a directory"
-        ),
-    })
+    );
+    refuse(parameter, &text, limit)
 }
 
 /// The real path of what exists of a path, and the rest of it.

@@ -232,7 +232,7 @@ pub fn audit(
     let steps = 4 + u64::from(config.samples > 0);
     let start = || {
         let unit = Unit::Count("steps");
-        context.progress.start(STAGE, unit, Some(steps));
+        context.start(STAGE, unit, Some(steps));
     };
     start();
     let mut tables = tally::tables(&reading, &config.by)?;
@@ -296,15 +296,11 @@ pub fn audit(
 }
 
 fn changed(kept: &Path, workspace: &Workspace) -> Error {
-    Error::BadParameter {
-        name: "DIR",
-        given: kept.display().to_string(),
-        limit: format!(
-            "the work directory {} is no longer that from which it was made; restore it and the \
+    Error::parameter("DIR", kept.display()).because(format!(
+        "the work directory {} is no longer that from which it was made; restore it and the \
              inputs, or run `lookalike dedup` again into a new directory",
-            workspace.directory().display()
-        ),
-    }
+        workspace.directory().display()
+    ))
 }
 
 /// Looks up some documents, as long as there is room for their names.

@@ -273,11 +273,8 @@ pub fn write(
     context: &Context<'_>,
 ) -> Result<()> {
     if exists(path)? {
-        return Err(Error::BadParameter {
-            name: "review",
-            given: path.display().to_string(),
-            limit: "the file exists; it is read and never written".into(),
-        });
+        return Err(Error::parameter("review", path.display())
+            .because("the file exists; it is read and never written"));
     }
     let record = record_bytes(workspace);
     let mut held = Held::new(&context.budget, READER_BYTES + record + (4 << 20));

@@ -4,37 +4,21 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{AuditConfig, Reading, STAGE, score_text};
 use crate::Result;
+use crate::base::keywords::keywords;
 use crate::base::least::Least;
 use crate::base::ratio::Ratio;
 use crate::tasks::dedup::{Fate, Removal};
 
-/// How a pair was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SampleKind {
-    /// A removal, at random.
-    Random,
-    /// A removal that is among the nearest to the threshold.
-    Nearest,
-    /// Two kept documents that are just below the threshold.
-    NearMiss,
-}
-
-impl SampleKind {
-    /// All kinds, in the order of the page.
-    pub const ALL: [SampleKind; 3] = [
-        SampleKind::Random,
-        SampleKind::Nearest,
-        SampleKind::NearMiss,
-    ];
-
-    /// The word in a review file.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            SampleKind::Random => "random",
-            SampleKind::Nearest => "nearest",
-            SampleKind::NearMiss => "near_miss",
-        }
+keywords! {
+    /// How a pair was chosen.
+    #[derive(PartialOrd, Ord)]
+    pub enum SampleKind {
+        /// A removal, at random.
+        Random = "random",
+        /// A removal that is among the nearest to the threshold.
+        Nearest = "nearest",
+        /// Two kept documents that are just below the threshold.
+        NearMiss = "near_miss",
     }
 }
 

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::source::{Source, host};
 use super::{NAME_CHARS, Reading, STAGE};
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::least::Least;
 use crate::engine::collection::{self, each_document_of};
 use crate::store::item::item;
@@ -207,16 +208,13 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     )?;
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
         if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
-            return Err(Error::BadParameter {
-                name: "by",
-                given: source.to_string(),
-                limit: match part {
-                    Part::Field(field) => values::no_such_field(field),
-                    Part::Date => "no record states a date; name the field that has one with \
+            let limit = match part {
+                Part::Field(field) => values::no_such_field(field),
+                Part::Date => "no record states a date; name the field that has one with \
                                    year:FIELD"
-                        .into(),
-                },
-            });
+                    .into(),
+            };
+            return refuse("by", source, limit);
         }
         tables.push(column.table(reading, source)?);
     }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::Result;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::text::parse::ParseConfig;
 use crate::text::read::ReadConfig;
-use crate::{Error, Result};
 
 /// The longest run that can be required.
 pub const MOST_NGRAM: u32 = 1000;
@@ -65,16 +66,14 @@ impl Default for ContaminationConfig {
 impl ContaminationConfig {
     /// Refuses values outside their range.
     pub fn check(&self) -> Result<()> {
-        let refuse =
-            |name, given: String, limit: String| Err(Error::BadParameter { name, given, limit });
         self.read.check()?;
         for (name, value) in [("ngram", self.ngram), ("least", self.least)] {
             if !(1..=MOST_NGRAM).contains(&value) {
-                return refuse(name, value.to_string(), format!("1 to {MOST_NGRAM}"));
+                return refuse(name, value, format!("1 to {MOST_NGRAM}"));
             }
         }
         if !(1..=MOST_LISTED).contains(&self.most) {
-            return refuse("most", self.most.to_string(), format!("1 to {MOST_LISTED}"));
+            return refuse("most", self.most, format!("1 to {MOST_LISTED}"));
         }
         if self.fields.len() > MOST_FIELDS {
             let given = format!("{} fields", self.fields.len());
@@ -82,16 +81,16 @@ impl ContaminationConfig {
         }
         for (n, field) in self.fields.iter().enumerate() {
             if field.split('.').any(str::is_empty) || field.contains(',') {
-                let limit = "each field is a name, or names joined by dots".into();
+                let limit = "each field is a name, or names joined by dots";
                 return refuse("fields", format!("`{field}`"), limit);
             }
             if self.fields[..n].contains(field) {
-                return refuse("fields", field.clone(), "name each field once".into());
+                return refuse("fields", field, "name each field once");
             }
         }
         if self.against.iter().any(|path| path.as_os_str() == "-") {
-            let limit = "test sets are read several times; store them in a file first".into();
-            return refuse("against", "-".into(), limit);
+            let limit = "test sets are read several times; store them in a file first";
+            return refuse("against", "-", limit);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::rows::{Rows, is_rows};
 use super::stats::{FieldCounts, SetReport};
 use super::{ContaminationConfig, STAGE};
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
 use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
@@ -252,14 +253,11 @@ impl Reading<'_> {
                 Some(first) => format!("; the first record: {first}"),
                 None => String::new(),
             };
-            return Err(Error::BadParameter {
-                name: "against",
-                given: input.path.display().to_string(),
-                limit: format!(
-                    "it has no item; name the fields of its records with --fields (by default the \
+            let limit = format!(
+                "it has no item; name the fields of its records with --fields (by default the \
                      text is in `text`, `content` or `body`){found}"
-                ),
-            });
+            );
+            return refuse("against", input.path.display(), limit);
         }
         Ok(())
     }
@@ -418,11 +416,7 @@ impl Reading<'_> {
         if collect.over {
             let limit = "all test sets together can have 4GiB of text; give fewer".to_string();
             let given = sets.sets.last().map(|set| set.name.clone());
-            return Err(Error::BadParameter {
-                name: "against",
-                given: given.unwrap_or_default(),
-                limit,
-            });
+            return refuse("against", given.unwrap_or_default(), limit);
         }
         let (ngram, least) = (self.config.ngram.into(), self.config.least.into());
         let counts = match sets.sets.last_mut() {

@@ -70,6 +70,7 @@ mod stats;
 
 use std::path::PathBuf;
 
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
@@ -96,13 +97,9 @@ const STAGE: &str = "contamination";
 pub fn check_corpus(corpus: &[PathBuf]) -> Result<()> {
     for path in corpus {
         if workspace::output_kind(path)? == Some(OutputKind::Run) {
-            return Err(Error::BadParameter {
-                name: "CORPUS",
-                given: path.display().to_string(),
-                limit: "it is the output directory of a run, which has fingerprints of shingles \
-                        and not the runs of tokens that are looked for; give the inputs of the run"
-                    .into(),
-            });
+            let limit = "it is the output directory of a run, which has fingerprints of shingles \
+                        and not the runs of tokens that are looked for; give the inputs of the run";
+            return refuse("CORPUS", path.display(), limit);
         }
     }
     Ok(())
@@ -113,15 +110,12 @@ fn check_apart(corpus: &[InputFile], sets: &[InputFile]) -> Result<()> {
     for set in sets {
         let same = |input: &&InputFile| input.real.is_some() && input.real == set.real;
         if let Some(input) = corpus.iter().find(same) {
-            return Err(Error::BadParameter {
-                name: "against",
-                given: set.path.display().to_string(),
-                limit: format!(
-                    "it is a file of the corpus, too, as {}, and would be found in itself; leave \
+            let limit = format!(
+                "it is a file of the corpus, too, as {}, and would be found in itself; leave \
                      it out of the corpus with --exclude",
-                    input.path.display()
-                ),
-            });
+                input.path.display()
+            );
+            return refuse("against", set.path.display(), limit);
         }
         if let Some((reason, detail)) = &set.problem {
             return Err(Error::Unreadable {
@@ -205,14 +199,10 @@ fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
         Some(first) => format!("; the first record: {first}"),
         None => String::new(),
     };
-    Error::BadParameter {
-        name: "CORPUS",
-        given: counted(corpus.files, "file"),
-        limit: format!(
-            "there is no document in it; name the field of the text with --text-field, or the \
+    Error::parameter("CORPUS", counted(corpus.files, "file")).because(format!(
+        "there is no document in it; name the field of the text with --text-field, or the \
              format with --format{found}"
-        ),
-    }
+    ))
 }
 
 fn report(

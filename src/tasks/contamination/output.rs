@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::items::{Item, TestSets};
 use super::search::{DocumentPlace, Search};
 use super::stats::ContaminationReport;
+use crate::base::error::refuse;
 use crate::base::measure::Measure;
+use crate::base::threads::lock;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile, File};
 use crate::store::json;
@@ -72,10 +74,6 @@ pub(super) struct Spill {
     file: Mutex<(File, u64)>,
     /// Unit, whether these are rejects, and place.
     rows: Mutex<Vec<(u32, bool, Extent)>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Spill {
@@ -187,14 +185,11 @@ impl Output {
                 name == LOCK_FILE || ALL.contains(&whole) || disk::is_unnamed(name)
             });
             if !known {
-                return Err(Error::BadParameter {
-                    name: "output",
-                    given: directory.display().to_string(),
-                    limit: format!(
-                        "it contains {}; use a new directory, or one of an earlier contamination",
-                        name.display()
-                    ),
-                });
+                let limit = format!(
+                    "it contains {}; use a new directory, or one of an earlier contamination",
+                    name.display()
+                );
+                return refuse("output", directory.display(), limit);
             }
         }
         Ok(())

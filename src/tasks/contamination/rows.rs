@@ -175,12 +175,6 @@ fn bad(path: &std::path::Path, error: csv::Error) -> Error {
         csv::ErrorKind::Io(error) if error.raw_os_error().is_some() => {
             Error::io("read", path)(error)
         }
-        _ => Error::BadLine {
-            path: path.into(),
-            line,
-            expected: "a row of comma-separated values".into(),
-            found: text,
-            hint: "",
-        },
+        _ => Error::bad_line(path, line, "a row of comma-separated values", text),
     }
 }

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
@@ -14,6 +14,7 @@ use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
 use crate::base::budget::{Budget, ByteSize};
 use crate::base::progress::{Context, Stop, Unit as Progressing};
+use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::cluster::reject_line;
 use crate::engine::collection::Credit;
@@ -202,10 +203,6 @@ struct Worker<'a> {
     hits: Vec<Hit>,
     drop: Vec<u8>,
     rejects: Vec<u8>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Search<'a> {

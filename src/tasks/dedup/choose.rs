@@ -8,6 +8,7 @@ use super::policy::Rule;
 use super::{Empty, STAGE};
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
+use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
@@ -35,49 +36,24 @@ const NONE: u32 = u32::MAX;
 /// Marks a class of exact duplicates that goes without a survivor.
 const GONE: u32 = u32::MAX - 1;
 
-/// Why a document is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Removal {
-    /// It equals the survivor.
-    Exact,
-    /// It reaches the threshold with the survivor.
-    Near,
-    /// Its cluster contains the survivor, but the two do not reach the threshold.
-    Chain,
-    /// The survivor contains it.
-    Contained,
-    /// It belongs to a cluster, and `--rule none` keeps no document of a cluster.
-    Clustered,
-    /// It has no words.
-    Empty,
-    /// A list names it (`--remove`).
-    Listed,
-}
-
-impl Removal {
-    /// All reasons, in the order of the ledger.
-    pub const ALL: [Removal; 7] = [
-        Removal::Exact,
-        Removal::Near,
-        Removal::Chain,
-        Removal::Contained,
-        Removal::Clustered,
-        Removal::Empty,
-        Removal::Listed,
-    ];
-
-    /// The word in `removed.jsonl`.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Removal::Exact => "exact",
-            Removal::Near => "near",
-            Removal::Chain => "chain",
-            Removal::Contained => "contained",
-            Removal::Clustered => "cluster",
-            Removal::Empty => "empty",
-            Removal::Listed => "listed",
-        }
+keywords! {
+    /// Why a document is removed.
+    #[derive(PartialOrd, Ord)]
+    pub enum Removal {
+        /// It equals the survivor.
+        Exact = "exact",
+        /// It reaches the threshold with the survivor.
+        Near = "near",
+        /// Its cluster contains the survivor, but the two do not reach the threshold.
+        Chain = "chain",
+        /// The survivor contains it.
+        Contained = "contained",
+        /// It belongs to a cluster, and `--rule none` keeps no document of a cluster.
+        Clustered = "cluster",
+        /// It has no words.
+        Empty = "empty",
+        /// A list names it (`--remove`).
+        Listed = "listed",
     }
 }
 
@@ -516,29 +492,15 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
 /// Refuses pairs from which it does not follow what may go.
 pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     use crate::engine::join::{Pairs, PairsEntry};
-    let refuse = |given: String, limit: &str| {
-        Err(Error::BadParameter {
-            name: "from",
-            given,
-            limit: limit.into(),
-        })
-    };
-    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
-        return Err(Error::StageMissing {
-            path: workspace.directory().into(),
-            stage: "join",
-        });
-    };
+    let refuse = |given: String, limit: &str| Err(Error::parameter("from", given).because(limit));
+    let entry = workspace.record::<PairsEntry>("join")?;
     let directory = workspace.directory().display();
     if entry.config.pairs != Pairs::All {
         let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";
         return refuse(directory.to_string(), limit);
     }
     // Estimated or missing pairs say neither what may go nor what is left.
-    let full = workspace
-        .manifest
-        .get::<SampleEntry>()
-        .is_some_and(|sample| sample.sampling == Sampling::Full);
+    let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     if !full || entry.config.max_postings.is_some() {
         let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
                      with `lookalike join` without these flags";

@@ -85,9 +85,7 @@ impl Decided {
             (scratch.path(), spare),
             context,
         )?;
-        context
-            .progress
-            .start(STAGE, Unit::Count("documents"), Some(documents));
+        context.start(STAGE, Unit::Count("documents"), Some(documents));
         let largest_first = criterion.measure == Measure::Containment;
         let sorting = (scratch.path(), memory);
         let keep = &config.keep;

@@ -35,7 +35,7 @@ pub(crate) fn each<'w>(
     act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
 ) -> Result<()> {
     let bytes = inputs.iter().map(size).sum();
-    context.progress.start(name, Unit::Bytes, Some(bytes));
+    context.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
     // Those before are the files of another collection, which stay as they are.
     let first = collection::against(&workspace.manifest).files;

@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::threads::lock;
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -147,10 +148,6 @@ pub(super) struct SharedList {
     synced: Mutex<u64>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl SharedList {
     pub fn new(list: FinishedList) -> SharedList {
         SharedList {
@@ -161,14 +158,14 @@ impl SharedList {
 
     /// The list, while no thread adds to it.
     pub fn list(&self) -> MutexGuard<'_, FinishedList> {
-        locked(&self.list)
+        lock(&self.list)
     }
 
     /// Adds a file that is about to get its name. While a thread waits for the disk, others append
     /// their lines, and the next one waits for all of these.
     pub fn add(&self, name: &str, content: Content) -> Result<()> {
         let number = self.list().append(name, content)?;
-        let mut synced = locked(&self.synced);
+        let mut synced = lock(&self.synced);
         if *synced >= number {
             return Ok(());
         }

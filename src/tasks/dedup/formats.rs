@@ -3,6 +3,7 @@
 use super::values::no_such_field;
 use super::write::is_parquet;
 use super::{DedupConfig, Form, Policy, Revisit, STAGE, parquet};
+use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
 use crate::text::read::{
@@ -40,15 +41,12 @@ pub(super) fn check(
             Some(Container::Warc) if !annotated => return Ok(()),
             None | Some(Container::Json | Container::Parquet) => {}
             Some(other) if annotated => {
-                return Err(Error::BadParameter {
-                    name: "annotate",
-                    given: input.path.display().to_string(),
-                    limit: format!(
-                        "its format is {}, and only JSON objects and rows of Parquet can be \
+                let limit = format!(
+                    "its format is {}, and only JSON objects and rows of Parquet can be \
                          annotated; leave the file out (--exclude), or write lists with --ids-only",
-                        other.text()
-                    ),
-                });
+                    other.text()
+                );
+                return refuse("annotate", input.path.display(), limit);
             }
             Some(_) => {}
         }
@@ -56,11 +54,8 @@ pub(super) fn check(
     if annotated {
         return Ok(());
     }
-    Err(Error::BadParameter {
-        name: "revisit",
-        given: config.revisit.text().into(),
-        limit: "no input is a WARC file; leave the flag out".into(),
-    })
+    Err(Error::parameter("revisit", config.revisit.text())
+        .because("no input is a WARC file; leave the flag out"))
 }
 
 /// Bytes and rows at the beginning of each input in which fields are looked for.
@@ -133,11 +128,7 @@ pub(super) fn check_fields(
     };
     let limit = no_such_field(policy.field().unwrap_or_default());
     if all {
-        return Err(Error::BadParameter {
-            name: "keep",
-            given: policy.to_string(),
-            limit,
-        });
+        return refuse("keep", policy, limit);
     }
     context.progress.note(&format!(
         "warning: --keep {policy}: {limit} at the beginning of the inputs"

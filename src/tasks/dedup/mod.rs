@@ -70,6 +70,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -134,30 +136,24 @@ pub enum Form {
     Lists,
 }
 
-/// Which removed WARC records leave a `revisit` record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Revisit {
-    /// None.
-    #[default]
-    None,
-    /// Records whose payload has the bytes of the survivor's, which was not captured later.
-    Identical,
-    /// Those, and with a profile of the program's own all others that have a survivor.
-    All,
+keywords! {
+    /// Which removed WARC records leave a `revisit` record.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Revisit {
+        /// None.
+        #[default]
+        None = "none",
+        /// Records whose payload has the bytes of the survivor's, which was not captured later.
+        Identical = "identical",
+        /// Those, and with a profile of the program's own all others that have a survivor.
+        All = "all",
+    }
 }
 
 impl Revisit {
     fn is_none(&self) -> bool {
         *self == Revisit::None
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Revisit::None => "none",
-            Revisit::Identical => "identical",
-            Revisit::All => "all",
-        }
     }
 }
 
@@ -307,73 +303,44 @@ fn check(
     inputs: &[InputFile],
     removed: Option<&Path>,
 ) -> Result<()> {
-    let refuse = |name, given: &str, limit: &str| {
-        Err(Error::BadParameter {
-            name,
-            given: given.into(),
-            limit: limit.into(),
-        })
-    };
     let evidence = evidence::file_name(config.results);
     if removed.is_some() && inputs.iter().any(|input| input.docno == evidence) {
-        return refuse(
-            "removed",
-            evidence,
-            "an input has the name of the file with the reasons; rename the input",
-        );
+        let limit = "an input has the name of the file with the reasons; rename the input";
+        return refuse("removed", evidence, limit);
     }
     if removed.is_some() && config.form == Form::Annotated {
         return refuse("removed", "--annotate", "annotated files have every record");
     }
     if config.form != Form::Records && config.revisit != Revisit::None {
-        return refuse(
-            "revisit",
-            config.revisit.text(),
-            "only copies of the records have `revisit` records; leave --annotate or --ids-only out",
-        );
+        let limit =
+            "only copies of the records have `revisit` records; leave --annotate or --ids-only out";
+        return refuse("revisit", config.revisit.text(), limit);
     }
     if config.form != Form::Records && config.rejects == Rejects::Drop {
-        return refuse(
-            "rejects",
-            "drop",
-            "only copies of the records leave them out",
-        );
+        let limit = "only copies of the records leave them out";
+        return refuse("rejects", "drop", limit);
     }
-    let contained = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .is_some_and(|pairs| pairs.config.measure == Measure::Containment);
+    let contained =
+        workspace.matches::<PairsEntry>(|pairs| pairs.config.measure == Measure::Containment);
     let against = workspace.manifest.base.is_some();
     if against && contained {
-        return refuse(
-            "score",
-            "containment",
-            "a document of the other collection would have to go for a longer new one",
-        );
+        let limit = "a document of the other collection would have to go for a longer new one";
+        return refuse("score", "containment", limit);
     }
     if against && config.revisit != Revisit::None {
-        return refuse(
-            "revisit",
-            config.revisit.text(),
-            "the payloads of the other collection are not read; leave --revisit out",
-        );
+        let limit = "the payloads of the other collection are not read; leave --revisit out";
+        return refuse("revisit", config.revisit.text(), limit);
     }
     if contained && !matches!(config.rule, Rule::Star | Rule::All) {
-        return refuse(
-            "rule",
-            &config.rule.to_string(),
-            "with --score containment only the star rule is defined",
-        );
+        let limit = "with --score containment only the star rule is defined";
+        return refuse("rule", config.rule, limit);
     }
     Ok(())
 }
 
 pub(crate) fn standard_input() -> Error {
-    Error::BadParameter {
-        name: "INPUT",
-        given: "-".into(),
-        limit: "standard input cannot be read again; store it in a file first".into(),
-    }
+    Error::parameter("INPUT", "-")
+        .because("standard input cannot be read again; store it in a file first")
 }
 
 /// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
@@ -478,25 +445,18 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
 /// Refuses an input whose output would be in the program's own directory.
 fn check_name(name: &str, path: &str) -> Result<()> {
     match output::is_private(name) {
-        true => Err(Error::BadParameter {
-            name: "INPUT",
-            given: path.into(),
-            limit: format!(
-                "its output would be in {}, where the program keeps its own files; rename it",
-                output::PRIVATE
-            ),
-        }),
+        true => Err(Error::parameter("INPUT", path).because(format!(
+            "its output would be in {}, where the program keeps its own files; rename it",
+            output::PRIVATE
+        ))),
         false => Ok(()),
     }
 }
 
 /// The list of inputs holds text, from which such a file cannot be found again.
 fn not_utf8(path: &str) -> Error {
-    Error::BadParameter {
-        name: "INPUT",
-        given: path.into(),
-        limit: "its path is not UTF-8, so it cannot be found again for writing; rename it".into(),
-    }
+    Error::parameter("INPUT", path)
+        .because("its path is not UTF-8, so it cannot be found again for writing; rename it")
 }
 
 /// Memory of a thread that compares payloads: a record is in memory, and once more without its
@@ -541,15 +501,12 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         check_name(&entry.name, &entry.path)?;
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
-            return Err(Error::BadParameter {
-                name: "INPUT",
-                given: entry.path.clone(),
-                limit: format!(
-                    "another input has the name {}, too, and so would its output; give the \
+            let limit = format!(
+                "another input has the name {}, too, and so would its output; give the \
                      directory that contains both",
-                    entry.name
-                ),
-            });
+                entry.name
+            );
+            return refuse("INPUT", &entry.path, limit);
         }
         // The file may have moved with its directory, or the working directory may be another.
         let path = entry.places().find(|path| output::is_regular(path));
@@ -712,14 +669,11 @@ pub(crate) fn check_places(
                 .is_some_and(|(file, here)| file.starts_with(here))
         };
         if let Some(input) = inputs.iter().find(inside) {
-            return Err(Error::BadParameter {
-                name: parameter,
-                given: output.display().to_string(),
-                limit: format!(
-                    "it contains the input {}; give a new directory",
-                    input.path.display()
-                ),
-            });
+            let limit = format!(
+                "it contains the input {}; give a new directory",
+                input.path.display()
+            );
+            return refuse(parameter, output.display(), limit);
         }
     }
     Ok(())

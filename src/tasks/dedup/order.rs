@@ -207,10 +207,8 @@ fn sorted(
 
 /// For each input file, the place of the first glob that matches its name or path.
 fn places_of_inputs(workspace: &Workspace, globs: &[globset::Glob]) -> Result<Vec<u32>> {
-    let bad = |error: globset::Error| Error::BadParameter {
-        name: "keep",
-        given: error.glob().unwrap_or("GLOB").into(),
-        limit: error.kind().to_string(),
+    let bad = |error: globset::Error| {
+        Error::parameter("keep", error.glob().unwrap_or("GLOB")).because(error.kind().to_string())
     };
     let mut builder = GlobSet::builder();
     for glob in globs {

@@ -43,12 +43,9 @@ impl State {
         disk::claim(directory);
         let path = directory.join(PRIVATE).join(STATE_FILE);
         let bytes = disk::read_all(&path)?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
-            path,
-            offset_bytes: None,
-            what: "state of the output".into(),
-            expected: "what `lookalike dedup` writes".into(),
-            found: error.to_string(),
+        serde_json::from_slice(&bytes).map_err(|error| {
+            Error::corrupt(path, "state of the output")
+                .expected("what `lookalike dedup` writes", error)
         })
     }
 }
@@ -403,21 +400,12 @@ pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
     if plain && !is_private(name) {
         return Ok(());
     }
-    Err(Error::Corrupt {
-        path: list.into(),
-        offset_bytes: None,
-        what: "name of an input".into(),
-        expected: "a relative path of plain names".into(),
-        found: format!("{name:?}"),
-    })
+    Err(Error::corrupt(list, "name of an input")
+        .expected("a relative path of plain names", format!("{name:?}")))
 }
 
 fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T> {
-    Err(Error::BadParameter {
-        name: parameter,
-        given: directory.display().to_string(),
-        limit: limit.into(),
-    })
+    Err(Error::parameter(parameter, directory.display()).because(limit))
 }
 
 /// Refuses an output directory below a directory that is an input: the next call would read it.

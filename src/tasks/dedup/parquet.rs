@@ -197,14 +197,10 @@ pub(crate) fn copy_with_texts(
 pub(crate) fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
     match encrypted_column(file) {
         None => Ok(()),
-        Some(column) => Err(Error::BadParameter {
-            name: "INPUT",
-            given: path.display().to_string(),
-            limit: format!(
-                "its column {column} is encrypted, so it cannot be written again; decrypt it \
+        Some(column) => Err(Error::parameter("INPUT", path.display()).because(format!(
+            "its column {column} is encrypted, so it cannot be written again; decrypt it \
                  first, or leave the file out (--exclude)"
-            ),
-        }),
+        ))),
     }
 }
 

@@ -90,11 +90,8 @@ impl Places {
 }
 
 fn missing(list: &Path, file: u32, files: u32) -> Error {
-    Error::Corrupt {
-        path: list.into(),
-        offset_bytes: None,
-        what: "number of an input".into(),
-        expected: format!("at most {files} inputs"),
-        found: format!("a document of input {file}"),
-    }
+    Error::corrupt(list, "number of an input").expected(
+        format!("at most {files} inputs"),
+        format!("a document of input {file}"),
+    )
 }

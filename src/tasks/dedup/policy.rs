@@ -4,12 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use globset::Glob;
-use serde::{Deserialize, Serialize};
+
+use crate::base::keywords::{keywords, stored_as_text};
 
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the
 /// order of the input breaks the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The document that comes first in the input.
     First,
@@ -125,59 +125,21 @@ impl FromStr for Policy {
     }
 }
 
-impl From<Policy> for String {
-    fn from(policy: Policy) -> String {
-        policy.to_string()
-    }
-}
+stored_as_text!(Policy);
 
-impl TryFrom<String> for Policy {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-/// Which documents of a group of duplicates stay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// Each document that does not reach the threshold with one that stays.
-    #[default]
-    Star,
-    /// The preferred document of each cluster.
-    Cluster,
-    /// None of a cluster.
-    None,
-    /// All, so that only listed documents and those without words are removed.
-    All,
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Rule::Star => "star",
-            Rule::Cluster => "cluster",
-            Rule::None => "none",
-            Rule::All => "all",
-        })
-    }
-}
-
-impl FromStr for Rule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "star" => Ok(Rule::Star),
-            "cluster" => Ok(Rule::Cluster),
-            "none" => Ok(Rule::None),
-            "all" => Ok(Rule::All),
-            _ => Err(format!(
-                "`{text}` is not a rule; use star, cluster, none or all"
-            )),
-        }
+keywords! {
+    /// Which documents of a group of duplicates stay.
+    #[derive(Default)]
+    pub enum Rule: "is not a rule; use" {
+        /// Each document that does not reach the threshold with one that stays.
+        #[default]
+        Star = "star",
+        /// The preferred document of each cluster.
+        Cluster = "cluster",
+        /// None of a cluster.
+        None = "none",
+        /// All, so that only listed documents and those without words are removed.
+        All = "all",
     }
 }
 

@@ -237,7 +237,7 @@ impl CapturesWriter {
                 let more = reader.next_into(&mut batch);
                 check_failure(reader, input)?;
                 if !more {
-                    return Err(changed(input));
+                    return Err(input.changed());
                 }
                 let found = batch.records.first().map(|record| record.source.offset);
                 if found == Some(document.offset) {
@@ -329,13 +329,9 @@ impl Captures {
         read(&mut bytes, place + 4)?;
         match meta::decode(&bytes) {
             Ok((capture, _)) => Ok(Some(capture)),
-            Err(found) => Err(Error::Corrupt {
-                path: self.path.clone(),
-                offset_bytes: Some(place),
-                what: "capture of a WARC record".into(),
-                expected: "what this command wrote".into(),
-                found,
-            }),
+            Err(found) => Err(Error::corrupt(&self.path, "capture of a WARC record")
+                .at(place)
+                .expected("what this command wrote", found)),
         }
     }
 }
@@ -344,13 +340,5 @@ fn check_failure(reader: &RecordReader, input: &InputFile) -> Result<()> {
     match reader.failure() {
         Some(error) => Err(error).map_err(Error::io("read", &input.path)),
         None => Ok(()),
-    }
-}
-
-fn changed(input: &InputFile) -> Error {
-    Error::InputChanged {
-        path: input.path.clone(),
-        expected: "the documents that were read from it".into(),
-        found: "other records".into(),
     }
 }

@@ -95,13 +95,7 @@ impl DedupSource {
     /// # Errors
     /// `BadParameter` if the directory is not complete, or has no record.
     pub(crate) fn read(kept: &Path) -> Result<(DedupSource, String)> {
-        let refuse = |limit: &str| {
-            Err(Error::BadParameter {
-                name: "DIR",
-                given: kept.display().to_string(),
-                limit: limit.into(),
-            })
-        };
+        let refuse = |limit: &str| Err(Error::parameter("DIR", kept.display()).because(limit));
         let state = State::read(kept)?;
         if !state.complete {
             return refuse(
@@ -117,14 +111,10 @@ impl DedupSource {
             );
         }
         let bytes = disk::read_all(&path)?;
-        let source: DedupSource =
-            serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
-                path,
-                offset_bytes: None,
-                what: "record of the work directory".into(),
-                expected: "what `lookalike dedup` writes".into(),
-                found: error.to_string(),
-            })?;
+        let source: DedupSource = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::corrupt(path, "record of the work directory")
+                .expected("what `lookalike dedup` writes", error)
+        })?;
         let mut source = source;
         // The directory may come from someone else, so no file is read that it only names.
         let (list, name) = list_of(kept);
@@ -149,15 +139,11 @@ impl DedupSource {
         let work = shortened(&real(kept)?.join(&self.work));
         match disk::exists(&work)? && disk::is_directory(&work)? {
             true => Ok(work),
-            false => Err(Error::BadParameter {
-                name: "DIR",
-                given: kept.display().to_string(),
-                limit: format!(
-                    "its work directory {} is gone; move both back to where they were, or run \
+            false => Err(Error::parameter("DIR", kept.display()).because(format!(
+                "its work directory {} is gone; move both back to where they were, or run \
                      `lookalike dedup` again into a new directory",
-                    work.display()
-                ),
-            }),
+                work.display()
+            ))),
         }
     }
 }

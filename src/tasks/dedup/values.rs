@@ -9,6 +9,7 @@ use super::order::{Values, ValuesWriter};
 use super::places::Places;
 use super::policy::{Policy, preference};
 use super::write::is_parquet;
+use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
@@ -56,11 +57,7 @@ pub(super) fn preferences(
     fields(from, &columns, (config, memory), &preferences, context)?;
     for (policy, found) in policies.iter().zip(&preferences.found) {
         if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
-            return Err(Error::BadParameter {
-                name: "keep",
-                given: policy.to_string(),
-                limit: no_such_field(field),
-            });
+            return refuse("keep", policy, no_such_field(field));
         }
     }
     let finished = preferences.writers.into_iter();
@@ -181,7 +178,7 @@ impl<S: FieldSink> Fields<'_, S> {
             loop {
                 context.stop.check(STAGE)?;
                 if !readers.advance(input)? {
-                    return Err(changed(input));
+                    return Err(input.changed());
                 }
                 if readers.offset() == Some(document.offset) {
                     break;
@@ -290,13 +287,5 @@ impl Readers {
                 }
             }
         }
-    }
-}
-
-fn changed(input: &InputFile) -> Error {
-    Error::InputChanged {
-        path: input.path.clone(),
-        expected: "the documents that were read from it".into(),
-        found: "other records".into(),
     }
 }

@@ -183,18 +183,15 @@ impl<'p> Writing<'p> {
             Failed::Removing(error) => {
                 Error::io("write", removed_path.as_deref().unwrap_or(&kept_path))(error)
             }
-            Failed::Place(offset) => Error::InputChanged {
-                path: input.path.clone(),
-                expected: format!("a record at byte {offset} of its content"),
-                found: "the end of the file, or other records".into(),
-            },
-            Failed::NotAnObject(offset) => Error::BadParameter {
-                name: "annotate",
-                given: input.path.display().to_string(),
-                limit: format!(
+            Failed::Place(offset) => Error::input_changed(
+                &input.path,
+                format!("a record at byte {offset} of its content"),
+                "the end of the file, or other records",
+            ),
+            Failed::NotAnObject(offset) => Error::parameter("annotate", input.path.display())
+                .because(format!(
                     "its record at byte {offset} is no JSON object; write lists with --ids-only"
-                ),
-            },
+                )),
             Failed::Span(error) => error,
         })?;
         input.check_path()?;

@@ -25,10 +25,9 @@ impl Graph {
         let number = u32::try_from(self.numbers.len())
             .ok()
             .filter(|&n| n < u32::MAX);
-        let number = number.ok_or_else(|| Error::BadParameter {
-            name: "pairs",
-            given: "more than 2^32 documents".into(),
-            limit: "fewer; one task holds all documents that are in pairs".into(),
+        let number = number.ok_or_else(|| {
+            Error::parameter("pairs", "more than 2^32 documents")
+                .because("fewer; one task holds all documents that are in pairs")
         })?;
         self.numbers.insert(id.into(), number);
         self.ranks.push(rank.into());

@@ -101,10 +101,8 @@ pub struct Config {
 impl Config {
     /// Refuses what the stages cannot do.
     pub fn check(&self) -> Result<()> {
-        let wrong = |name: &'static str, given: String, limit: &str| Error::BadParameter {
-            name,
-            given,
-            limit: limit.into(),
+        let wrong = |name: &'static str, given: String, limit: &str| {
+            Error::parameter(name, given).because(limit)
         };
         self.shingle.check()?;
         self.sampling.check(self.size_groups.count())?;
@@ -163,12 +161,6 @@ fn part_of(document: u64) -> u32 {
 }
 
 /// An error about the rows of a stage.
-fn bad(stage: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
-    Error::Corrupt {
-        path: format!("(the rows of the stage {stage})").into(),
-        offset_bytes: None,
-        what: "rows".into(),
-        expected: expected.into(),
-        found: found.into(),
-    }
+fn bad(stage: &'static str, expected: impl ToString, found: impl ToString) -> Error {
+    Error::corrupt(format!("(the rows of the stage {stage})"), "rows").expected(expected, found)
 }

@@ -182,11 +182,11 @@ pub(super) fn collect(
     })?;
     out.flush().map_err(Error::io("write", &path))?;
     if distinct >= u64::from(u32::MAX) {
-        return Err(Error::TooMany {
-            what: "documents",
-            found: distinct,
-            most: u64::from(u32::MAX) - 1,
-        });
+        return Err(Error::too_many(
+            "documents",
+            distinct,
+            u64::from(u32::MAX) - 1,
+        ));
     }
     Ok(distinct)
 }

@@ -218,7 +218,7 @@ impl Table {
     }
 
     /// An error in the current line.
-    pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+    pub fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
         self.lines.bad(expected, found)
     }
 

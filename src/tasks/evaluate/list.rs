@@ -7,6 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::lines::Table;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
@@ -97,11 +98,8 @@ impl PairList {
                 }
             }
             if table.is_json() && names.is_empty() {
-                return Err(Error::BadParameter {
-                    name: "columns",
-                    given: format!("by number for {}", path.display()),
-                    limit: "members of JSON objects have names".into(),
-                });
+                let given = format!("by number for {}", path.display());
+                return refuse("columns", given, "members of JSON objects have names");
             }
             if names.is_empty() {
                 table.want_numbers(&numbers);

@@ -97,6 +97,7 @@ pub mod qrels;
 mod samples;
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -297,10 +298,7 @@ fn open(list: &ListFile) -> Result<Opened> {
         let manifest = pipeline::look(directory)?;
         let results = manifest
             .get::<ResultsEntry>()
-            .ok_or_else(|| Error::StageMissing {
-                path: directory.clone(),
-                stage: "cluster",
-            })?;
+            .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
         let read = ["pairs.tsv", DOCUMENTS, DUPLICATES];
         for file in results
             .files
@@ -370,10 +368,6 @@ fn compare_threshold(
 impl EvaluateConfig {
     /// Refuses combinations of parameters that make no sense.
     fn check(&self) -> Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            let limit = limit.to_string();
-            Err(Error::BadParameter { name, given, limit })
-        };
         let list = || {
             let texts: Vec<String> = self.thresholds.iter().map(ToString::to_string).collect();
             texts.join(",")
@@ -387,28 +381,21 @@ impl EvaluateConfig {
         }
         let truth = self.truth.as_ref();
         if truth.is_none() && self.judged.is_none() && self.families.is_none() {
-            return refuse(
-                "truth",
-                "(none)".into(),
-                "give --truth, --judged or --families",
-            );
+            return refuse("truth", "(none)", "give --truth, --judged or --families");
         }
         if let (Some(documents), Some(truth)) = (&self.documents, truth)
             && disk::is_directory(&truth.path)?
         {
             let limit = "the ground truth is a directory and has its own documents.tsv";
-            return refuse("documents", documents.display().to_string(), limit);
+            return refuse("documents", documents.display(), limit);
         }
         for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
             if let Some(list) = list
                 && list.columns.is_some()
                 && disk::is_directory(&list.path)?
             {
-                return refuse(
-                    name,
-                    "for a directory".into(),
-                    "a directory has fixed columns; the flag is for lists",
-                );
+                let limit = "a directory has fixed columns; the flag is for lists";
+                return refuse(name, "for a directory", limit);
             }
         }
         Ok(())
@@ -429,12 +416,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let thresholds = &config.thresholds[..];
     let mut lists = sources.truth.iter().chain([&sources.run]);
     if !thresholds.is_empty() && lists.all(|list| list.scores == Scores::None) {
-        return Err(Error::BadParameter {
-            name: "thresholds",
-            given: thresholds[0].to_string(),
-            limit: "no list has resemblances to compare it with; name their column with --columns"
-                .into(),
-        });
+        return Err(Error::parameter("thresholds", thresholds[0]).because(
+            "no list has resemblances to compare it with; name their column with --columns",
+        ));
     }
     if let Some(truth) = &sources.truth {
         compare_headers(truth, &sources.run, &mut notes);
@@ -443,16 +427,11 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     compare_threshold("run", &sources.run, thresholds.first(), &mut notes);
     let sampled = !sources.run.listed && (sources.judged.is_some() || sources.families.is_some());
     if sampled {
-        return Err(Error::BadParameter {
-            name: "run",
-            given: config.run.path.display().to_string(),
-            limit: "its pairs were not listed (--pairs none); judged samples need them".into(),
-        });
+        return Err(Error::parameter("run", config.run.path.display())
+            .because("its pairs were not listed (--pairs none); judged samples need them"));
     }
 
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), None);
+    context.start(STAGE, Unit::Count("documents"), None);
     let scratch = disk::scratch_directory(&config.scratch)?;
     let place = scratch.path();
     let work = || "evaluating".to_string();

@@ -298,13 +298,8 @@ fn distinct_judged(
         while let Some(other) = all.next()? {
             if other.judgement != first.judgement {
                 let (judgement, line) = (first.judgement, first.line);
-                return Err(Error::BadLine {
-                    path: path.into(),
-                    line: other.line,
-                    expected: format!("the judgement {judgement} that line {line} has"),
-                    found: other.judgement.to_string(),
-                    hint: "",
-                });
+                let expected = format!("the judgement {judgement} that line {line} has");
+                return Err(Error::bad_line(path, other.line, expected, other.judgement));
             }
         }
         Ok(())

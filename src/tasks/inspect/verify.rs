@@ -205,13 +205,8 @@ fn numbers(part: &PartFile) -> Result<usize> {
 }
 
 fn out_of_order(path: &Path, at: u64) -> Error {
-    Error::Corrupt {
-        path: path.into(),
-        offset_bytes: None,
-        what: format!("order of record {at}"),
-        expected: "not less than the one before".into(),
-        found: "less".into(),
-    }
+    Error::corrupt(path, format!("order of record {at}"))
+        .expected("not less than the one before", "less")
 }
 
 fn read_run<K: Key>(
@@ -265,13 +260,8 @@ fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<
             valid.push(piece);
         }
         if !valid.is_valid() {
-            return Err(Error::Corrupt {
-                path: path.into(),
-                offset_bytes: None,
-                what: format!("text {texts}"),
-                expected: "UTF-8".into(),
-                found: "bytes that are none".into(),
-            });
+            return Err(Error::corrupt(path, format!("text {texts}"))
+                .expected("UTF-8", "bytes that are none"));
         }
         texts += 1;
     }
@@ -282,13 +272,7 @@ fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::Corrupt {
-        path: path.into(),
-        offset_bytes: None,
-        what: "records".into(),
-        expected: expected.to_string(),
-        found: found.to_string(),
-    })
+    Err(Error::corrupt(path, "records").expected(expected, found))
 }
 
 /// Whether the beginning of a file is UTF-8 without a zero byte.
@@ -444,11 +428,7 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
 }
 
 fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|e| Error::Io {
-        operation: "print",
-        path: path.into(),
-        source: e.into(),
-    })
+    serde_json::to_string(value).map_err(|e| Error::io("print", path)(e.into()))
 }
 
 fn inspect_run<K: Key>(

@@ -20,48 +20,23 @@
 //! # Invariants
 //! The tokens of the text that remains are the tokens of the atoms that stay.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
-use serde::Serialize;
-
+use crate::base::keywords::keywords;
 use crate::text::parse::{ParseConfig, each_token, token_spans};
 use crate::text::read::Cut;
 
-/// What is removed as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Align {
-    /// Tokens.
-    #[default]
-    Token,
-    /// Lines.
-    Line,
-    /// Paragraphs: lines between empty ones.
-    Paragraph,
-}
-
-impl fmt::Display for Align {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Align::Token => "token",
-            Align::Line => "line",
-            Align::Paragraph => "paragraph",
-        })
-    }
-}
-
-impl FromStr for Align {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "token" => Ok(Align::Token),
-            "line" => Ok(Align::Line),
-            "paragraph" => Ok(Align::Paragraph),
-            _ => Err(format!("`{text}` is not token, line or paragraph")),
-        }
+keywords! {
+    /// What is removed as a whole.
+    #[derive(Default)]
+    pub enum Align: "is not" {
+        /// Tokens.
+        #[default]
+        Token = "token",
+        /// Lines.
+        Line = "line",
+        /// Paragraphs: lines between empty ones.
+        Paragraph = "paragraph",
     }
 }
 

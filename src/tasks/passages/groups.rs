@@ -5,13 +5,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Serialize, Serializer};
-
 use super::repeats::Search;
+use crate::Result;
+use crate::base::error::refuse;
+use crate::base::keywords::stored_as_text;
 use crate::base::numbers::counted;
 use crate::engine::collection::each_document;
 use crate::store::workspace::{InputList, Workspace};
-use crate::{Error, Result};
 
 /// The number of no group.
 const NONE: u32 = u32::MAX;
@@ -50,11 +50,7 @@ impl FromStr for By {
     }
 }
 
-impl Serialize for By {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+stored_as_text!(By);
 
 /// The host of a URL, in lower case, without a port.
 fn host_of(url: &str) -> Option<String> {
@@ -169,16 +165,13 @@ impl Groups {
             })?;
         }
         if count == 0 {
-            return Err(Error::BadParameter {
-                name: "by",
-                given: by.to_string(),
-                limit: match by {
-                    By::Field(field) => {
-                        format!("no JSON or WARC record has a field {field} with text or a number")
-                    }
-                    _ => "no document has a URL; use source or field:NAME".into(),
-                },
-            });
+            let limit = match by {
+                By::Field(field) => {
+                    format!("no JSON or WARC record has a field {field} with text or a number")
+                }
+                _ => "no document has a URL; use source or field:NAME".into(),
+            };
+            return refuse("by", by, limit);
         }
         let mut list = vec![String::new(); count];
         for (name, number) in names.numbers {

@@ -37,7 +37,9 @@ use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
+use crate::Result;
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
 use crate::base::utf8::boundary_before;
@@ -50,7 +52,6 @@ use crate::store::table::{Cell, Table, cells};
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::store::{Sort, Sorted};
 use crate::text::parse::Parser;
-use crate::{Error, Result};
 
 /// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
 pub const TEXT_BYTES: usize = 2000;
@@ -186,17 +187,16 @@ fn share(part: u64, whole: u64) -> Cell<'static> {
 /// Refuses more pairs if the disk of their sort is nearly full.
 fn require_space(search: &Search<'_, '_>, pairs: u64, config: &MatchesConfig) -> Result<()> {
     match disk::space(search.scratch) {
-        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => Err(Error::BadParameter {
-            name: "max-documents",
-            given: config.max_documents.to_string(),
-            limit: format!(
+        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => {
+            let limit = format!(
                 "{} of documents take so much space that {} has only {} left; give a smaller \
                  number, or --no-matches, or another disk with --scratch",
                 counted(pairs, "pair"),
                 search.scratch.display(),
                 space.left
-            ),
-        }),
+            );
+            refuse("max-documents", config.max_documents, limit)
+        }
         _ => Ok(()),
     }
 }
@@ -479,9 +479,7 @@ fn write_matches(
     let mut records = Records::create(search.scratch)?;
     let mut count = 0u64;
     let context = search.context;
-    context
-        .progress
-        .start(STAGE, Unit::Count("pairs of documents"), None);
+    context.start(STAGE, Unit::Count("pairs of documents"), None);
     let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
         let mut some: Vec<(u32, u32)> = Vec::new();
         while let Some(Pair { one, other }) = pairs.next()? {

@@ -62,13 +62,13 @@ mod sweep;
 mod tables;
 mod units;
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
@@ -137,35 +137,15 @@ const LEAST_SORT_BYTES: u64 = 16 << 20;
 /// for; its record number, its tokens, and the overhead of such a column.
 const DOCUMENT_BYTES: u64 = 28;
 
-/// Which documents are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Of {
-    /// All.
-    #[default]
-    All,
-    /// Those that are no exact duplicates of earlier ones.
-    Representatives,
-}
-
-impl fmt::Display for Of {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Of::All => "all",
-            Of::Representatives => "representatives",
-        })
-    }
-}
-
-impl FromStr for Of {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "all" => Ok(Of::All),
-            "representatives" => Ok(Of::Representatives),
-            _ => Err(format!("`{text}` is not all or representatives")),
-        }
+keywords! {
+    /// Which documents are compared.
+    #[derive(Default)]
+    pub enum Of: "is not" {
+        /// All.
+        #[default]
+        All = "all",
+        /// Those that are no exact duplicates of earlier ones.
+        Representatives = "representatives",
     }
 }
 
@@ -229,11 +209,7 @@ impl PassagesConfig {
         if (1..=MOST_LENGTH).contains(&self.length) {
             return Ok(());
         }
-        Err(Error::BadParameter {
-            name: "length",
-            given: self.length.to_string(),
-            limit: format!("1 to {MOST_LENGTH} tokens"),
-        })
+        refuse("length", self.length, format!("1 to {MOST_LENGTH} tokens"))
     }
 }
 
@@ -287,11 +263,8 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut entries = InputList::open(workspace.directory())?;
     while let Some(entry) = entries.next()? {
         if entry.path == "-" {
-            return Err(Error::BadParameter {
-                name: "INPUT",
-                given: "-".into(),
-                limit: "standard input cannot be read again; store it in a file first".into(),
-            });
+            return Err(Error::parameter("INPUT", "-")
+                .because("standard input cannot be read again; store it in a file first"));
         }
         // The file may have moved with its directory, or the working directory may be another.
         let is_file = |path: &&Path| disk::metadata(path).is_ok_and(|found| found.is_file());
@@ -476,13 +449,6 @@ fn search(
     context: &Context<'_>,
 ) -> Result<Stats> {
     let meter = Meter::start();
-    let refuse = |name, given: String, limit: &str| {
-        Err(Error::BadParameter {
-            name,
-            given,
-            limit: limit.into(),
-        })
-    };
     let collection = collection::config(&workspace.manifest).clone();
     collection.shingle.parse.check_rule(workspace.directory())?;
     if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {

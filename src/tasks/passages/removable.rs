@@ -220,13 +220,10 @@ impl RemovableReader {
     }
 
     fn corrupt(&self) -> Error {
-        Error::Corrupt {
-            path: self.path.clone(),
-            offset_bytes: Some(self.at),
-            what: "line".into(),
-            expected: "a removable range of a document, in the order of the input".into(),
-            found: format!("{:?}", self.text.chars().take(80).collect::<String>()),
-        }
+        Error::corrupt(&self.path, "line").at(self.at).expected(
+            "a removable range of a document, in the order of the input",
+            format!("{:?}", self.text.chars().take(80).collect::<String>()),
+        )
     }
 }
 

@@ -46,6 +46,7 @@ use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
 use crate::base::budget::ByteSize;
+use crate::base::error;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
 use crate::store::disk::{self, SharedFile};
@@ -144,11 +145,7 @@ struct RemovedLine<'l> {
 }
 
 fn refuse<T>(given: &Path, limit: impl Into<String>) -> Result<T> {
-    Err(Error::BadParameter {
-        name: "remove",
-        given: given.display().to_string(),
-        limit: limit.into(),
-    })
+    error::refuse("remove", given.display(), limit)
 }
 
 /// Refuses inputs and directories that [`remove`] would refuse, before the inputs are read.
@@ -179,11 +176,8 @@ pub fn check_removal_inputs(
     dedup::check_names(inputs)?;
     let field = read.text_field.as_deref().unwrap_or_default();
     if field.split(['.', ',']).any(|name| name == "html") {
-        return Err(Error::BadParameter {
-            name: "text-field",
-            given: field.into(),
-            limit: format!("a field html is read as markup; {MARKUP}"),
-        });
+        return Err(Error::parameter("text-field", field)
+            .because(format!("a field html is read as markup; {MARKUP}")));
     }
     for input in inputs {
         context.stop.check(STAGE)?;
@@ -593,11 +587,11 @@ impl<'p> Removal<'p> {
         let lone = copied.map_err(|failed| match failed {
             Failed::Reading(error) => Error::io("read", &input.path)(error),
             Failed::Keeping(error) | Failed::Removing(error) => Error::io("write", &path)(error),
-            Failed::Place(offset) | Failed::NotAnObject(offset) => Error::InputChanged {
-                path: input.path.clone(),
-                expected: format!("a record at byte {offset} of its content"),
-                found: "the end of the file, or other records".into(),
-            },
+            Failed::Place(offset) | Failed::NotAnObject(offset) => Error::input_changed(
+                &input.path,
+                format!("a record at byte {offset} of its content"),
+                "the end of the file, or other records",
+            ),
             Failed::Span(error) => error,
         })?;
         input.check_path()?;
@@ -645,11 +639,8 @@ impl<'p> Removal<'p> {
                 path: &input.path,
                 to: &to,
             };
-            let damaged = |what: String| Error::InputChanged {
-                path: input.path.clone(),
-                expected: "had columns of text".into(),
-                found: what,
-            };
+            let damaged =
+                |what: String| Error::input_changed(&input.path, "had columns of text", what);
             let footer = footer(&*opened, None).map_err(|error| damaged(error.to_string()))?;
             let columns = text_columns(footer.file_metadata().schema_descr(), read);
             let columns = columns.map_err(damaged)?;
@@ -897,11 +888,8 @@ impl Cutter<'_, '_> {
     }
 
     fn changed(&self, what: &str) -> Error {
-        Error::InputChanged {
-            path: self.input.path.clone(),
-            expected: format!("had {what} as it was read"),
-            found: "another text".into(),
-        }
+        let expected = format!("had {what} as it was read");
+        Error::input_changed(&self.input.path, expected, "another text")
     }
 
     fn finish(self) -> Result<RemovalSummary> {
@@ -926,11 +914,7 @@ impl Cutter<'_, '_> {
                  --text-field",
                 document.docno
             );
-            Error::BadParameter {
-                name: "remove",
-                given: self.input.path.display().to_string(),
-                limit,
-            }
+            Error::parameter("remove", self.input.path.display()).because(limit)
         })?;
         let parts = strings.decoded();
         let cuts = self.cut(document, &raw, &parts)?;
@@ -953,11 +937,7 @@ impl Cutter<'_, '_> {
     ) -> Result<Vec<Vec<Cut>>> {
         let about = |why: &str| {
             let limit = format!("{} of {}; {why}", document.docno, self.input.docno);
-            Err(Error::BadParameter {
-                name: "remove",
-                given: self.input.path.display().to_string(),
-                limit,
-            })
+            refuse(&self.input.path, limit)
         };
         if raw.content == ContentKind::Markup {
             return about(&format!("it is markup; {MARKUP}"));

@@ -345,9 +345,7 @@ pub(super) fn write(
     let mut coverage = begin(COVERAGE_FILE)?;
     let (reread, context) = (search.reread, search.context);
     let documents = u64::from(search.documents);
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let hand_out =
         |hand: &mut dyn FnMut(usize) -> Result<()>| (0..reread.units()).try_for_each(hand);
     let work = |unit: usize, pass: &mut dyn FnMut(Lines) -> Result<()>| {

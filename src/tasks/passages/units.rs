@@ -26,9 +26,6 @@
 //! Its hashes have 64 bits, and it replaces digits by 0 and removes accents. Our units are compared
 //! by the tokens of the collection.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -37,6 +34,7 @@ use super::grams::{Hashed, Place};
 use super::repeats::{REPEATS, Repeat, Repeats, Search, UNITS};
 use super::{Of, STAGE, Stats};
 use crate::base::budget::ByteSize;
+use crate::base::keywords::keywords;
 use crate::engine::cluster::ResultFormat;
 use crate::store::checkpoint::UnitSort;
 use crate::store::{Sort, Sorted};
@@ -48,66 +46,25 @@ const COUNT_BITS: u32 = 32;
 /// Units that a thread collects before it takes the sorter.
 const ITEMS: usize = 16 << 10;
 
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TextUnit {
-    /// Lines.
-    Line,
-    /// Paragraphs: lines between empty ones.
-    Paragraph,
-}
-
-impl fmt::Display for TextUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TextUnit::Line => "line",
-            TextUnit::Paragraph => "paragraph",
-        })
+keywords! {
+    /// What is compared.
+    pub enum TextUnit: "is not" {
+        /// Lines.
+        Line = "line",
+        /// Paragraphs: lines between empty ones.
+        Paragraph = "paragraph",
     }
 }
 
-impl FromStr for TextUnit {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "line" => Ok(TextUnit::Line),
-            "paragraph" => Ok(TextUnit::Paragraph),
-            _ => Err(format!("`{text}` is not line or paragraph")),
-        }
-    }
-}
-
-/// Where the other occurrences of a unit are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// In all documents.
-    #[default]
-    Collection,
-    /// In the same document.
-    Document,
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scope::Collection => "collection",
-            Scope::Document => "document",
-        })
-    }
-}
-
-impl FromStr for Scope {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "collection" => Ok(Scope::Collection),
-            "document" => Ok(Scope::Document),
-            _ => Err(format!("`{text}` is not collection or document")),
-        }
+keywords! {
+    /// Where the other occurrences of a unit are looked for.
+    #[derive(Default)]
+    pub enum Scope: "is not" {
+        /// In all documents.
+        #[default]
+        Collection = "collection",
+        /// In the same document.
+        Document = "document",
     }
 }
 
@@ -136,11 +93,8 @@ impl UnitsConfig {
         if self.least > 0 {
             return Ok(());
         }
-        Err(Error::BadParameter {
-            name: "least",
-            given: "0".into(),
-            limit: "at least 1 token: lines without tokens are never removed".into(),
-        })
+        Err(Error::parameter("least", "0")
+            .because("at least 1 token: lines without tokens are never removed"))
     }
 }
 

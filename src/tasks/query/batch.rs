@@ -1,5 +1,6 @@
 //! A batch of queries that are looked up together.
 
+use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::measure::{Criterion, Measure};
@@ -11,7 +12,6 @@ use crate::engine::collection::{
 use crate::engine::index::{IndexSearcher as LookUps, Lists};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::{ControlFlow, Range};
@@ -193,10 +193,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             Search::Index | Search::Cheapest => Indexed::open::<K>(workspace)?,
         };
         if indexed.is_none() && config.search == Search::Index {
-            return Err(Error::StageMissing {
-                path: workspace.directory().into(),
-                stage: "index",
-            });
+            return Err(workspace.missing("index"));
         }
         Ok(QueryBatch {
             workspace,

@@ -71,12 +71,9 @@ impl<'a> Indexed<'a> {
 
     /// Reads a document's set.
     fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut State) -> Result<()> {
-        let missing = || Error::Corrupt {
-            path: self.workspace.directory().into(),
-            offset_bytes: None,
-            what: format!("the set of document {document}"),
-            expected: "a segment with it".into(),
-            found: "none".into(),
+        let missing = || {
+            let what = format!("the set of document {document}");
+            Error::corrupt(self.workspace.directory(), what).expected("a segment with it", "none")
         };
         let after = self
             .segments

@@ -49,8 +49,11 @@ mod batch;
 mod indexed;
 mod stored;
 
+use crate::Result;
 use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::error::refuse;
 use crate::base::ids::{FingerprintKind, Key, Threshold};
+use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -62,10 +65,8 @@ use crate::text::parse::{Parser, TokenKind};
 use crate::text::read::{
     Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
 };
-use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -151,25 +152,17 @@ pub struct Match {
     pub keys: u64,
 }
 
-/// Why a document is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Why {
-    /// Its canonical document is identical to the query's.
-    Exact,
-    /// It reaches the criterion.
-    Near,
-    /// It only contains enough of the query ([`QueryConfig::containing`]).
-    Contains,
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Why::Exact => "exact",
-            Why::Near => "near",
-            Why::Contains => "contains",
-        })
+keywords! {
+    /// Why a document is listed.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Why {
+        /// Its canonical document is identical to the query's.
+        Exact = "exact",
+        /// It reaches the criterion.
+        Near = "near",
+        /// It only contains enough of the query ([`QueryConfig::containing`]).
+        Contains = "contains",
     }
 }
 
@@ -238,10 +231,7 @@ pub fn run(
     mut reply: impl FnMut(Reply) -> Result<()>,
 ) -> Result<QueryStats> {
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
-        return Err(Error::StageMissing {
-            path: base.directory().into(),
-            stage: "ingest",
-        });
+        return Err(base.missing("ingest"));
     }
     let mut asking = Asking {
         inputs,
@@ -345,13 +335,9 @@ impl Asking<'_> {
     ) -> Result<QueryStats> {
         let context = self.context;
         if config.criterion.measure == Measure::S4 {
-            return Err(Error::BadParameter {
-                name: "score",
-                given: Measure::S4.to_string(),
-                limit: "it weights each shared key by the documents of the collection that have \
-                        it, and a query is not one of them; use s3"
-                    .into(),
-            });
+            let limit = "it weights each shared key by the documents of the collection that have \
+                        it, and a query is not one of them; use s3";
+            return refuse("score", Measure::S4, limit);
         }
         let documents = Catalogue::stats(workspace)?.documents;
         let mut batch = QueryBatch::<K>::new(workspace, config)?;
@@ -396,7 +382,7 @@ impl Asking<'_> {
             .inputs
             .iter()
             .map(|i| i.identity.as_ref().map(|f| f.size));
-        context.progress.start(STAGE, Unit::Bytes, sizes.sum());
+        context.start(STAGE, Unit::Bytes, sizes.sum());
         let mut asking = Batches {
             batch,
             context,

@@ -118,15 +118,13 @@ fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
         .find(|(_, a, b, counts)| *counts && a != b);
     match differs {
         None => Ok(()),
-        Some((flag, a, b, _)) => Err(Error::BadParameter {
-            name: "to",
-            given: to.directory().display().to_string(),
-            limit: format!(
+        Some((flag, a, b, _)) => Err(Error::parameter("to", to.directory().display()).because(
+            format!(
                 "it was made with --{flag} {b}, and {} with --{flag} {a}; make both with the same \
                  --{flag}",
                 from.directory().display()
             ),
-        }),
+        )),
     }
 }
 
@@ -160,7 +158,7 @@ impl Asking<'_> {
         let room = || budget.memory.0.saturating_sub(fixed());
         let total = self.wanted.len() as u64;
         let unit = Unit::Count("documents");
-        context.progress.start(self.stage, unit, Some(total));
+        context.start(self.stage, unit, Some(total));
         let mut batch = QueryBatch::<K>::new(self.to, self.config)?;
         let mut answered = 0;
         let mut ask = |batch: &mut QueryBatch<K>| -> Result<()> {

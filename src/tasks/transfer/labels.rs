@@ -79,11 +79,7 @@ impl Labels {
         }
         held.check(|| format!("{count} labels"))?;
         if count >= u64::from(u32::MAX) {
-            return Err(Error::TooMany {
-                what: "labels",
-                found: count,
-                most: u64::from(u32::MAX) - 1,
-            });
+            return Err(Error::too_many("labels", count, u64::from(u32::MAX) - 1));
         }
         let header = rows.header;
         let mut order: Vec<u32> = (0..judgements.all.len() as u32).collect();
@@ -386,7 +382,7 @@ impl Rows {
         }
     }
 
-    fn bad(&self, expected: &str, found: impl Into<String>) -> Error {
+    fn bad(&self, expected: &str, found: impl ToString) -> Error {
         match &self.from {
             Source::Lines(lines) => lines.bad(expected, found),
             Source::Table(table) => table.bad(expected, found),

@@ -77,7 +77,7 @@ impl Coding {
     pub(super) fn name(self) -> &'static str {
         match self {
             Coding::Standard(encoding) => encoding.name(),
-            Coding::Wide(wide) => wide.name(),
+            Coding::Wide(wide) => wide.text(),
         }
     }
 

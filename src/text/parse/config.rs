@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::base::keywords::stored_as_text;
 
 /// The unit into which a document's text is cut.
 ///
@@ -19,8 +20,7 @@ use crate::Error;
 /// assert_eq!("bytes:20".parse::<TokenKind>().unwrap().to_string(), "bytes:20");
 /// assert!("bytes:0".parse::<TokenKind>().is_err());
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenKind {
     /// Maximal runs of alphanumeric characters and their combining marks, lower-cased. An
     /// apostrophe inside a run is kept. Each Han, Hiragana or Katakana character is a token of its
@@ -68,19 +68,7 @@ impl FromStr for TokenKind {
     }
 }
 
-impl From<TokenKind> for String {
-    fn from(kind: TokenKind) -> String {
-        kind.to_string()
-    }
-}
-
-impl TryFrom<String> for TokenKind {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+stored_as_text!(TokenKind);
 
 /// Differences between characters that tokens leave out, beyond those that they always leave out.
 ///
@@ -89,8 +77,7 @@ impl TryFrom<String> for TokenKind {
 /// assert_eq!("compat".parse::<Fold>().unwrap().to_string(), "compat");
 /// assert!("diacritics".parse::<Fold>().is_err());
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fold {
     /// Characters and their compatibility forms (NFKC): ligatures, full width and half width,
     /// circled and superscript digits. A character whose form is more than one token is not folded.
@@ -127,19 +114,7 @@ impl FromStr for Fold {
     }
 }
 
-impl From<Fold> for String {
-    fn from(fold: Fold) -> String {
-        fold.to_string()
-    }
-}
-
-impl TryFrom<String> for Fold {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+stored_as_text!(Fold);
 
 /// The rule of tokens that this version follows ([`super`]).
 ///
@@ -225,14 +200,11 @@ impl ParseConfig {
     /// `BadParameter`.
     pub(crate) fn check(&self) -> crate::Result<()> {
         match self.tokens {
-            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::BadParameter {
-                name: "fold",
-                given: self.fold.to_string(),
-                limit: format!(
+            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::parameter("fold", self.fold)
+                .because(format!(
                     "--tokens {} takes the bytes as they are; use none",
                     self.tokens
-                ),
-            }),
+                ))),
             _ => Ok(()),
         }
     }

@@ -53,7 +53,7 @@ impl<'t> Cause<'t> {
 /// notice tells of U+FFFD in it.
 pub(super) fn of(text: &[u8], ascii: usize, told: bool) -> Option<String> {
     if let Some(wide) = Wide::of_evidence(text) {
-        return Some(format!("it has the zeros of {}", wide.name()));
+        return Some(format!("it has the zeros of {}", wide.text()));
     }
     let mut rest = &text[ascii..text.len().min(ascii + LOOK)];
     let (mut runs, mut characters, mut bytes) = (0, 0, 0);

@@ -1,7 +1,6 @@
 //! Parameters of reading: the format, the names of JSON fields, the limits.
 
 use std::fmt;
-use std::str::FromStr;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::fields::FieldPath;
 use super::frame_elements::LONGEST_NAME;
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
 
 /// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
 /// very repetitive text are not bombs, and 16 MiB fill no disk.
@@ -18,88 +19,34 @@ pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 /// stays below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
 
-/// The formats of input, as `--format` names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// TREC web bundles: GOV, GOV2, WT10G.
-    TrecWeb,
-    /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR, and also Reuters-21578.
-    TrecSgml,
-    /// Web archives: WARC 0.18 to 1.1, including WET.
-    Warc,
-    /// Web archives in the older formats ARC 1 and 2.
-    Arc,
-    /// JSON objects: one per line, one after the other, or in one array.
-    Jsonl,
-    /// Tables of text with a delimiter that the header shows: comma, tab, semicolon or bar.
-    Csv,
-    /// Tables of text with tabs.
-    Tsv,
-    /// Parquet files: each row is a document.
-    Parquet,
-    /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
-    Mbox,
-    /// Each file is one mail message.
-    Eml,
-    /// Each file is one document of plain text.
-    Text,
-    /// Each file is one document of markup.
-    Html,
-}
-
-impl Format {
-    /// All formats, in the order of the help text.
-    pub const ALL: [Format; 12] = [
-        Format::TrecWeb,
-        Format::TrecSgml,
-        Format::Warc,
-        Format::Arc,
-        Format::Jsonl,
-        Format::Csv,
-        Format::Tsv,
-        Format::Parquet,
-        Format::Mbox,
-        Format::Eml,
-        Format::Text,
-        Format::Html,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Format::TrecWeb => "trec-web",
-            Format::TrecSgml => "trec-sgml",
-            Format::Warc => "warc",
-            Format::Arc => "arc",
-            Format::Jsonl => "jsonl",
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::Parquet => "parquet",
-            Format::Mbox => "mbox",
-            Format::Eml => "eml",
-            Format::Text => "text",
-            Format::Html => "html",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.name() == text)
-            .ok_or_else(|| {
-                let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-                format!("`{text}` is not a format; use one of {}", names.join(", "))
-            })
+keywords! {
+    /// The formats of input, as `--format` names them.
+    #[derive(Hash)]
+    pub enum Format: "is not a format; use" {
+        /// TREC web bundles: GOV, GOV2, WT10G.
+        TrecWeb = "trec-web",
+        /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR, and also Reuters-21578.
+        TrecSgml = "trec-sgml",
+        /// Web archives: WARC 0.18 to 1.1, including WET.
+        Warc = "warc",
+        /// Web archives in the older formats ARC 1 and 2.
+        Arc = "arc",
+        /// JSON objects: one per line, one after the other, or in one array.
+        Jsonl = "jsonl",
+        /// Tables of text with a delimiter that the header shows: comma, tab, semicolon or bar.
+        Csv = "csv",
+        /// Tables of text with tabs.
+        Tsv = "tsv",
+        /// Parquet files: each row is a document.
+        Parquet = "parquet",
+        /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
+        Mbox = "mbox",
+        /// Each file is one mail message.
+        Eml = "eml",
+        /// Each file is one document of plain text.
+        Text = "text",
+        /// Each file is one document of markup.
+        Html = "html",
     }
 }
 
@@ -224,28 +171,17 @@ impl Default for ReadConfig {
 impl ReadConfig {
     /// Rejects limits that would allow no input at all, and empty field names.
     pub fn check(&self) -> crate::Result<()> {
-        let refuse = |name, given: String, limit: &str| {
-            Err(crate::Error::BadParameter {
-                name,
-                given,
-                limit: limit.into(),
-            })
-        };
         if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
-            return refuse(
-                "max-document",
-                self.max_document.to_string(),
-                "1 byte to 4GiB",
-            );
+            return refuse("max-document", self.max_document, "1 byte to 4GiB");
         }
         if self.max_ratio == 0 {
-            return refuse("max-ratio", self.max_ratio.to_string(), "1 or more");
+            return refuse("max-ratio", self.max_ratio, "1 or more");
         }
         if let Some(columns) = &self.columns
             && columns.split(',').any(|name| name.trim().is_empty())
         {
             let limit = "names, separated by commas";
-            return refuse("columns", columns.clone(), limit);
+            return refuse("columns", columns, limit);
         }
         const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
         if let Some(types) = &self.warc_type
@@ -254,17 +190,17 @@ impl ReadConfig {
                 .all(|kind| TYPES.split(',').any(|known| known == kind))
         {
             let limit = format!("some of {TYPES}, separated by commas");
-            return refuse("warc-type", types.clone(), &limit);
+            return refuse("warc-type", types, &limit);
         }
         if let Some(name) = &self.record {
             let odd = |c: char| c.is_whitespace() || "<>/=\"'&".contains(c);
             if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
                 let limit = "the name of an element, without brackets";
-                return refuse("record", name.clone(), limit);
+                return refuse("record", name, limit);
             }
             if let Some(format) = self.format.filter(|format| *format != Format::Html) {
                 let limit = format!("only markup has elements; leave out --format {format}");
-                return refuse("record", name.clone(), &limit);
+                return refuse("record", name, &limit);
             }
         }
         for (name, field) in [
@@ -282,7 +218,7 @@ impl ReadConfig {
                     "the path of a field, such as page.body or messages[role=user].content, with \
                      other names in double quotes: {what}"
                 );
-                return refuse(name, field.clone(), &limit);
+                return refuse(name, field, &limit);
             }
         }
         Ok(())

@@ -121,7 +121,7 @@ pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
         && Wide::of_mark(body).is_none()
         && let Some(wide) = Wide::of_evidence(body)
     {
-        return Some(format!("{} that is declared as {charset}", wide.name()));
+        return Some(format!("{} that is declared as {charset}", wide.text()));
     }
     let kind = binary_kind(body)?;
     Some(match head.mime() {

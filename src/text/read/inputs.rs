@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use super::record::Reason;
 use super::source::lasting;
 use crate::base::error::Error;
+use crate::base::error::refuse;
 use crate::store::disk::{self, SharedFile};
 use crate::store::workspace::{
     FileIdentity, InputEntry, OutputKind, Skipped, modified_ns, output_kind, refuse_remote,
@@ -102,6 +103,12 @@ impl InputFile {
         self.check(|| opened.metadata())
     }
 
+    /// The error of an input that has other records than when its documents were read.
+    pub(crate) fn changed(&self) -> Error {
+        let expected = "the documents that were read from it";
+        Error::input_changed(&self.path, expected, "other records")
+    }
+
     /// Checks by size and modification time that a file is still the file that was listed.
     ///
     /// This cannot detect a change that keeps the size and happens within one tick of the file
@@ -112,11 +119,7 @@ impl InputFile {
         };
         let expected = || format!("{} bytes", listed.size);
         let changed = |expected: String, found: String| {
-            Err(Error::InputChanged {
-                path: self.path.clone(),
-                expected,
-                found,
-            })
+            Err(Error::input_changed(&self.path, expected, found))
         };
         match now() {
             Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", &self.path)),
@@ -265,14 +268,10 @@ pub(crate) fn list_outside(
         };
         if metadata.is_dir() {
             if !selection.read_outputs && output_kind(argument)? == Some(OutputKind::Run) {
-                return Err(Error::BadParameter {
-                    name: "INPUT",
-                    given: argument.display().to_string(),
-                    limit: "it is an output directory of lookalike; give the inputs that it was \
+                let limit = "it is an output directory of lookalike; give the inputs that it was \
                             made from (dedup uses its pairs with --from), or add --read-outputs \
-                            to read its files as documents"
-                        .into(),
-                });
+                            to read its files as documents";
+                return refuse("INPUT", argument.display(), limit);
             }
             walk.directory(argument, argument)?;
         } else {
@@ -339,10 +338,8 @@ fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
     for glob in globs {
         set.add(glob.clone());
     }
-    set.build().map_err(|error| Error::BadParameter {
-        name,
-        given: error.glob().unwrap_or("GLOB").into(),
-        limit: error.kind().to_string(),
+    set.build().map_err(|error| {
+        Error::parameter(name, error.glob().unwrap_or("GLOB")).because(error.kind().to_string())
     })
 }
 

@@ -81,14 +81,8 @@ impl Lines {
     }
 
     /// An error in the current line.
-    pub(crate) fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line: self.number,
-            expected: expected.into(),
-            found: found.into(),
-            hint: "",
-        }
+    pub(crate) fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
+        Error::bad_line(&self.path, self.number, expected, found)
     }
 }
 

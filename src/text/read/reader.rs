@@ -779,7 +779,7 @@ impl RecordReader {
         let replaced = sink.offset()? + sink.length() > first.to
             && memchr::memmem::find(sink.held(), "\u{fffd}".as_bytes()).is_some();
         replaced.then(|| {
-            let (name, at) = (wide.wide().name(), first.from);
+            let (name, at) = (wide.wide().text(), first.from);
             let detail = format!("{name} by its first bytes, but byte {at} of the file is not");
             (Reason::InvalidBytes, detail)
         })

@@ -10,6 +10,7 @@ use super::elements::Prolog;
 use super::fields::LIST;
 use super::pieces::Origin;
 use super::table::Table;
+use crate::base::keywords::keywords;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which
 /// are decoded to UTF-8 if the file is in UTF-16 or UTF-32.
@@ -170,130 +171,88 @@ impl<'a> RawDocument<'a> {
     }
 }
 
-/// Why a record was rejected, or a warning about a record that is used.
-///
-/// [`Reason::text`] gives the text that appears under `reason` in `rejects.jsonl` and in the
-/// ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Reason {
-    // Reasons that concern the whole file, or the rest of it.
-    /// The file could not be opened or read.
-    Unreadable,
-    /// The file is empty.
-    EmptyFile,
-    /// Neither text nor a known container.
-    BinaryFile,
-    /// The compressed stream is damaged from here on.
-    CorruptCompression,
-    /// The compressed stream ends too early.
-    TruncatedCompression,
-    /// The stream expands by more than `--max-ratio` decompressed bytes per compressed byte.
-    DecompressionBomb,
-    /// The decompressor needs more memory than the limit.
-    DecompressorMemory,
-    /// A format that is recognised but not supported.
-    UnsupportedFormat,
-    /// Neither a file nor a directory: a FIFO, socket or device.
-    NotAFile,
-    /// The content does not have the format given by `--format`.
-    WrongFormat,
-    /// No element has the name given by `--record`.
-    NoRecords,
-    // Reasons that concern one record.
-    /// The record is larger than `--max-document`.
-    TooLarge,
-    /// A record that begins but does not end.
-    NotClosed,
-    /// A record cut off by the end of the file.
-    Truncated,
-    /// No docno. As a warning: `FILE:RECORD` is used.
-    MissingDocno,
-    /// No text field.
-    MissingText,
-    /// Not valid JSON.
-    BadJson,
-    /// The footer, a page or a value of a Parquet file is damaged.
-    BadParquet,
-    /// The record header cannot be parsed.
-    BadHeader,
-    /// The HTTP header cannot be parsed.
-    BadHttp,
-    /// An HTTP status other than 2xx.
-    HttpStatus,
-    /// The content type or the bytes show that the body is not text (an image, for example).
-    NotText,
-    /// Bytes between records that belong to no record.
-    StrayBytes,
-    /// A row of a table that is not closed, or has more cells than the table has columns. As a
-    /// warning: it has fewer.
-    BadRow,
-    // Warnings: the document is used.
-    /// The record states a wrong length; the true boundary was found.
-    WrongLength,
-    /// The body is declared as chunked but is not, or its chunks are broken.
-    BadChunks,
-    /// The body is declared as compressed but is not, or its stream is broken.
-    BadContentEncoding,
-    /// The declared charset is unknown, or the bytes are not valid in it.
-    WrongCharset,
-    /// Bytes that are invalid in the charset were replaced by U+FFFD.
-    InvalidBytes,
-    /// Another document has the same docno.
-    DuplicateDocno,
-    /// The path is not UTF-8; its bytes were escaped in the docno.
-    OddPath,
-    /// An HTTP or record header line was skipped.
-    OddHeader,
-    /// A file that was read as one document looks as if it had several.
-    PerhapsSeveral,
-    /// The text looks as if it had been decoded from another charset than its own.
-    DoubtfulText,
-    /// The document has no words that could be compared, so it duplicates nothing.
-    NotComparable,
-}
-
-impl Reason {
-    /// The text for `rejects.jsonl` and the ledger.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Reason::Unreadable => "cannot be read",
-            Reason::EmptyFile => "empty file",
-            Reason::BinaryFile => "binary file",
-            Reason::CorruptCompression => "compressed stream damaged",
-            Reason::TruncatedCompression => "compressed stream cut off",
-            Reason::DecompressionBomb => "decompression ratio above --max-ratio",
-            Reason::DecompressorMemory => "decompressor needs too much memory",
-            Reason::UnsupportedFormat => "format not supported",
-            Reason::NotAFile => "not a regular file",
-            Reason::WrongFormat => "not in the format given by --format",
-            Reason::NoRecords => "no element given by --record",
-            Reason::TooLarge => "larger than --max-document",
-            Reason::NotClosed => "DOC not closed",
-            Reason::Truncated => "record cut off",
-            Reason::MissingDocno => "no docno",
-            Reason::MissingText => "no text field",
-            Reason::BadJson => "not valid JSON",
-            Reason::BadParquet => "Parquet file damaged",
-            Reason::BadHeader => "record header not readable",
-            Reason::BadHttp => "HTTP header not readable",
-            Reason::HttpStatus => "HTTP status not 2xx",
-            Reason::NotText => "not text",
-            Reason::StrayBytes => "bytes between records",
-            Reason::BadRow => "row does not fit its table",
-            Reason::WrongLength => "wrong length stated",
-            Reason::BadChunks => "chunked encoding broken",
-            Reason::BadContentEncoding => "content encoding broken",
-            Reason::WrongCharset => "wrong charset declared",
-            Reason::InvalidBytes => "invalid bytes replaced",
-            Reason::DuplicateDocno => "docno not unique",
-            Reason::OddPath => "path not UTF-8",
-            Reason::OddHeader => "header line passed over",
-            Reason::PerhapsSeveral => "perhaps several documents",
-            Reason::DoubtfulText => "text looks wrongly decoded",
-            Reason::NotComparable => "text not comparable",
-        }
+keywords! {
+    /// Why a record was rejected, or a warning about a record that is used.
+    ///
+    /// [`Reason::text`] gives the text that appears under `reason` in `rejects.jsonl` and in the
+    /// ledger.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum Reason {
+        // Reasons that concern the whole file, or the rest of it.
+        /// The file could not be opened or read.
+        Unreadable = "cannot be read",
+        /// The file is empty.
+        EmptyFile = "empty file",
+        /// Neither text nor a known container.
+        BinaryFile = "binary file",
+        /// The compressed stream is damaged from here on.
+        CorruptCompression = "compressed stream damaged",
+        /// The compressed stream ends too early.
+        TruncatedCompression = "compressed stream cut off",
+        /// The stream expands by more than `--max-ratio` decompressed bytes per compressed byte.
+        DecompressionBomb = "decompression ratio above --max-ratio",
+        /// The decompressor needs more memory than the limit.
+        DecompressorMemory = "decompressor needs too much memory",
+        /// A format that is recognised but not supported.
+        UnsupportedFormat = "format not supported",
+        /// Neither a file nor a directory: a FIFO, socket or device.
+        NotAFile = "not a regular file",
+        /// The content does not have the format given by `--format`.
+        WrongFormat = "not in the format given by --format",
+        /// No element has the name given by `--record`.
+        NoRecords = "no element given by --record",
+        // Reasons that concern one record.
+        /// The record is larger than `--max-document`.
+        TooLarge = "larger than --max-document",
+        /// A record that begins but does not end.
+        NotClosed = "DOC not closed",
+        /// A record cut off by the end of the file.
+        Truncated = "record cut off",
+        /// No docno. As a warning: `FILE:RECORD` is used.
+        MissingDocno = "no docno",
+        /// No text field.
+        MissingText = "no text field",
+        /// Not valid JSON.
+        BadJson = "not valid JSON",
+        /// The footer, a page or a value of a Parquet file is damaged.
+        BadParquet = "Parquet file damaged",
+        /// The record header cannot be parsed.
+        BadHeader = "record header not readable",
+        /// The HTTP header cannot be parsed.
+        BadHttp = "HTTP header not readable",
+        /// An HTTP status other than 2xx.
+        HttpStatus = "HTTP status not 2xx",
+        /// The content type or the bytes show that the body is not text (an image, for example).
+        NotText = "not text",
+        /// Bytes between records that belong to no record.
+        StrayBytes = "bytes between records",
+        /// A row of a table that is not closed, or has more cells than the table has columns. As a
+        /// warning: it has fewer.
+        BadRow = "row does not fit its table",
+        // Warnings: the document is used.
+        /// The record states a wrong length; the true boundary was found.
+        WrongLength = "wrong length stated",
+        /// The body is declared as chunked but is not, or its chunks are broken.
+        BadChunks = "chunked encoding broken",
+        /// The body is declared as compressed but is not, or its stream is broken.
+        BadContentEncoding = "content encoding broken",
+        /// The declared charset is unknown, or the bytes are not valid in it.
+        WrongCharset = "wrong charset declared",
+        /// Bytes that are invalid in the charset were replaced by U+FFFD.
+        InvalidBytes = "invalid bytes replaced",
+        /// Another document has the same docno.
+        DuplicateDocno = "docno not unique",
+        /// The path is not UTF-8; its bytes were escaped in the docno.
+        OddPath = "path not UTF-8",
+        /// An HTTP or record header line was skipped.
+        OddHeader = "header line passed over",
+        /// A file that was read as one document looks as if it had several.
+        PerhapsSeveral = "perhaps several documents",
+        /// The text looks as if it had been decoded from another charset than its own.
+        DoubtfulText = "text looks wrongly decoded",
+        /// The document has no words that could be compared, so it duplicates nothing.
+        NotComparable = "text not comparable",
     }
 }
 

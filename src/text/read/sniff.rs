@@ -6,6 +6,7 @@ use super::frame_mbox::begins_message;
 use super::frame_trec::Tag;
 use super::mail;
 use super::source::compression_of;
+use crate::base::keywords::keywords;
 use crate::base::wide::{Wide, WideDecoder};
 
 /// The byte order mark of UTF-8.
@@ -134,7 +135,7 @@ fn wide_kind(wide: Wide, bytes: &[u8]) -> Option<String> {
     let is_odd = |c: &char| *c == char::REPLACEMENT_CHARACTER || (*c < ' ' && is_control(*c as u8));
     let (odd, all) = (text.chars().filter(is_odd).count(), text.chars().count());
     (odd * 10 > all).then(|| {
-        let name = wide.name();
+        let name = wide.text();
         format!("it begins like {name}, and {odd} of the first {all} characters are not text")
     })
 }
@@ -175,39 +176,21 @@ pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     }
 }
 
-/// The format of an input: what its records are cut by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Container {
-    Trec,
-    Reuters,
-    Warc,
-    Arc,
-    Json,
-    Mbox,
-    Mail,
-    Table,
-    Parquet,
-    /// Markup that is split at the elements of one name.
-    Elements,
-    Plain,
-}
-
-impl Container {
-    /// The name of the format, for messages.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Container::Trec => "TREC",
-            Container::Reuters => "Reuters-21578",
-            Container::Warc => "WARC",
-            Container::Arc => "ARC",
-            Container::Json => "JSON",
-            Container::Mbox => "mbox",
-            Container::Mail => "mail",
-            Container::Table => "CSV or TSV",
-            Container::Parquet => "Parquet",
-            Container::Elements => "markup split by --record",
-            Container::Plain => "text or HTML",
-        }
+keywords! {
+    /// The format of an input: what its records are cut by.
+    pub(crate) enum Container {
+        Trec = "TREC",
+        Reuters = "Reuters-21578",
+        Warc = "WARC",
+        Arc = "ARC",
+        Json = "JSON",
+        Mbox = "mbox",
+        Mail = "mail",
+        Table = "CSV or TSV",
+        Parquet = "Parquet",
+        /// Markup that is split at the elements of one name.
+        Elements = "markup split by --record",
+        Plain = "text or HTML",
     }
 }
 

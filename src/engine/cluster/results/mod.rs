@@ -9,6 +9,7 @@ mod rejects;
 mod tables;
 
 use crate::base::budget::ByteSize;
+use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined};
@@ -38,36 +39,15 @@ const FIXED_BYTES: u64 = 12 << 20;
 const LEAST_SORT_BYTES: u64 = 1 << 20;
 const MOST_SORT_BYTES: u64 = 1 << 30;
 
-/// What is written beside the text files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResultFormat {
-    /// Nothing.
-    #[default]
-    Tsv,
-    /// The same as Parquet files ([`TABLE_FILES`]).
-    Parquet,
-}
-
-impl std::fmt::Display for ResultFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ResultFormat::Tsv => "tsv",
-            ResultFormat::Parquet => "parquet",
-        })
-    }
-}
-
-impl std::str::FromStr for ResultFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "tsv" => Ok(ResultFormat::Tsv),
-            "parquet" => Ok(ResultFormat::Parquet),
-            _ => Err(format!(
-                "`{text}` is not a value of --results; use tsv or parquet"
-            )),
-        }
+keywords! {
+    /// What is written beside the text files.
+    #[derive(Default)]
+    pub enum ResultFormat: "is not a value of --results; use" {
+        /// Nothing.
+        #[default]
+        Tsv = "tsv",
+        /// The same as Parquet files ([`TABLE_FILES`]).
+        Parquet = "parquet",
     }
 }
 
@@ -102,14 +82,7 @@ pub struct ClusterStats {
 
 /// Writes the result files, unless complete files of these pairs exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let pairs = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .ok_or_else(|| missing("join"))?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
     if exist(workspace, &digest) {
         return Ok(());
@@ -123,9 +96,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let memory = sort_memory(workspace, config.measure, 0, context)?;
     let formatters = formatters(memory, context);
     let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
+    context.start(STAGE, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let components = Components::new(workspace, &mut stats, context)?;

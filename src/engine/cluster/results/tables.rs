@@ -5,13 +5,13 @@
 //! them in a record of its own, so that text files and tables can be made again one without the
 //! other.
 
+use crate::Result;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{PairsEntry, sizes_of_pairs};
 use crate::store::disk;
 use crate::store::table::TABLE_BYTES;
 use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::clusters_table;
@@ -43,14 +43,7 @@ impl StageRecord for TablesEntry {
 
 /// Writes the tables, unless complete tables of these pairs exist.
 pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let pairs = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .ok_or_else(|| missing("join"))?;
+    let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, config) = (pairs.digest.clone(), pairs.config);
     let complete = |file| check_file(workspace.directory(), file).is_ok();
     let tables = workspace.manifest.get::<TablesEntry>();
@@ -63,9 +56,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let memory = sort_memory(workspace, config.measure, TABLE_BYTES, context)?;
-    context
-        .progress
-        .start(TABLES, Unit::Count("documents"), Some(documents));
+    context.start(TABLES, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let rows = PairRows::new(workspace, config, (&names, &sampled));

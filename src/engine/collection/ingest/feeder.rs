@@ -158,11 +158,8 @@ impl<'a> Feeder<'a> {
     fn skip(&mut self, from: Cursor) -> Result<()> {
         let input = &self.inputs[from.file as usize];
         if input.identity.is_none() && input.path == Path::new("-") {
-            return Err(Error::InputChanged {
-                path: "-".into(),
-                expected: "been read in part".into(),
-                found: "nothing that could be read again: it is standard input".into(),
-            });
+            let found = "nothing that could be read again: it is standard input";
+            return Err(Error::input_changed("-", "been read in part", found));
         }
         let mut reader = self.open(input)?;
         let mut batch = Batch::default();
@@ -174,11 +171,12 @@ impl<'a> Feeder<'a> {
             let more = reader.0.next_into(&mut batch);
             failed(&reader.0, input)?;
             if !more {
-                return Err(Error::InputChanged {
-                    path: input.path.clone(),
-                    expected: format!("{} records or more", from.event),
-                    found: format!("{}", self.cursor.event),
-                });
+                let expected = format!("{} records or more", from.event);
+                return Err(Error::input_changed(
+                    &input.path,
+                    expected,
+                    self.cursor.event,
+                ));
             }
             self.cursor.event += 1;
         }

@@ -146,7 +146,7 @@ pub fn run<K: Key>(
         .iter()
         .map(|i| i.identity.as_ref().map(|f| f.size))
         .sum();
-    context.progress.start(STAGE, Progressing::Bytes, total);
+    context.start(STAGE, Progressing::Bytes, total);
     let mut damaged: Vec<Damaged> = Vec::new();
     loop {
         let known = Known {

@@ -216,14 +216,10 @@ impl<'a> Reread<'a> {
     /// A document is not in its place.
     pub fn changed(&self, document: &DocumentRecord) -> Error {
         let input = self.inputs.get(document.file as usize);
-        Error::InputChanged {
-            path: input.map(|input| input.path.clone()).unwrap_or_default(),
-            expected: format!(
-                "had the document {} at offset {}",
-                document.docno, document.offset
-            ),
-            found: "something else there".into(),
-        }
+        let path = input.map(|input| input.path.clone()).unwrap_or_default();
+        let DocumentRecord { docno, offset, .. } = document;
+        let expected = format!("had the document {docno} at offset {offset}");
+        Error::input_changed(path, expected, "something else there")
     }
 }
 

@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
@@ -27,6 +27,7 @@ use super::writer::{Committer, SegmentsWriter};
 use crate::base::ids::Key;
 use crate::base::progress::{Context, caught};
 use crate::base::threads;
+use crate::base::threads::lock;
 use crate::engine::collection::CollectionConfig;
 use crate::store::disk;
 use crate::store::workspace::Workspace;
@@ -80,10 +81,6 @@ struct Order {
     next: u64,
     waiting: HashMap<u64, Done>,
     writing: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<K: Key> InOrder<'_, '_, K> {

@@ -3,6 +3,7 @@
 
 use crate::base::ids::Key;
 use crate::base::rate::Rate;
+use crate::base::threads::lock;
 use crate::engine::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
     SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
@@ -13,7 +14,7 @@ use crate::text::parse::TokenKind;
 use crate::text::read::{Batch, Interpreted, Reason, Record, interpret};
 use crate::{Error, Result};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::shares::Shares;
 use super::stats::SegmentStats;
@@ -66,10 +67,6 @@ struct Waiting {
     committing: bool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<'a> Committer<'a> {
     pub(super) fn new(workspace: &'a mut Workspace) -> Committer<'a> {
         Committer {
@@ -102,11 +99,7 @@ impl<'a> Committer<'a> {
             };
             let found = documents(segments(&workspace.manifest)) + documents(&new);
             if found > MOST_DOCUMENTS {
-                return Err(Error::TooMany {
-                    what: "documents",
-                    found,
-                    most: MOST_DOCUMENTS,
-                });
+                return Err(Error::too_many("documents", found, MOST_DOCUMENTS));
             }
             let bytes = new.iter().map(SegmentEntry::bytes).sum();
             for segment in new {
@@ -182,10 +175,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                 stats: SegmentStats::default(),
             });
         }
-        self.open.as_mut().ok_or(Error::StageMissing {
-            path: DIRECTORY.into(),
-            stage: STAGE,
-        })
+        self.open.as_mut().ok_or(Error::no_stage(DIRECTORY, STAGE))
     }
 
     pub(super) fn push(&mut self, done: Done) -> Result<()> {
@@ -288,10 +278,8 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                     open.fingerprints.put_keys(&set, &mut self.scratch)?;
                 }
             }
-            document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
-                what: "shingles in a document",
-                found: shingles,
-                most: u32::MAX.into(),
+            document.shingles = u32::try_from(shingles).map_err(|_| {
+                Error::too_many("shingles in a document", shingles, u32::MAX.into())
             })?;
             if let Some(open) = &mut self.open {
                 if stored {

@@ -7,14 +7,14 @@
 //! looked up in its order.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::Result;
 use crate::base::budget::ByteSize;
-use crate::base::error::Error;
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
+use crate::base::threads::{lock, unlocked};
 use crate::base::workers::in_order;
 use crate::engine::collection::{self, Catalogue, SetReader};
 use crate::engine::index::{Index, IndexSearcher};
@@ -68,11 +68,7 @@ pub(super) fn run<K: Key>(
     before: u32,
     memory: u64,
 ) -> Result<()> {
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "index",
-    };
-    let index = Index::open::<K>(workspace)?.ok_or_else(missing)?;
+    let index = Index::open::<K>(workspace)?.ok_or_else(|| workspace.missing("index"))?;
     let tables = (memory / 8).min(MOST_TABLES);
     let own = collection::segments(&workspace.manifest).iter();
     let own = own.filter(|segment| segment.first_document >= before);
@@ -82,15 +78,11 @@ pub(super) fn run<K: Key>(
         .filtering(keys / KEYS_OF_LOOK_UP, tables)?;
     let context = join.context;
     let threads = context.budget.threads;
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let all = join.sampled.documents() as u64;
     let new = all.saturating_sub(before.into());
     let unit = Unit::Count("added documents");
-    context.progress.start(STAGE, unit, Some(new));
+    context.start(STAGE, unit, Some(new));
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
     let together = index.bytes_read();
@@ -156,14 +148,11 @@ pub(super) fn run<K: Key>(
         },
         |task: Task, pass| {
             disk::point("added: worker");
-            let taken = searches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop();
+            let taken = lock(&searches).pop();
             let mut search: IndexSearcher = taken.unwrap_or_default();
             let of = (join, against, most as usize);
             look_up::<K>(&index, of, &task, &mut search, pass)?;
-            let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut searches = lock(&searches);
             searches.push(search);
             Ok(())
         },
@@ -171,9 +160,7 @@ pub(super) fn run<K: Key>(
     )?;
     out.spill()?;
     let (runs, number) = (out.runs, out.number);
-    let searches = searches
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let searches = unlocked(searches);
     let added = progress.stats.added.get_or_insert_default();
     added.documents = looked_up;
     added.look_ups = searches.iter().map(|search| search.look_ups).sum();

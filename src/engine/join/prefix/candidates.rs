@@ -4,6 +4,7 @@ use crate::Result;
 use crate::base::ids::Key;
 use crate::base::progress::joined_all;
 use crate::base::threads;
+use crate::base::threads::lock;
 use crate::base::union_find::SharedUnionFind;
 use crate::engine::collection::{Catalogue, Column, MappedSets};
 use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
@@ -112,7 +113,7 @@ impl<T> InTurn<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits for the turn of block `sequence`. Returns `None` if a thread with an earlier block
@@ -212,15 +213,8 @@ pub(super) fn run<K: Key>(
             .collect();
         joined_all(STAGE, workers)
     })?;
-    let numbers = *shared
-        .numbers
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    let mut progress = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .cloned()
-        .unwrap_or_default();
+    let numbers = *lock(&shared.numbers);
+    let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let stats = progress.stats.prefix.get_or_insert_default();
     let mut runs = Vec::new();
     for (found, written) in results {
@@ -337,7 +331,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::<K>::default());
         loop {
             let next = {
-                let mut source = shared.source.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut source = lock(&shared.source);
                 source.take(&mut packed)?
             };
             let Some(sequence) = next else { break };
@@ -358,7 +352,7 @@ impl<'a, K: Key> Worker<'a, K> {
                 break;
             };
             self.pair()?;
-            let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = lock(&shared.done);
             *done += packed.entries() as u64;
             shared.join.context.progress.at(*done);
         }
@@ -681,10 +675,7 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         let shared = self.shared;
         let number = {
-            let mut numbers = shared
-                .numbers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut numbers = lock(&shared.numbers);
             *numbers += 1;
             *numbers
         };

@@ -110,12 +110,9 @@ impl<'a> Settling<'a> {
         let measured = self.join.sampled.measured_at(level, document);
         let shared: u64 = profile.iter().map(|&n| u64::from(n)).sum();
         let singles = u64::from(size).checked_sub(shared);
-        let singles = singles.ok_or_else(|| Error::Corrupt {
-            path: self.postings.clone(),
-            offset_bytes: None,
-            what: format!("fingerprints of document {document} in the postings"),
-            expected: format!("at most {size}"),
-            found: shared.to_string(),
+        let singles = singles.ok_or_else(|| {
+            let what = format!("fingerprints of document {document} in the postings");
+            Error::corrupt(&self.postings, what).expected(format!("at most {size}"), shared)
         })?;
         self.round.documents += 1;
         self.round.entries += shared;

@@ -69,6 +69,7 @@ pub mod cutoff;
 mod distinct;
 pub mod verify;
 
+use crate::Result;
 use crate::base::budget::{ByteSize, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
@@ -79,7 +80,6 @@ use crate::engine::merge::PostingsEntry;
 use crate::engine::sample::{SampleEntry, Sampled};
 use crate::engine::sort::RunEntry;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{JoinConfig, STAGE, list};
@@ -137,12 +137,8 @@ pub(super) fn run<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: "sample",
-    };
-    let levels = sample.ok_or_else(missing)?.sizes.len();
+    let sample = workspace.record::<SampleEntry>("sample")?;
+    let levels = sample.sizes.len();
     let postings = workspace.manifest.get::<PostingsEntry>();
     let longest = postings.map_or(0, |postings| postings.stats.longest);
     let extent = Catalogue::extent(workspace)?;
@@ -227,7 +223,5 @@ struct Joining<'a> {
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
-    context
-        .progress
-        .start(STAGE, Unit::Count("posting entries"), entries);
+    context.start(STAGE, Unit::Count("posting entries"), entries);
 }

@@ -106,13 +106,10 @@ impl<'a> Verifier<'a> {
         let expected = sampled.at(level, document);
         let found = slice.len() / K::BYTES;
         if found != expected as usize {
-            return Err(Error::Corrupt {
-                path: sampled.file(level).into(),
-                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
-                what: format!("size of the sample of document {document}"),
-                expected: found.to_string(),
-                found: expected.to_string(),
-            });
+            let what = format!("size of the sample of document {document}");
+            return Err(Error::corrupt(sampled.file(level), what)
+                .at(HEADER_BYTES as u64 + u64::from(document) * 4)
+                .expected(found, expected));
         }
         Ok(slice)
     }
@@ -143,7 +140,6 @@ pub(super) fn run<K: Key>(
     )?;
     let total: u64 = candidates.iter().map(|run| run.part.records).sum();
     join.context
-        .progress
         .start(STAGE, Unit::Count("candidates"), Some(total));
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
@@ -220,13 +216,8 @@ impl Verifying<'_, '_> {
         if (document as usize) < documents {
             return Ok(());
         }
-        Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: None,
-            what: "a document in a run of pairs".into(),
-            expected: format!("a number below {documents}"),
-            found: document.to_string(),
-        })
+        Err(Error::corrupt(path, "a document in a run of pairs")
+            .expected(format!("a number below {documents}"), document))
     }
 
     /// Verifies all distinct candidates and writes the pairs in order.
@@ -352,12 +343,7 @@ impl Verifying<'_, '_> {
 
     /// Commits the pairs found so far. All candidates up to `done` are verified.
     fn commit(&mut self, done: u64) -> Result<()> {
-        let mut progress = self
-            .workspace
-            .manifest
-            .get::<JoinProgress>()
-            .cloned()
-            .unwrap_or_default();
+        let mut progress = self.workspace.manifest.get_or_default::<JoinProgress>();
         if let Some(run) = self.run.take() {
             let part = run.finish()?;
             progress.stats.runs += 1;

@@ -12,28 +12,21 @@ use serde::de::{
 
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
+use crate::base::keywords::keywords;
 use crate::store::disk::READ_BUFFER;
 use crate::tasks::evaluate::lines::Table;
 use crate::text::read::Decompressed;
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
 
-/// The role of a document in its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum MemberKind {
-    Representative,
-    Exact,
-    Near,
-}
-
-impl MemberKind {
-    pub fn text(self) -> &'static str {
-        match self {
-            MemberKind::Representative => "representative",
-            MemberKind::Exact => "exact",
-            MemberKind::Near => "near",
-        }
+keywords! {
+    /// The role of a document in its cluster.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub(super) enum MemberKind {
+        Representative = "representative",
+        Exact = "exact",
+        Near = "near",
     }
 }
 
@@ -123,13 +116,8 @@ impl Clusters {
                 if error.is_io() {
                     return Err(Error::io("read", path)(error.into()));
                 }
-                return Err(Error::BadLine {
-                    path: path.into(),
-                    line: error.line() as u64,
-                    expected: "a cluster as an object with id, representative and members".into(),
-                    found: error.to_string(),
-                    hint: "",
-                });
+                let expected = "a cluster as an object with id, representative and members";
+                return Err(Error::bad_line(path, error.line() as u64, expected, error));
             }
         }
     }
@@ -160,14 +148,9 @@ impl Clusters {
             .get(&member.cluster)
             .map_or("", String::as_str);
         if docno.is_empty() || docno.contains(|c: char| c.is_ascii_whitespace()) {
-            return Err(Error::BadLine {
-                path: self.path.clone(),
-                line: u64::from(member.cluster) + 1,
-                expected: "a representative whose docno can stand in qrels, without white space"
-                    .into(),
-                found: shorten(docno.as_bytes()),
-                hint: "",
-            });
+            let expected = "a representative whose docno can stand in qrels, without white space";
+            let (line, found) = (u64::from(member.cluster) + 1, shorten(docno.as_bytes()));
+            return Err(Error::bad_line(&self.path, line, expected, found));
         }
         Ok(Some(docno))
     }

@@ -84,7 +84,7 @@ impl Lines {
     }
 
     /// An error in the current line.
-    pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+    pub fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
         self.lines.bad(expected, found)
     }
 }
@@ -203,11 +203,11 @@ impl Judgements {
         }
         held.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
-            return Err(Error::TooMany {
-                what: "judgements",
-                found: count,
-                most: u64::from(u32::MAX) - 1,
-            });
+            return Err(Error::too_many(
+                "judgements",
+                count,
+                u64::from(u32::MAX) - 1,
+            ));
         }
         judgements.settle(path)?;
         Ok(judgements)

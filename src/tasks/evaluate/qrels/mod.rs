@@ -161,10 +161,7 @@ impl Source {
         let results = pipeline::look(path)?;
         let results = results
             .get::<ResultsEntry>()
-            .ok_or_else(|| Error::StageMissing {
-                path: path.into(),
-                stage: "cluster",
-            })?;
+            .ok_or_else(|| Error::no_stage(path, "cluster"))?;
         let names = ["clusters.jsonl", "documents.tsv", "exact-duplicates.tsv"];
         for file in &results.files {
             if names.contains(&file.name.as_str()) {

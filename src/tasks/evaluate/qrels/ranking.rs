@@ -129,9 +129,5 @@ pub(super) fn thin(
 }
 
 fn changed(path: &Path, lines: u64, found: &str) -> Error {
-    Error::InputChanged {
-        path: path.into(),
-        expected: counted(lines, "line"),
-        found: found.into(),
-    }
+    Error::input_changed(path, counted(lines, "line"), found)
 }

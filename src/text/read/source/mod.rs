@@ -30,6 +30,7 @@ use super::lzw::Lzw;
 use super::record::Reason;
 use super::stream::STEP;
 use crate::Error;
+use crate::base::keywords::keywords;
 use crate::base::wide::{self, Wide, WideDecoder};
 use crate::store::disk::SharedFile;
 
@@ -105,34 +106,16 @@ pub(crate) fn lasting(error: &io::Error) -> bool {
     error.raw_os_error().is_none() || kinds.contains(&error.kind())
 }
 
-/// The compression of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Codec {
-    None,
-    Gzip,
-    Bzip2,
-    Xz,
-    Zstd,
-    /// compress(1), `.Z`.
-    Lzw,
-}
-
-impl Codec {
-    fn name(self) -> &'static str {
-        match self {
-            Codec::None => "file",
-            Codec::Gzip => "gzip",
-            Codec::Bzip2 => "bzip2",
-            Codec::Xz => "xz",
-            Codec::Zstd => "zstd",
-            Codec::Lzw => "compress (.Z)",
-        }
-    }
-}
-
-impl std::fmt::Display for Codec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+keywords! {
+    /// The compression of a file.
+    pub(crate) enum Codec {
+        None = "file",
+        Gzip = "gzip",
+        Bzip2 = "bzip2",
+        Xz = "xz",
+        Zstd = "zstd",
+        /// compress(1), `.Z`.
+        Lzw = "compress (.Z)",
     }
 }
 

@@ -1,0 +1,133 @@
+//! Values that have a text: in flags, in columns and members of result files, in manifests.
+
+/// Stores a type in serde formats as the text that it is displayed as and read from.
+macro_rules! stored_as_text {
+    ($name:ty) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                let text: String = serde::Deserialize::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use stored_as_text;
+
+/// Declares an enum of words. The word of each value stands beside it, once.
+///
+/// The enum is [`Copy`] and [`Eq`], and displayed as its word. It has `ALL`, every value in the
+/// order of the declaration, and `text`, the word. A text after the name of the enum makes it a
+/// choice of the user: the enum is read from its words, also by serde, and the error for another
+/// word consists of this word, the text, and the words that are possible.
+macro_rules! keywords {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis enum $name:ident $(: $wrong:literal)? {
+            $($(#[$of_value:meta])* $value:ident = $word:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visibility enum $name {
+            $($(#[$of_value])* $value),+
+        }
+
+        impl $name {
+            /// Every value, in the order of the declaration.
+            #[allow(dead_code, reason = "not every enum is listed")]
+            pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
+
+            const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word.
+            #[must_use]
+            pub fn text(self) -> &'static str {
+                Self::WORDS[self as usize]
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.text())
+            }
+        }
+
+        $(impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> std::result::Result<Self, String> {
+                let found = $name::ALL.into_iter().find(|value| value.text() == text);
+                found.ok_or_else(|| {
+                    let words = $crate::base::keywords::alternatives($name::WORDS);
+                    format!("`{text}` {} {words}", $wrong)
+                })
+            }
+        }
+
+        $crate::base::keywords::stored_as_text!($name);)?
+    };
+}
+
+pub(crate) use keywords;
+
+/// Words as a sentence offers them: `a, b or c`.
+pub(crate) fn alternatives(words: &[&str]) -> String {
+    match words {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        words => words.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    keywords! {
+        /// A fruit.
+        #[derive(Default)]
+        enum Fruit: "is not a fruit; use" {
+            #[default]
+            Apple = "apple",
+            BlackCurrant = "black-currant",
+            Pear = "pear",
+        }
+    }
+
+    #[test]
+    fn a_keyword_is_its_word_everywhere() {
+        for fruit in Fruit::ALL {
+            assert_eq!(fruit.text().parse(), Ok(fruit));
+            assert_eq!(fruit.to_string(), fruit.text());
+            let json = format!("\"{fruit}\"");
+            assert_eq!(serde_json::to_string(&fruit).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Fruit>(&json).unwrap(), fruit);
+        }
+        assert_eq!(format!("{:>6}|", Fruit::default()), " apple|");
+        let unknown = "fig".parse::<Fruit>().unwrap_err();
+        let possible = "apple, black-currant or pear";
+        assert_eq!(unknown, format!("`fig` is not a fruit; use {possible}"));
+        let stored = serde_json::from_str::<Fruit>("\"fig\"").unwrap_err();
+        assert!(stored.to_string().starts_with(&unknown), "{stored}");
+    }
+
+    #[test]
+    fn alternatives_read_as_a_sentence() {
+        let read = [vec![], vec!["a"], vec!["a", "b"], vec!["a", "b", "c"]];
+        assert_eq!(
+            read.map(|words| alternatives(&words)),
+            ["", "a", "a or b", "a, b or c"]
+        );
+    }
+}
