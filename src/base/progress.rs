@@ -39,6 +39,9 @@ impl Progress for Silent {
     fn note(&self, _: &str) {}
 }
 
+/// The items of a loop after which it looks whether a stop has been requested.
+const EVERY: u64 = 1024;
+
 /// A request to stop at the next safe point. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
@@ -53,6 +56,15 @@ impl Stop {
     #[must_use]
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// As [`Stop::check`], for each 1,024th `n`: for loops whose turns take little time.
+    #[inline]
+    pub fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
+        match n.try_into() {
+            Ok(n) if !n.is_multiple_of(EVERY) => Ok(()),
+            _ => self.check(stage),
+        }
     }
 
     /// Returns an error if a stop has been requested.
@@ -80,6 +92,22 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Stops a loop at its `n`th item if that was requested; see [`Stop::tick`].
+    #[inline]
+    pub(crate) fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
+        self.stop.tick(stage, n)
+    }
+
+    /// As [`Context::tick`], and reports that `n` items are done.
+    #[inline]
+    pub(crate) fn advance(&self, stage: &'static str, n: impl Into<u64>) -> Result<()> {
+        let n = n.into();
+        if n.is_multiple_of(EVERY) {
+            self.progress.at(n);
+        }
+        self.stop.tick(stage, n)
+    }
+
     /// Reports that a stage begins. `total` is its amount of work, if known.
     pub(crate) fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>) {
         self.progress.start(stage, unit, total);

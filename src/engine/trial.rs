@@ -176,9 +176,7 @@ pub(crate) fn each_compared(
         let Some(key) = left.iter().chain(&right).map(|record| record.key).min() else {
             return Ok(());
         };
-        if pairs.is_multiple_of(1 << 16) {
-            context.stop.check(stage)?;
-        }
+        context.tick(stage, pairs)?;
         pairs += 1;
         let (a, b) = Pair::of_key(key);
         if u64::from(a.max(b)) >= documents {

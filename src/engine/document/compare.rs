@@ -208,9 +208,7 @@ fn shared_keys<K: Key>(
     let mut read = [Vec::new(), Vec::new()];
     let mut sets = SetsByPlace::<K>::new(workspace);
     Catalogue::stored_in_order(workspace)?.each(|document, stored| {
-        if document.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, document)?;
         let place = sets.pass(document, stored);
         for (first, set) in firsts.iter().zip(&mut read) {
             if *first == document {

@@ -203,9 +203,7 @@ fn exact_duplicates(
     })?;
     let mut others = Listed::default();
     Catalogue::each_representative(workspace, |document, its_first| {
-        if document.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, document)?;
         if its_first == first && document != number {
             others.total += 1;
             if others.listed.len() < LISTED {
@@ -234,9 +232,7 @@ fn pairs_of(
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         n += 1;
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, n)?;
         let other = match document {
             _ if pair.a == document => pair.b,
             _ if pair.b == document => pair.a,

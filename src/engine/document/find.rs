@@ -157,9 +157,7 @@ pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>)
         let mut at = 0u64;
         while let Some(entry) = entries.next_of(record.file)? {
             at += 1;
-            if at.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, at)?;
             if matches!(entry, InputRecord::Document(its, _) if its == number) {
                 record_number = Some(at);
                 break;
@@ -209,9 +207,7 @@ fn at_place(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
     let mut at = 0u64;
     while let Some(entry) = entries.next_of(number)? {
         at += 1;
-        if at.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, at)?;
         if at != wanted {
             continue;
         }

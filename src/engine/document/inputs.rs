@@ -208,9 +208,7 @@ impl<'w> Rereader<'w> {
         while let Some(&&wanted) = left.peek() {
             batch.clear();
             n += 1;
-            if n.is_multiple_of(1024) {
-                context.stop.check(stage)?;
-            }
+            context.tick(stage, n)?;
             let more = records.next_into(&mut batch);
             if let Some(error) = records.failure() {
                 return Err(error).map_err(Error::io("read", &input.path));

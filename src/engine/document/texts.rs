@@ -144,9 +144,7 @@ fn kept(
             .expected(format!("one of document {}", found.number), "none")
     };
     for n in 0..found.texts_before {
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, n)?;
         if texts.next_length()?.is_none() {
             return Err(ends(texts.path()));
         }

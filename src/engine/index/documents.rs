@@ -111,9 +111,7 @@ pub(super) fn write<K: Key>(
         .peekable();
     let (mut set, mut documents) = (0, 0);
     each_document_of(workspace, segments, |document, record| {
-        if document.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, document)?;
         while firsts.next_if(|&first| first <= document).is_some() {
             set = 0;
         }

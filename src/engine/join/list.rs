@@ -211,9 +211,7 @@ impl Merged<'_> {
     fn next(&mut self, context: &Context<'_>) -> Result<Option<Record<u64>>> {
         while let Some(record) = self.tree.next()? {
             self.read += 1;
-            if self.read.is_multiple_of(1 << 16) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, self.read)?;
             match &mut self.held {
                 Some(held) if held.key == record.key => {
                     held.value = held.value.saturating_add(record.value);

@@ -145,9 +145,7 @@ fn add<K: Key>(
     let mut records = 0u64;
     while let Some(record) = tree.next()? {
         records += 1;
-        if records.is_multiple_of(1 << 16) {
-            how.stop.check(how.stage)?;
-        }
+        how.stop.tick(how.stage, records)?;
         match &mut current {
             Some(before) if before.key == record.key => {
                 before.value = before.value.saturating_add(record.value);

@@ -303,9 +303,7 @@ pub(crate) fn each_committed(
             return Err(part.corrupt("bytes of the profiles", expected, found));
         }
         for document in 0..documents as u32 {
-            if document.is_multiple_of(1 << 16) {
-                context.stop.check(stage)?;
-            }
+            context.tick(stage, document)?;
             let profile = if all {
                 let mut profile = [0; CLASSES];
                 for count in &mut profile {

@@ -153,9 +153,7 @@ impl Lexicon {
             own,
         };
         for at in 0..shared {
-            if at.is_multiple_of(1 << 16) {
-                context.stop.check("lexicon")?;
-            }
+            context.tick("lexicon", at)?;
             let (fingerprint, frequency) = lines.term(documents)?;
             if lexicon
                 .fingerprints

@@ -274,10 +274,7 @@ pub fn run<K: Key>(
             .then(|| SetReader::<K>::of(workspace, segment))
             .transpose()?;
         for _ in 0..segment.stats.documents {
-            if document.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-                context.progress.at(document.into());
-            }
+            context.advance(STAGE, document)?;
             let (Some(first), Some(stored)) = (representatives.next()?, all_stored.next()?) else {
                 let column = Catalogue::stored_file(workspace)?;
                 return Err(Error::corrupt(column, "numbers in the column")

@@ -207,9 +207,7 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         let mut sets = SetReader::<K>::open(plan.places, plan.parameters, segment)?;
         for document in first..last {
-            if document.is_multiple_of(1024) {
-                self.stop.check(STAGE)?;
-            }
+            self.stop.tick(STAGE, document)?;
             let stored = plan.stored.at(document);
             if !wanted(document) {
                 sets.next(stored, |_: &[K]| Ok(()))?;

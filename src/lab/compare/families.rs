@@ -288,9 +288,7 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
     let mut numbers: HashMap<&str, Option<u32>> =
         docnos.map(|docno| (docno.as_str(), None)).collect();
     each_document(base, |number, document| {
-        if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, number)?;
         if let Some(place) = numbers.get_mut(document.docno) {
             place.get_or_insert(number);
         }

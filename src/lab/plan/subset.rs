@@ -99,9 +99,7 @@ fn copy<K: Key>(
         let mut records = DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
         let mut sets = SetReader::<K>::of(base, segment)?;
         while let Some(mut document) = records.next()? {
-            if number.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, number)?;
             let size = stored.get(number);
             let size = size.ok_or_else(|| records.not_catalogued(number))?;
             let taken = representatives.has(number) && selection.takes(document.md5);

@@ -409,9 +409,7 @@ pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
 
 fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
     *n += 1;
-    if n.is_multiple_of(4096) {
-        context.stop.check(STAGE)?;
-    }
+    context.tick(STAGE, *n)?;
     Ok(())
 }
 

@@ -67,9 +67,7 @@ pub(super) fn largest(reading: &Reading<'_>, most: usize) -> Result<(u64, Vec<Au
         })
         .collect();
     for document in 0..choice.documents() {
-        if document.is_multiple_of(4096) {
-            reading.context.stop.check(STAGE)?;
-        }
+        reading.context.tick(STAGE, document)?;
         let place = places.get(&choice.cluster_root(document));
         let Some((cluster, gone)) = place.and_then(|&place| found.get_mut(place)) else {
             continue;

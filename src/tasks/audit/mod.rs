@@ -315,9 +315,7 @@ fn look_up(
     let mut wanted = wanted.into_iter().peekable();
     let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
     each_document(reading.workspace, |number, document| {
-        if number.is_multiple_of(4096) {
-            reading.context.stop.check(STAGE)?;
-        }
+        reading.context.tick(STAGE, number)?;
         if wanted.next_if_eq(&number).is_none() {
             return Ok(());
         }

@@ -72,9 +72,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
     let mut pairs = 0u64;
     each_pair(&near, |found_pair| {
         pairs += 1;
-        if pairs.is_multiple_of(4096) {
-            reading.context.stop.check(STAGE)?;
-        }
+        reading.context.tick(STAGE, pairs)?;
         let (a, b) = (found_pair.a, found_pair.b);
         let sizes = reading.sizes.measured(a, b);
         let shared = found_pair.shared;

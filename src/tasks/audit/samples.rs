@@ -59,9 +59,7 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     let mut nearest = Least::new(config.samples);
     let (mut random_of, mut nearest_of) = (0, 0);
     for document in choice.first()..choice.documents() {
-        if document.is_multiple_of(4096) {
-            reading.context.stop.check(STAGE)?;
-        }
+        reading.context.tick(STAGE, document)?;
         let Fate::Removed {
             reason,
             survivor: Some(survivor),

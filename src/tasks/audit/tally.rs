@@ -239,9 +239,7 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
     let mut next = columns.first;
     let own = collection::own_segments(&reading.workspace.manifest);
     each_document_of(reading.workspace, own, |number, document| {
-        if number.is_multiple_of(4096) {
-            reading.context.stop.check(STAGE)?;
-        }
+        reading.context.tick(STAGE, number)?;
         if current
             .as_ref()
             .is_none_or(|(file, ..)| *file != document.file)
@@ -414,9 +412,7 @@ impl Column {
         let file = disk::open(&self.index.0)?;
         let mut index = std::io::BufReader::with_capacity(disk::READ_BUFFER, file);
         for document in choice.first()..choice.documents() {
-            if document.is_multiple_of(4096) {
-                reading.context.stop.check(STAGE)?;
-            }
+            reading.context.tick(STAGE, document)?;
             let mut numbers = [[0; 8]; 2];
             let read = index.read_exact(numbers.as_flattened_mut());
             read.map_err(Error::io("read", &self.index.0))?;

@@ -120,9 +120,7 @@ impl Choice {
         let documents = representatives.len();
         let mut without_words = vec![0u64; documents.div_ceil(64)];
         each_document(workspace, |number, document| {
-            if number.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, number)?;
             let empty = u64::from(document.words == 0);
             without_words[number as usize / 64] |= empty << (number % 64);
             Ok(())
@@ -274,9 +272,7 @@ impl Choice {
         // A class without a document that counts connects nothing.
         let is_there = |class| self.preferred(class) != NONE || counts(class);
         each_pair(workspace, |pair| {
-            if pairs.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, pairs)?;
             pairs += 1;
             if is_there(pair.a) && is_there(pair.b) {
                 sets.union(pair.a, pair.b);

@@ -201,10 +201,7 @@ impl Knowledge<'_> {
                     continue;
                 }
             };
-            if number.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-                context.progress.at(number.into());
-            }
+            context.advance(STAGE, number)?;
             let fate = self.choice.fate(number);
             summary.documents += 1;
             match fate {

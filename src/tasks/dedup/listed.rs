@@ -86,9 +86,7 @@ impl Listed {
         let columns = Columns::read(&mut lines)?;
         let mut unknown: Option<(Error, u64)> = None;
         while lines.advance()? {
-            if lines.number().is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, lines.number())?;
             if lines.line().is_empty() || lines.line().starts_with(b"#") {
                 continue;
             }

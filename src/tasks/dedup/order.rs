@@ -165,9 +165,7 @@ pub(super) fn ranks(
 }
 
 fn check(document: u32, context: &Context<'_>) -> Result<()> {
-    if document.is_multiple_of(4096) {
-        context.stop.check(STAGE)?;
-    }
+    context.tick(STAGE, document)?;
     Ok(())
 }
 

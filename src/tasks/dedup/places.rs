@@ -41,9 +41,7 @@ impl Places {
             }
             record += 1;
             if let InputRecord::Document(number, document) = entry {
-                if number.is_multiple_of(4096) {
-                    context.stop.check(STAGE)?;
-                }
+                context.tick(STAGE, number)?;
                 if document.file >= files {
                     let list = workspace
                         .directory()

@@ -98,9 +98,7 @@ impl Revisits {
         };
         revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
-            if document.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, document)?;
             let Some((removed, survivor)) = revisits.pair(document)? else {
                 continue;
             };

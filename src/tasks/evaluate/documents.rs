@@ -406,9 +406,7 @@ pub(super) fn each_row(
 
 /// Checks from time to time whether a stop was requested.
 pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
-    if table.number().is_multiple_of(4096) {
-        context.stop.check(STAGE)?;
-    }
+    context.tick(STAGE, table.number())?;
     Ok(())
 }
 

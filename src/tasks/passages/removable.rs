@@ -83,9 +83,7 @@ impl Removable {
         let mut reader = RemovableReader::open(&path)?;
         let (mut file, mut name) = (u32::MAX, "".into());
         each_place(workspace, |number, record, document| {
-            if number.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, number)?;
             let at = document.file as usize;
             let (Some(needs), Some(input)) = (files.get_mut(at), inputs.get(at)) else {
                 return Ok(());

@@ -486,9 +486,7 @@ impl Search<'_, '_> {
             if open.is_none() {
                 break;
             }
-            if written.is_multiple_of(4096) {
-                self.context.stop.check(STAGE)?;
-            }
+            self.context.tick(STAGE, written)?;
         }
         ends.resize(self.documents as usize, written);
         let file = out.into_inner().map_err(|e| e.into_error());
@@ -651,9 +649,7 @@ fn group(
             members: 1,
         });
         taken += 1;
-        if taken.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, taken)?;
     }
 }
 
@@ -671,9 +667,7 @@ fn shared_grams(
             let is_shared = !all.is_one();
             while let Some(Hashed { place, .. }) = all.next()? {
                 taken += 1;
-                if taken.is_multiple_of(65536) {
-                    context.stop.check(STAGE)?;
-                }
+                context.tick(STAGE, taken)?;
                 if is_shared {
                     firsts.push(First { place, first })?;
                 }
@@ -734,9 +728,7 @@ fn resolve(
             pass(done)?;
         }
         taken += 1;
-        if taken.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, taken)?;
     }
     // The grams that are left belong to no class.
     while next.is_some() {

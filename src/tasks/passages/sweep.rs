@@ -292,9 +292,7 @@ fn unions(
                     unions.push(std::mem::replace(&mut open, United { begin, end, group }))?;
                 }
                 taken += 1;
-                if taken.is_multiple_of(65536) {
-                    search.context.stop.check(STAGE)?;
-                }
+                search.context.tick(STAGE, taken)?;
             }
             unions.push(open)
         },
@@ -335,9 +333,7 @@ pub(super) fn sweep(
         }
         sweep.begin((end, group))?;
         taken += 1;
-        if taken.is_multiple_of(65536) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, taken)?;
     }
     sweep.advance(u64::MAX)?;
     let Output {

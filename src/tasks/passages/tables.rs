@@ -103,9 +103,7 @@ pub(super) fn write(
     let mut table = Table::create(directory, &name, &parameters, columns)?;
     let mut fields = Vec::new();
     while lines.next(&mut fields)? {
-        if lines.number().is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, lines.number())?;
         let cells = columns.iter().zip(&fields).map(|(column, field)| {
             let text = std::str::from_utf8(field).ok();
             let cell = text.and_then(|text| column.parse(text));

@@ -213,9 +213,7 @@ fn compare(
             let (count, is_repeated) = (hash as u32, !all.is_one());
             while let Some(Hashed { place, .. }) = all.next()? {
                 taken += 1;
-                if taken.is_multiple_of(65536) {
-                    search.context.stop.check(STAGE)?;
-                }
+                search.context.tick(STAGE, taken)?;
                 if is_repeated {
                     repeats.push(Repeat {
                         place,

@@ -535,9 +535,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let mut looked_at = 0u32;
         looker.query::<K>(self.config, asked, (set, Some(read)), |candidate| {
             looked_at += 1;
-            if looked_at.is_multiple_of(1024) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, looked_at)?;
             let (facts, shared) = (candidate.facts, candidate.shared);
             let exact = asked.words > 0 && asked.md5 == facts.md5;
             let sides = Sides {
@@ -689,9 +687,7 @@ impl<K: Key> Look<'_, '_, K> {
         // The other measures need only the number of shared keys.
         let whole = matches!(batch.config.criterion.measure, Measure::Smallest(_));
         while let Some(document) = documents.next()? {
-            if number.is_multiple_of(1024) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, number)?;
             let takes_part = representatives.has(number);
             let size = stored.get(number);
             let size = size.ok_or_else(|| documents.not_catalogued(number))?;

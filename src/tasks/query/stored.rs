@@ -175,9 +175,7 @@ impl Asking<'_> {
         let mut sets = SetsByPlace::<K>::new(self.from);
         let (mut bytes, mut set) = (Vec::new(), Vec::new());
         Catalogue::stored_in_order(self.from)?.each(|document, stored| {
-            if document.is_multiple_of(4096) {
-                context.stop.check(self.stage)?;
-            }
+            context.tick(self.stage, document)?;
             let next = wanted.next_if(|(_, wanted)| wanted.document == document);
             let place = sets.pass(document, stored);
             let Some((at, wanted)) = next else {

@@ -152,9 +152,7 @@ pub(super) fn duplicates(
     let room = context.budget.memory.0.saturating_sub(held.get());
     let (mut pairs, mut count) = (Vec::new(), 0u64);
     Catalogue::each_representative(to, |document, first| {
-        if document.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, document)?;
         if document != first && found.binary_search(&first).is_ok() {
             count += 1;
             if count * DUPLICATE_BYTES <= room {

@@ -182,9 +182,7 @@ impl Documents {
         };
         let mut names: Vec<Name> = keys.iter().map(|&key| name(key)).collect();
         each_document(from, |document, record| {
-            if document.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, document)?;
             if let Ok(at) = keys.binary_search(&key_of(record.docno)) {
                 let name = &mut names[at];
                 if name.document == NONE {
@@ -350,9 +348,7 @@ fn write(
     let room = context.budget.memory.0.saturating_sub(held.get());
     let mut candidates = Vec::new();
     for (n, group) in links.all.chunk_by(|a, b| a.new == b.new).enumerate() {
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, n)?;
         links.candidates(group, labels, documents, &mut candidates);
         for candidates in candidates.chunk_by(|a, b| a.topic == b.topic) {
             let first = &candidates[0];
@@ -398,9 +394,7 @@ fn write(
     out.begin(labels, repeats)?;
     let mut decided = decisions.chunk_by(|a, b| a.label == b.label).peekable();
     for (number, &document) in documents.documents.iter().enumerate() {
-        if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, number)?;
         let number = number as u32;
         let Some(decisions) = decided.next_if(|decisions| decisions[0].label == number) else {
             report.overruled += u64::from(document != NONE && found[number as usize]);

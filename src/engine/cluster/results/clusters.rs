@@ -117,9 +117,7 @@ pub(super) fn clusters_table(
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
     let mut written = 0u64;
     let take = |member: &Member| {
-        if written.is_multiple_of(4096) {
-            context.stop.check(TABLES)?;
-        }
+        context.tick(TABLES, written)?;
         written += 1;
         let (root, document) = (names.get(member.root)?, names.get(member.document)?);
         table.row(&cells! {

@@ -30,9 +30,7 @@ impl Components {
         let mut sets = UnionFind::new(Catalogue::stats(workspace)?.documents as u32);
         let mut pairs = 0u64;
         each_pair(workspace, |pair| {
-            if pairs.is_multiple_of(4096) {
-                context.stop.check(STAGE)?;
-            }
+            context.tick(STAGE, pairs)?;
             pairs += 1;
             sets.union(pair.a, pair.b);
             Ok(())

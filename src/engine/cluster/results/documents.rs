@@ -77,10 +77,7 @@ fn write_rows(
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
     firsts.skip_to(collection::against(manifest).documents)?;
     each_place(workspace, |number, record, document| {
-        if number.is_multiple_of(4096) {
-            context.stop.check(stage)?;
-            context.progress.at(number.into());
-        }
+        context.advance(stage, number)?;
         let first = firsts.next()?.filter(|&first| first != number);
         let md5 = Cell::Digest(u128::from_be_bytes(document.md5));
         if let Some(first) = first {

@@ -165,9 +165,7 @@ impl<'a> Feeder<'a> {
         let mut batch = Batch::default();
         while self.cursor.event < from.event {
             batch.clear();
-            if self.cursor.event.is_multiple_of(1024) {
-                self.context.stop.check(STAGE)?;
-            }
+            self.context.tick(STAGE, self.cursor.event)?;
             let more = reader.0.next_into(&mut batch);
             failed(&reader.0, input)?;
             if !more {

@@ -113,9 +113,7 @@ pub(super) fn run<K: Key>(
         write: |number, keys: &[u64]| {
             let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
             for (n, &key) in keys.iter().enumerate() {
-                if n.is_multiple_of(1 << 16) {
-                    context.stop.check(STAGE)?;
-                }
+                context.tick(STAGE, n)?;
                 run.push(Record { key, value: 1 })?;
             }
             Ok(RunEntry {

@@ -681,9 +681,7 @@ impl<'a, K: Key> Worker<'a, K> {
         };
         let mut run = RunWriter::create(&shared.directory, number, shared.parameters, COMPRESSION)?;
         for (n, &key) in self.buffer.iter().enumerate() {
-            if n.is_multiple_of(1 << 16) {
-                shared.join.context.stop.check(STAGE)?;
-            }
+            shared.join.context.tick(STAGE, n)?;
             run.push(Record { key, value: 1 })?;
         }
         self.buffer.clear();

@@ -390,10 +390,7 @@ fn links<K: Key>(
     }
     let mut n = 0u64;
     let links = members.finish()?.for_each(|Member { root, document }| {
-        if n.is_multiple_of(4096) {
-            join.context.stop.check(STAGE)?;
-            join.context.progress.at(n);
-        }
+        join.context.advance(STAGE, n)?;
         n += 1;
         let key = Pair::key(root, document);
         let value = verifier.shared::<K>(root, document, 0)?.unwrap_or(0);

@@ -210,9 +210,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster) && a.cluster != NONE
     });
     for (n, group) in groups.enumerate() {
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, n)?;
         let differing = Group::new(group, &judgements, &clusters);
         report.add(group[0].topic, &differing);
         if group.len() < 2 {
@@ -250,9 +248,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
     order.sort_unstable_by_key(key);
     for (n, cluster) in order.chunk_by(|a, b| a.cluster == b.cluster).enumerate() {
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, n)?;
         let documents = cluster.chunk_by(|a, b| key(a) == key(b));
         let documents = documents.map(|lines| {
             let marks = lines.iter().map(|placed| marks[placed.number as usize]);
@@ -264,9 +260,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     }
     drop((order, marks));
     for (number, judgement) in judgements.all.iter().enumerate() {
-        if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, number)?;
         if !keep[number] {
             report.qrels.removed += 1;
             continue;
@@ -356,9 +350,7 @@ impl<'a> Held<'a> {
 
     /// Checks from time to time whether a stop was requested.
     pub(crate) fn stop(&self, n: u64) -> Result<()> {
-        if n.is_multiple_of(4096) {
-            self.context.stop.check(self.stage)?;
-        }
+        self.context.tick(self.stage, n)?;
         Ok(())
     }
 }

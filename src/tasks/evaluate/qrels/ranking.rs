@@ -66,9 +66,7 @@ pub(super) fn thin(
     let mut fields = Vec::new();
     let mut line = String::new();
     while lines.next(&mut fields)? {
-        if counts.lines.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
+        context.tick(STAGE, counts.lines)?;
         counts.lines += 1;
         let [topic, q0, docno, rank, score, tag] = &fields[..] else {
             continue;
