@@ -11,6 +11,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "base",
         &[
+            "words",
             "ids",
             "bits",
             "random",

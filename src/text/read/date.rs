@@ -5,16 +5,10 @@ use memchr::memmem;
 use super::archive::{ArcLine, Fields, first_line, text_of};
 use super::interpret::{HEAD, field_of};
 use super::record::RecordKind;
+use crate::base::words::words;
 
 /// Fields of a JSON object, or columns of a table, with the date, in the order in which they are tried.
-const FIELDS: [&str; 6] = [
-    "date",
-    "timestamp",
-    "WARC-Date",
-    "warc_date",
-    "crawl_date",
-    "fetch_time",
-];
+const FIELDS: [&str; 6] = words("date timestamp WARC-Date warc_date crawl_date fetch_time");
 
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;

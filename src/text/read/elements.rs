@@ -35,20 +35,11 @@ use super::record::{ContentKind, Reason};
 use super::sgml;
 use super::sniff::{looks_like_markup, trim_front};
 use super::tags::{CDATA, Kind, Tag, Tags, local};
+use crate::base::words::words;
 
 /// The elements or attributes searched for the text, in this order, without `--text-field`.
-const TEXTS: [&str; 10] = [
-    "text",
-    "encoded",
-    "contents",
-    "content",
-    "body",
-    "html",
-    "raw_content",
-    "article",
-    "description",
-    "summary",
-];
+const TEXTS: [&str; 10] =
+    words("text encoded contents content body html raw_content article description summary");
 
 /// Those searched for the docno, in this order, without `--id-field`.
 const IDS: [&str; 9] = [

@@ -19,6 +19,7 @@ use memchr::memmem;
 use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
+use crate::base::words::words;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
@@ -30,34 +31,12 @@ const BEGINS: &[u8] = b"\nFrom ";
 const BEFORE: usize = 2;
 
 /// Fields that a message may begin with. Others begin with `X-`.
-const FIELDS: [&str; 26] = [
-    "ARC-Seal",
-    "Authentication-Results",
-    "Bcc",
-    "Cc",
-    "Content-Type",
-    "Date",
-    "Delivered-To",
-    "Delivery-Date",
-    "DKIM-Signature",
-    "DomainKey-Signature",
-    "Envelope-To",
-    "From",
-    "In-Reply-To",
-    "List-Id",
-    "Message-ID",
-    "MIME-Version",
-    "Newsgroups",
-    "Path",
-    "Received",
-    "References",
-    "Reply-To",
-    "Return-Path",
-    "Sender",
-    "Status",
-    "Subject",
-    "To",
-];
+const FIELDS: [&str; 26] = words(
+    "ARC-Seal Authentication-Results Bcc Cc Content-Type Date Delivered-To Delivery-Date \
+     DKIM-Signature DomainKey-Signature Envelope-To From In-Reply-To List-Id Message-ID \
+     MIME-Version Newsgroups Path Received References Reply-To Return-Path Sender Status Subject \
+     To",
+);
 
 /// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
 /// or after an empty line.
@@ -74,21 +53,21 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
         return false;
     }
     let has_time = has_time(line);
-    if has_time && words(line).any(is_year) {
+    if has_time && words_of(line).any(is_year) {
         return true;
     }
     if !after_blank {
         return false;
     }
-    let mut rest = words(line);
+    let mut rest = words_of(line);
     match rest.next() {
         None | Some(b"-") => true,
         Some(sender) => {
             let address = sender.contains(&b'@');
             let date = &line[sender.len()..];
             let known = begins_known_field(next);
-            let day = words(date).any(|word| is_one_of(word, &DAYS));
-            let dated = day && words(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
+            let day = words_of(date).any(|word| is_one_of(word, &DAYS));
+            let dated = day && words_of(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
             match date {
                 [] => address || known,
                 _ => known && (address || has_time || dated),
@@ -108,7 +87,7 @@ fn is_one_of(word: &[u8], names: &[&str]) -> bool {
         .any(|name| name.as_bytes().eq_ignore_ascii_case(word))
 }
 
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',')
         .filter(|word| !word.is_empty())
 }

@@ -12,43 +12,20 @@ use super::json_values::{
     named, reach, text_of,
 };
 use super::record::{ContentKind, Reason};
+use crate::base::words::words;
 
 /// The fields searched for the text, in this order, without `--text-field`.
-pub const TEXT_FIELDS: [&str; 7] = [
-    "text",
-    "contents",
-    "content",
-    "body",
-    "html",
-    "raw_content",
-    "article",
-];
+pub const TEXT_FIELDS: [&str; 7] = words("text contents content body html raw_content article");
 
 /// The fields searched for the docno, in this order, without `--id-field`.
-pub const ID_FIELDS: [&str; 9] = [
-    "id",
-    "_id",
-    "docno",
-    "doc_id",
-    "docid",
-    "uuid",
-    "url",
-    "uri",
-    "WARC-Record-ID",
-];
+pub const ID_FIELDS: [&str; 9] = words("id _id docno doc_id docid uuid url uri WARC-Record-ID");
 
 /// The fields searched for the URL, in this order, without `--url-field`.
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
 /// Fields that can declare the text as markup.
-pub(super) const TYPE_FIELDS: [&str; 6] = [
-    "content_type",
-    "contentType",
-    "content-type",
-    "mime",
-    "mime_type",
-    "type",
-];
+pub(super) const TYPE_FIELDS: [&str; 6] =
+    words("content_type contentType content-type mime mime_type type");
 
 /// The names of fields to look for, in this order: a given one, or all of a list.
 enum Names<'c> {

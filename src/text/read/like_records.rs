@@ -8,6 +8,7 @@ use memchr::{memchr, memmem};
 
 use super::sniff::{looks_like_markup, trim_front};
 use super::tags::{Kind, Tags, local};
+use crate::base::words::words;
 
 /// How many first bytes of a file are searched for records.
 const LOOK: usize = 64 << 10;
@@ -17,80 +18,15 @@ const LOOK: usize = 64 << 10;
 const LEAST_SIMPLE: usize = 80;
 
 /// What begins a whole document, whose elements of one name are not records.
-const DOCUMENTS: [&str; 14] = [
-    "html",
-    "svg",
-    "math",
-    "book",
-    "article",
-    "nitf",
-    "tei",
-    "tei.2",
-    "document",
-    "wml",
-    "smil",
-    "stylesheet",
-    "schema",
-    "rfc",
-];
+const DOCUMENTS: [&str; 14] =
+    words("html svg math book article nitf tei tei.2 document wml smil stylesheet schema rfc");
 
 /// Parts of a document.
-const PARTS: [&str; 54] = [
-    "p",
-    "div",
-    "span",
-    "table",
-    "tr",
-    "td",
-    "ul",
-    "ol",
-    "li",
-    "dl",
-    "dt",
-    "dd",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "a",
-    "b",
-    "i",
-    "br",
-    "hr",
-    "img",
-    "pre",
-    "font",
-    "center",
-    "blockquote",
-    "form",
-    "script",
-    "style",
-    "meta",
-    "link",
-    "body",
-    "section",
-    "sect",
-    "sect1",
-    "sect2",
-    "sec",
-    "chapter",
-    "part",
-    "appendix",
-    "para",
-    "refentry",
-    "refsect1",
-    "simplesect",
-    "front",
-    "back",
-    "path",
-    "g",
-    "rect",
-    "line",
-    "lg",
-    "l",
-];
+const PARTS: [&str; 54] = words(
+    "p div span table tr td ul ol li dl dt dd h1 h2 h3 h4 h5 h6 a b i br hr img pre font center \
+     blockquote form script style meta link body section sect sect1 sect2 sec chapter part \
+     appendix para refentry refsect1 simplesect front back path g rect line lg l",
+);
 
 /// The name and the number of the elements that look like the records of a file: the outermost ones
 /// of which there are several, side by side, if they take up a fifth of what is at their depth in

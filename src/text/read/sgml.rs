@@ -16,6 +16,7 @@ use super::archive::text_of;
 use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
 use super::stream::reserve;
+use crate::base::words::words;
 
 /// Elements that contain the text itself.
 const BODIES: [&str; 9] = [
@@ -23,68 +24,16 @@ const BODIES: [&str; 9] = [
 ];
 
 /// Elements that contain a headline.
-const HEADLINES: [&str; 14] = [
-    "HEADLINE", "HEAD", "HL", "TITLE", "TTL", "TI", "H1", "H2", "H3", "H4", "H5", "HT1", "TITLE1",
-    "SUBHEAD",
-];
+const HEADLINES: [&str; 14] =
+    words("HEADLINE HEAD HL TITLE TTL TI H1 H2 H3 H4 H5 HT1 TITLE1 SUBHEAD");
 
 /// Elements without text in the collections named above.
-const METADATA: [&str; 54] = [
-    "DOCNO",
-    "DOCID",
-    "DOCHDR",
-    "FILEID",
-    "FIRST",
-    "SECOND",
-    "DATE",
-    "DATE1",
-    "DATELINE",
-    "SO",
-    "CO",
-    "MS",
-    "IN",
-    "NS",
-    "RE",
-    "G",
-    "GV",
-    "AN",
-    "ST",
-    "DD",
-    "PUB",
-    "PAGE",
-    "PG",
-    "BYLINE",
-    "BY",
-    "AU",
-    "NOTE",
-    "ACCESS",
-    "CATEGORY",
-    "LENGTH",
-    "SECTION",
-    "SUBJECT",
-    "TYPE",
-    "CORRECTION",
-    "CORRECTION-DATE",
-    "HT",
-    "PARENT",
-    "USDEPT",
-    "USBUREAU",
-    "XX",
-    "CN",
-    "PE",
-    "TP",
-    "PROFILE",
-    "EDITION",
-    "NAME",
-    "GRAPHIC",
-    "CAPTION",
-    "LANG",
-    "AUTHOR",
-    "ID",
-    "URL",
-    "DESCRIPT",
-    "JOURNAL",
-];
+const METADATA: [&str; 54] = words(
+    "DOCNO DOCID DOCHDR FILEID FIRST SECOND DATE DATE1 DATELINE SO CO MS IN NS RE G GV AN ST DD \
+     PUB PAGE PG BYLINE BY AU NOTE ACCESS CATEGORY LENGTH SECTION SUBJECT TYPE CORRECTION \
+     CORRECTION-DATE HT PARENT USDEPT USBUREAU XX CN PE TP PROFILE EDITION NAME GRAPHIC CAPTION \
+     LANG AUTHOR ID URL DESCRIPT JOURNAL",
+);
 
 fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names
