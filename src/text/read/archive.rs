@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::bytes::{first_line, trim_line};
+
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
 /// them.
 ///
@@ -96,35 +98,6 @@ impl<'a> Iterator for Fields<'a> {
         }
         None
     }
-}
-
-/// A line without its line end.
-pub(super) fn trim_line(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// The first line of these bytes, without its line end.
-pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
-    trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])
-}
-
-/// A value as text, with bytes that are not UTF-8 replaced and folded lines joined.
-pub(super) fn text_of(value: &[u8]) -> std::borrow::Cow<'_, str> {
-    let text = String::from_utf8_lossy(value);
-    if text.contains(['\r', '\n']) {
-        // Build one string directly: for a million folded lines, a list of their words would take
-        // many times their size.
-        let mut folded = String::with_capacity(text.len());
-        for word in text.split_ascii_whitespace() {
-            if !folded.is_empty() {
-                folded.push(' ');
-            }
-            folded.push_str(word);
-        }
-        return folded.into();
-    }
-    text
 }
 
 /// Whether this is the first line of a WARC header, `WARC/1.0`.

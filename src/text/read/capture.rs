@@ -15,9 +15,10 @@ use memchr::memmem;
 use sha1::{Digest, Sha1};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::archive::{Fields, first_line};
+use super::archive::Fields;
+use super::bytes::{first_line, unbracket};
 use super::http;
-use super::interpret::{HEAD, unbracket};
+use super::outcome::HEAD;
 
 /// The most bytes of a record that [`revisit`] needs: its header and that of the response.
 pub(crate) const REVISIT_HEAD: usize = 2 * HEAD;

@@ -2,8 +2,10 @@
 
 use memchr::memmem;
 
-use super::archive::{ArcLine, Fields, first_line, text_of};
-use super::interpret::{HEAD, field_of};
+use super::archive::{ArcLine, Fields};
+use super::bytes::{first_line, text_of};
+use super::interpret::field_of;
+use super::outcome::HEAD;
 use super::record::RecordKind;
 use crate::base::words::words;
 

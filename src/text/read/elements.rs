@@ -27,13 +27,13 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memchr2, memmem};
 
-use super::archive::text_of;
+use super::bytes::{text_of, trim_front};
 use super::config::ReadConfig;
-use super::interpret::{HEAD, Outcome, Parts, Refusal};
-use super::json::{URL_FIELDS, is_page};
-use super::record::{ContentKind, Reason};
+use super::fields::{URL_FIELDS, is_page};
+use super::outcome::{HEAD, Outcome, Parts, Refusal};
+use super::record::{ContentKind, Prolog, Reason};
 use super::sgml;
-use super::sniff::{looks_like_markup, trim_front};
+use super::sniff::looks_like_markup;
 use super::tags::{CDATA, Kind, Tag, Tags, local};
 use crate::base::words::words;
 
@@ -53,13 +53,6 @@ const DECLARATION: usize = 256;
 
 /// What the declaration of a body is if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
-
-/// What a file of markup says before its records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prolog {
-    declaration: Option<Box<[u8]>>,
-    xml: bool,
-}
 
 impl Prolog {
     /// The prolog at the start of a file.

@@ -22,11 +22,12 @@
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, Fields, Segment, arc_line, first_line, is_arc_line, is_warc_header,
-    is_warc_header_of, is_warc_line,
+    ARC_LINE, ArcLine, Fields, Segment, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
+    is_warc_line,
 };
+use super::bytes::first_line;
+use super::framer::Step;
 use super::interpret::docno_of;
-use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-use super::elements::{Prolog, docno_in_head};
-use super::reader::Step;
-use super::record::{Reason, RecordKind};
+use super::elements::docno_in_head;
+use super::framer::Step;
+use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use super::tags::{Stop, TagRest, doctype_end, is_doctype};
 
@@ -29,8 +29,7 @@ use super::tags::{Stop, TagRest, doctype_end, is_doctype};
 const TAG: usize = 1 << 10;
 /// The longest prefix of a name.
 const PREFIX: usize = 64;
-/// The longest name; a longer one would not fit into the look-ahead.
-pub(super) const LONGEST_NAME: usize = 256;
+
 /// The longest comment, CDATA section, processing instruction or document type declaration: longer
 /// than the articles that feeds put into CDATA sections, and small beside a reader's other memory.
 const ASIDE: usize = 1 << 20;

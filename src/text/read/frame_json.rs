@@ -5,7 +5,7 @@
 //! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
 //! record separator between objects is passed over.
 
-use super::reader::Step;
+use super::framer::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 

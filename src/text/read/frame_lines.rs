@@ -5,7 +5,7 @@
 //! answer to it never writes the next one. Here the line end decides, and the parser what the line
 //! is.
 
-use super::reader::Step;
+use super::framer::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Begun, Sink, Stream};
 

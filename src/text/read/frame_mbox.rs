@@ -16,7 +16,8 @@
 
 use memchr::memmem;
 
-use super::reader::Step;
+use super::framer::Step;
+use super::mail::begins_field;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use crate::base::words::words;
@@ -113,18 +114,6 @@ fn begins_known_field(bytes: &[u8]) -> bool {
         .get(..2)
         .is_some_and(|start| start.eq_ignore_ascii_case(b"X-"));
     own || is_one_of(name, &FIELDS)
-}
-
-/// Whether this is a header field, or an escaped line (`>From ` after the separator).
-pub(super) fn begins_field(bytes: &[u8]) -> bool {
-    if bytes.starts_with(b">From ") {
-        return true;
-    }
-    let name = bytes
-        .iter()
-        .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
-        .count();
-    name > 0 && bytes.get(name) == Some(&b':')
 }
 
 /// Counts the messages.

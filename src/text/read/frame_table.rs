@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use super::reader::Step;
-use super::record::{Reason, RecordKind};
+use super::framer::Step;
+use super::record::{Dialect, Reason, RecordKind, Table};
 use super::stream::{Sink, Stream};
-use super::table::{Dialect, Table};
 
 /// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
 /// place where it breaks have left the window.

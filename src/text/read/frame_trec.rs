@@ -12,10 +12,11 @@
 
 use memchr::memmem::{self, Finder};
 
+use super::bytes::find_any_case;
+use super::framer::Step;
 use super::interpret::docno_of;
-use super::reader::Step;
 use super::record::{Reason, RecordKind};
-use super::sgml::{attribute, find_any_case, is_known, open_tag};
+use super::sgml::{attribute, is_known, open_tag};
 use super::stream::{Sink, Stream};
 
 /// Maximum look-ahead for a tag, and for a comment between records.

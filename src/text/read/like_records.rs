@@ -6,7 +6,8 @@
 
 use memchr::{memchr, memmem};
 
-use super::sniff::{looks_like_markup, trim_front};
+use super::bytes::trim_front;
+use super::sniff::looks_like_markup;
 use super::tags::{Kind, Tags, local};
 use crate::base::words::words;
 

@@ -47,13 +47,12 @@ use std::rc::Rc;
 use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use super::archive::{Fields, first_line, trim_line};
+use super::archive::Fields;
+use super::bytes::{first_line, reserve, trim_line, unbracket};
 use super::config::ReadConfig;
-use super::frame_mbox::begins_field;
-use super::interpret::{Outcome, Parts, Refusal, unbracket};
 use super::mail_text::{Enriched, Files, Visible};
+use super::outcome::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
-use super::stream::reserve;
 use crate::base::utf8::Utf8Check;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
@@ -206,6 +205,18 @@ impl Header<'_> {
             }
         }
     }
+}
+
+/// Whether this is a header field, or an escaped line (`>From ` after the separator).
+pub(super) fn begins_field(bytes: &[u8]) -> bool {
+    if bytes.starts_with(b">From ") {
+        return true;
+    }
+    let name = bytes
+        .iter()
+        .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
+        .count();
+    name > 0 && bytes.get(name) == Some(&b':')
 }
 
 /// Whether these first bytes of a file are a page that a browser saved, or a message of several

@@ -11,7 +11,7 @@
 //! element of the same name. So the records are found by a reader of the whole file before it is cut,
 //! at several times the speed at which a thread takes documents in.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +20,7 @@ use super::frame_json;
 use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
-use super::record::Batch;
+use super::record::{Batch, Part};
 use super::source::{Codec, compression_of};
 use crate::base::progress::Stop;
 use crate::store::disk::{self, SharedFile};
@@ -52,58 +52,6 @@ pub struct Pieces {
 pub struct Piece {
     pieces: Arc<Pieces>,
     index: usize,
-}
-
-/// What the number of a record refers to: a file, or a piece of one.
-#[derive(Clone, Debug)]
-pub struct Origin {
-    name: Arc<str>,
-    piece: Option<Piece>,
-    /// Whether the file was decoded to UTF-8.
-    decoded: bool,
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, other: &Origin) -> bool {
-        let begin = |origin: &Origin| origin.piece.as_ref().map(Piece::begin);
-        self.name == other.name && begin(self) == begin(other)
-    }
-}
-
-impl Eq for Origin {}
-
-impl Origin {
-    pub(super) fn new(name: &str, piece: Option<Piece>) -> Origin {
-        Origin {
-            name: name.into(),
-            piece,
-            decoded: false,
-        }
-    }
-
-    /// The same file, decoded to UTF-8.
-    pub(super) fn decoded(&self) -> Origin {
-        Origin {
-            decoded: true,
-            ..self.clone()
-        }
-    }
-
-    /// Whether its records are UTF-8, whatever they declare.
-    pub(super) fn is_decoded(&self) -> bool {
-        self.decoded
-    }
-
-    /// The name of the file.
-    pub(super) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
-    /// The name of a record that has none of its own: `FILE:RECORD`.
-    pub(super) fn name_of(&self, number: u64) -> String {
-        let before = self.piece.as_ref().map_or(0, Piece::records_before);
-        format!("{}:{}", self.name, before + number)
-    }
 }
 
 impl Piece {
@@ -150,11 +98,6 @@ impl Piece {
         (0..pieces).map(piece).collect()
     }
 
-    /// Whether it is some row groups of a Parquet file.
-    pub(super) fn is_of_rows(&self) -> bool {
-        self.pieces.sizes.is_some()
-    }
-
     /// Its bytes in the file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -191,7 +134,12 @@ impl Piece {
             config,
             ..
         } = &*self.pieces;
-        RecordReader::open_piece(input, *file, config, stop, self)
+        if self.pieces.sizes.is_some() {
+            let groups = self.begin()..self.end();
+            return RecordReader::open_groups(input, *file, config, stop, groups);
+        }
+        let until = (!self.is_last()).then_some(self.end());
+        RecordReader::open_part(input, *file, config, stop, Arc::new(self.clone()), until)
     }
 
     /// Says how many records and rejects a reader of the piece has delivered.
@@ -206,20 +154,6 @@ impl Piece {
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.pieces.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| io::Error::from_raw_os_error(failure))
-    }
-
-    /// The records and rejects of the pieces before it. Those that nobody has read yet are read.
-    fn records_before(&self) -> u64 {
-        let count = |index: usize| {
-            *self.pieces.counts[index].get_or_init(|| {
-                let piece = Piece {
-                    pieces: self.pieces.clone(),
-                    index,
-                };
-                piece.count()
-            })
-        };
-        (0..self.index).map(count).sum()
     }
 
     fn count(&self) -> u64 {
@@ -238,17 +172,18 @@ impl Piece {
     }
 }
 
-/// Reads a file from some byte on.
-pub(super) struct From {
-    pub file: SharedFile,
-    pub at: u64,
-}
+impl Part for Piece {
+    fn begin(&self) -> u64 {
+        self.begin()
+    }
 
-impl Read for From {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(out, self.at)?;
-        self.at += n as u64;
-        Ok(n)
+    /// Reads the pieces that nobody has read yet.
+    fn records_before(&self) -> u64 {
+        let count = |index: usize| {
+            let pieces = self.pieces.clone();
+            *self.pieces.counts[index].get_or_init(|| Piece { pieces, index }.count())
+        };
+        (0..self.index).map(count).sum()
     }
 }
 
@@ -384,6 +319,7 @@ mod tests {
     use super::*;
     use crate::text::read::Record;
     use crate::text::read::config::Format;
+    use crate::text::read::record::Origin;
     use proptest::prelude::*;
     use std::fs;
 

@@ -1,11 +1,14 @@
 //! The framer: cuts one input into records, in order, with one record in memory at a time.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::config::{Format, ReadConfig};
-use super::elements::{Prolog, has_element};
+use super::bytes::trim_front;
+use super::config::{Format, ReadConfig, extension_of, format_of_extension};
+use super::elements::has_element;
+use super::formats::{Container, can_be_json, container_of};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_elements::ElementFramer;
 use super::frame_json::{self, JsonFramer};
@@ -13,19 +16,18 @@ use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_table::TableFramer;
 use super::frame_trec::{self, Tag};
+use super::framer::Step;
 use super::inputs::InputFile;
 use super::interpret::{docno_of, many_records};
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
-use super::pieces::{From, Origin, Piece};
-use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
-use super::sniff::{
-    Container, binary_file_kind, can_be_json, container_of, extension_of, format_of_extension,
-    looks_like_markup, trim_front,
+use super::record::{
+    Batch, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
 };
-use super::source::{Fault, Helpers, Input, Source, compression_of};
+use super::sniff::{binary_file_kind, looks_like_markup};
+use super::source::{Fault, From, Helpers, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
-use super::table::{Claim, Look, Table};
+use super::table::{Claim, Look};
 use crate::base::progress::Stop;
 use crate::base::wide::Wide;
 use crate::store::disk::{self, SharedFile};
@@ -145,33 +147,6 @@ pub(super) enum Framing {
     /// Cut where a reader of the whole file finds records.
     Elements,
     Other,
-}
-
-/// The result of one step of a framer.
-pub(super) enum Step {
-    /// A record; its bytes are in the sink.
-    Record {
-        kind: RecordKind,
-        notice: Option<(Reason, String)>,
-    },
-    /// A stretch of bytes that is not a record, either in the sink or skipped.
-    Rejected {
-        reason: Reason,
-        docno: Option<String>,
-        detail: String,
-    },
-    /// The end of the stream was reached.
-    End,
-}
-
-impl Step {
-    pub fn rejected(reason: Reason, detail: impl Into<String>) -> Self {
-        Step::Rejected {
-            reason,
-            docno: None,
-            detail: detail.into(),
-        }
-    }
 }
 
 /// The result of [`RecordReader::next_or_pause`].
@@ -332,31 +307,21 @@ impl RecordReader {
         self.stream.decoder_memory()
     }
 
-    /// Opens a piece of a file.
-    pub(super) fn open_piece(
+    /// Opens a part of a file that ends at `until`, unless the file does.
+    pub(super) fn open_part(
         input: &InputFile,
         file: u32,
         config: &ReadConfig,
         stop: &Stop,
-        piece: &Piece,
+        part: Arc<dyn Part>,
+        until: Option<u64>,
     ) -> RecordReader {
         let mut reader = Self::open(input, file, config, stop);
-        if piece.is_of_rows() {
-            // The rows of a Parquet file have numbers of the file.
-            if let Ok(mut state) = reader.detect() {
-                if let State::Parquet(framer) = &mut state {
-                    framer.only(piece.begin()..piece.end());
-                }
-                reader.state = state;
-            }
-            return reader;
-        }
-        reader.origin = Arc::new(Origin::new(&input.docno, Some(piece.clone())));
-        reader.until = (!piece.is_last()).then_some(piece.end());
-        if piece.begin() > 0
+        reader.until = until;
+        if part.begin() > 0
             && let Some(opened) = &reader.opened
         {
-            let (opened, at) = (opened.clone(), piece.begin());
+            let (opened, at) = (opened.clone(), part.begin());
             // The format is that of the file.
             if let Ok(state) = reader.detect() {
                 reader.state = state;
@@ -364,6 +329,25 @@ impl RecordReader {
                 reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
                 reader.framed = 1;
             }
+        }
+        reader.origin = Arc::new(Origin::new(&input.docno, Some(part)));
+        reader
+    }
+
+    /// Opens some row groups of a Parquet file. Their rows have numbers of the file.
+    pub(super) fn open_groups(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        stop: &Stop,
+        groups: Range<u64>,
+    ) -> RecordReader {
+        let mut reader = Self::open(input, file, config, stop);
+        if let Ok(mut state) = reader.detect() {
+            if let State::Parquet(framer) = &mut state {
+                framer.only(groups);
+            }
+            reader.state = state;
         }
         reader
     }

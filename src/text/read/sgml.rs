@@ -12,10 +12,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::archive::text_of;
-use super::interpret::{Outcome, Parts, Refusal};
+use super::bytes::{find_any_case, is_one_of, reserve, text_of};
+use super::outcome::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
-use super::stream::reserve;
 use crate::base::words::words;
 
 /// Elements that contain the text itself.
@@ -34,28 +33,6 @@ const METADATA: [&str; 54] = words(
      CORRECTION-DATE HT PARENT USDEPT USBUREAU XX CN PE TP PROFILE EDITION NAME GRAPHIC CAPTION \
      LANG AUTHOR ID URL DESCRIPT JOURNAL",
 );
-
-fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    names
-        .iter()
-        .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
-}
-
-/// The first place of these bytes in any case.
-pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
-    let (&first, _) = needle.split_first()?;
-    let is = |&at: &usize| {
-        bytes[at..]
-            .get(..needle.len())
-            .is_some_and(|found| found.eq_ignore_ascii_case(needle))
-    };
-    memchr::memchr2_iter(
-        first.to_ascii_lowercase(),
-        first.to_ascii_uppercase(),
-        bytes,
-    )
-    .find(is)
-}
 
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.

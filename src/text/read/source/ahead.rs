@@ -76,6 +76,31 @@ impl Drop for Taken {
     }
 }
 
+/// A checksum that the decoder of one block of bzip2 cannot compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    Block(u32),
+    /// The end of a stream, with the checksum of its blocks.
+    End(u32),
+}
+
+/// Compares the checksums of streams.
+#[derive(Default)]
+pub(super) struct Checks(u32);
+
+impl Checks {
+    /// Whether all are right.
+    pub(super) fn passed(&mut self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| match check {
+            Check::Block(crc) => {
+                self.0 = self.0.rotate_left(1) ^ crc;
+                true
+            }
+            Check::End(crc) => std::mem::take(&mut self.0) == *crc,
+        })
+    }
+}
+
 /// What one or more parts of a file decompress to.
 #[derive(Default)]
 pub(super) struct Text {
@@ -85,7 +110,7 @@ pub(super) struct Text {
     pub(super) last: bool,
     pub(super) bytes: Vec<u8>,
     /// What has to be compared with the parts before (bzip2).
-    pub(super) checks: Vec<super::bzip2::Check>,
+    pub(super) checks: Vec<Check>,
     /// The memory of the bytes, given back with this.
     pub(super) _memory: Option<Taken>,
 }

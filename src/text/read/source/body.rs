@@ -7,9 +7,9 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::gzip::Gzip;
 use super::input::Input;
 use super::{Fault, exceeds};
-use crate::text::read::RATIO_FREE_BYTES;
+use crate::text::read::bytes::reserve;
+use crate::text::read::config::RATIO_FREE_BYTES;
 use crate::text::read::record::Reason;
-use crate::text::read::stream::reserve;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ::bzip2::{Decompress, Status};
 
-use super::ahead::{Parts, Text};
+use super::ahead::{Check, Parts, Text};
 use super::checked::Member;
 use super::input::Input;
 use super::members::read_all_at;
@@ -150,31 +150,6 @@ const STRIDE: u64 = 8 * (512 << 10);
 const BLOCK_BYTES: u64 = 1_000_000;
 /// Most bytes of a text.
 const TEXT_BYTES: usize = 8 << 20;
-
-/// A checksum that the decoder of one block cannot compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Check {
-    Block(u32),
-    /// The end of a stream, with the checksum of its blocks.
-    End(u32),
-}
-
-/// Compares the checksums of streams.
-#[derive(Default)]
-pub(super) struct Checks(u32);
-
-impl Checks {
-    /// Whether all are right.
-    pub(super) fn passed(&mut self, checks: &[Check]) -> bool {
-        checks.iter().all(|check| match check {
-            Check::Block(crc) => {
-                self.0 = self.0.rotate_left(1) ^ crc;
-                true
-            }
-            Check::End(crc) => std::mem::take(&mut self.0) == *crc,
-        })
-    }
-}
 
 /// Bits of a buffer.
 fn bits(bytes: &[u8], at: u64, count: u64) -> Option<u64> {

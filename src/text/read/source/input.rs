@@ -4,10 +4,23 @@ use std::io::{self, BufRead, Read};
 
 use super::{Fault, begins_compressed};
 use crate::store::disk::SharedFile;
-use crate::text::read::pieces::From;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
+
+/// Reads a file from some byte on.
+pub(in crate::text::read) struct From {
+    pub file: SharedFile,
+    pub at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(out, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
 
 /// The file's own bytes, buffered and counted.
 pub(in crate::text::read) struct Input {

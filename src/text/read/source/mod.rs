@@ -9,6 +9,7 @@ mod bzip2;
 mod checked;
 mod gzip;
 mod input;
+mod lzw;
 mod members;
 #[cfg(test)]
 mod tests;
@@ -19,27 +20,30 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use self::ahead::{Ahead, Parts, Text};
+use self::ahead::{Ahead, Checks, Parts, Text};
 use self::bzip2::Bzip2;
 use self::checked::Checked;
 use self::gzip::Gzip;
+use self::lzw::Lzw;
 use self::members::Members;
 use self::xz::Xz;
 use self::zstd::Zstd;
-use super::lzw::Lzw;
+use super::config::RATIO_FREE_BYTES;
 use super::record::Reason;
-use super::stream::STEP;
 use crate::Error;
 use crate::base::wide::{self, Wide, WideDecoder};
 use crate::store::disk::SharedFile;
 
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
-pub(super) use input::Input;
+pub(super) use input::{From, Input};
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// Number of bytes requested from a source at a time.
+pub(super) const STEP: usize = 256 << 10;
 
 /// The first bytes of a file say enough of its parts.
 const HEAD_BYTES: usize = 64;
@@ -256,7 +260,7 @@ struct Blocks {
     /// Where the next one begins.
     at: u64,
     ended: bool,
-    checks: bzip2::Checks,
+    checks: Checks,
 }
 
 /// The result of one step of a decoder.
@@ -462,7 +466,7 @@ impl Source {
             self.decoder = Decoder::Blocks(Blocks {
                 at,
                 ended: false,
-                checks: bzip2::Checks::default(),
+                checks: Checks::default(),
             });
         }
         let file = file.clone();
@@ -508,7 +512,7 @@ impl Source {
         // were right even without the bytes of this text, then no call would have been stopped.
         let after = self.produced + text.bytes.len() as u64;
         let from = ahead.texts.parts().byte(at);
-        let stopped = after > super::RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
+        let stopped = after > RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
         let accepted = match &mut self.decoder {
             _ if stopped => false,
             Decoder::Gzip(gzip) if text.last => {
@@ -635,7 +639,7 @@ impl Source {
         };
         self.produced += n as u64;
         if let Some(compression) = self.compression
-            && self.produced > super::RATIO_FREE_BYTES
+            && self.produced > RATIO_FREE_BYTES
             && exceeds(self.produced, max_ratio, self.position())
         {
             return Err(Fault::new(
@@ -789,7 +793,7 @@ pub(super) enum Failure {
     Fault(Fault),
 }
 
-impl From<io::Error> for Failure {
+impl std::convert::From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Io(error)
     }

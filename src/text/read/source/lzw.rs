@@ -11,8 +11,9 @@
 
 use std::io::BufRead;
 
-use super::record::Reason;
-use super::source::{Failure, Fault, Input};
+use super::input::Input;
+use super::{Failure, Fault};
+use crate::text::read::record::Reason;
 
 const FIRST_BITS: u32 = 9;
 const CLEAR: usize = 256;
