@@ -1,43 +1,29 @@
-//! The formats of input, and how each is recognised.
+//! How each format of input is recognised.
 
 use super::archive::{is_arc_line, is_warc_line};
 use super::bytes::{MARK, trim_front};
+use super::config::Format;
 use super::frame_mbox::begins_message;
 use super::frame_trec::Tag;
+use super::framer::Container;
 use super::mail;
 
-/// The format of an input: what its records are cut by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Container {
-    Trec,
-    Reuters,
-    Warc,
-    Arc,
-    Json,
-    Mbox,
-    Mail,
-    Table,
-    Parquet,
-    /// Markup that is split at the elements of one name.
-    Elements,
-    Plain,
-}
-
 impl Container {
-    /// The name of the format, for messages.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Container::Trec => "TREC",
-            Container::Reuters => "Reuters-21578",
-            Container::Warc => "WARC",
-            Container::Arc => "ARC",
-            Container::Json => "JSON",
-            Container::Mbox => "mbox",
-            Container::Mail => "mail",
-            Container::Table => "CSV or TSV",
-            Container::Parquet => "Parquet",
-            Container::Elements => "markup split by --record",
-            Container::Plain => "text or HTML",
+    /// The container of a format that is given, or that the extension of a file implies.
+    pub(super) fn of(format: Format, head: &[u8]) -> Container {
+        match format {
+            Format::TrecWeb | Format::TrecSgml => match container_of(head) {
+                Container::Reuters => Container::Reuters,
+                _ => Container::Trec,
+            },
+            Format::Warc => Container::Warc,
+            Format::Arc => Container::Arc,
+            Format::Jsonl => Container::Json,
+            Format::Mbox => Container::Mbox,
+            Format::Eml => Container::Mail,
+            Format::Csv | Format::Tsv => Container::Table,
+            Format::Parquet => Container::Parquet,
+            Format::Text | Format::Html => Container::Plain,
         }
     }
 }

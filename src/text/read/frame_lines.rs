@@ -6,7 +6,7 @@
 //! is.
 
 use super::framer::Step;
-use super::record::{Reason, RecordKind};
+use super::record::RecordKind;
 use super::stream::{Begun, Sink, Stream};
 
 /// The state between two bytes of the input.
@@ -70,19 +70,13 @@ impl LineFramer {
                 sink.take(stream, n);
             }
             if end.is_some() {
-                return Some(record());
+                return Some(Step::record(RecordKind::Json));
             }
             if stream.ended() {
                 return Some(match sink.offset() {
                     None => Step::End,
-                    Some(_) if stream.cut() => Step::rejected(
-                        Reason::Truncated,
-                        format!(
-                            "the stream ends after {} bytes of the record",
-                            sink.length()
-                        ),
-                    ),
-                    Some(_) => record(),
+                    Some(_) if stream.cut() => Step::cut(None, sink),
+                    Some(_) => Step::record(RecordKind::Json),
                 });
             }
             if pauses(stream) {
@@ -91,13 +85,6 @@ impl LineFramer {
             }
             stream.read();
         }
-    }
-}
-
-fn record() -> Step {
-    Step::Record {
-        kind: RecordKind::Json,
-        notice: None,
     }
 }
 

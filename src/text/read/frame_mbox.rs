@@ -14,10 +14,13 @@
 //!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
 //!   or a year.
 
+use std::sync::Arc;
+
 use memchr::memmem;
 
-use super::framer::Step;
-use super::mail::begins_field;
+use super::framer::{Container, Framer, Step};
+use super::mail::{self, begins_field};
+use super::outcome::HEAD;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use crate::base::words::words;
@@ -117,15 +120,34 @@ fn begins_known_field(bytes: &[u8]) -> bool {
 }
 
 /// Counts the messages.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct MboxFramer {
+    /// The base of the docnos of messages without a Message-ID.
+    file: Arc<str>,
     messages: u64,
     begun: bool,
 }
 
 impl MboxFramer {
-    /// `file` is the base of the docnos of messages without a Message-ID.
-    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>, file: &str) -> Step {
+    pub fn new(file: Arc<str>) -> Self {
+        MboxFramer {
+            file,
+            messages: 0,
+            begun: false,
+        }
+    }
+}
+
+impl Framer for MboxFramer {
+    fn container(&self) -> Container {
+        Container::Mbox
+    }
+
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if stream.at_end() {
             return Step::End;
         }
@@ -138,21 +160,15 @@ impl MboxFramer {
             return Step::rejected(Reason::StrayBytes, "before the first message");
         }
         self.messages += 1;
-        let kind = RecordKind::Mail {
-            docno: format!("{file}#{}", self.messages),
-            mbox: true,
-        };
+        let docno = format!("{}#{}", self.file, self.messages);
         if stream.cut() && stream.at_end() {
-            return Step::Rejected {
-                reason: Reason::Truncated,
-                docno: super::interpret::docno_of(&kind, sink.held()),
-                detail: format!(
-                    "the stream ends after {} bytes of the message",
-                    sink.length()
-                ),
-            };
+            let head = &sink.held()[..sink.held().len().min(HEAD)];
+            let docno = mail::docno_of(head, &docno);
+            let length = sink.length();
+            let detail = format!("the stream ends after {length} bytes of the message");
+            return Step::named(Some(docno), Reason::Truncated, detail);
         }
-        Step::Record { kind, notice: None }
+        Step::record(RecordKind::Mail { docno, mbox: true })
     }
 }
 

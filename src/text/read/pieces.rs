@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::config::ReadConfig;
-use super::frame_json;
+use super::framer::{Cuts, Framer};
 use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
 use super::record::{Batch, Part};
-use super::source::{Codec, compression_of};
+use super::source::{Codec, compression_of, read_all_at};
 use crate::base::progress::Stop;
 use crate::store::disk::{self, SharedFile};
 
@@ -210,22 +210,27 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
     if !matches!(compression_of(&head[..n]), None | Some(Codec::None)) {
         return Ok(Bounds::default());
     }
-    let framing = RecordReader::framing(input, config)?;
-    if let Framing::Parquet = framing {
-        let (begins, sizes) = RecordReader::cuts(input, config, bytes)?;
-        return Ok(Bounds {
-            begins,
-            sizes: Some(sizes),
-            counts: Vec::new(),
-        });
-    }
-    if let Framing::Elements = framing {
-        return found_by_reading(input, config, (bytes, size), stop);
+    let framer = match RecordReader::framing(input, config)? {
+        Framing::Framed(framer) => framer,
+        Framing::Parquet(mut framer) => {
+            let (begins, sizes) = framer.cuts(bytes);
+            return Ok(Bounds {
+                begins,
+                sizes: Some(sizes),
+                counts: Vec::new(),
+            });
+        }
+        Framing::Whole => return Ok(Bounds::default()),
+    };
+    match framer.cuts() {
+        Cuts::Certain => {}
+        Cuts::Found => return found_by_reading(input, config, (bytes, size), stop),
+        Cuts::Nowhere => return Ok(Bounds::default()),
     }
     let mut from = bytes;
     // The last piece is not much smaller than the others.
     while from + bytes / 2 < size {
-        match next_begin(&file, &framing, from)? {
+        match next_begin(&file, &*framer, from)? {
             Some(begin) => {
                 bounds.push(begin);
                 from = begin + bytes;
@@ -282,32 +287,18 @@ fn found_by_reading(
 }
 
 /// The first place from `from` on where a record certainly begins.
-fn next_begin(file: &SharedFile, framing: &Framing, from: u64) -> io::Result<Option<u64>> {
+fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<Option<u64>> {
     let mut window = Vec::new();
     while window.len() < SEARCH {
         let length = window.len();
-        window.resize(length + STEP, 0);
-        let mut end = length;
-        while end < window.len() {
-            match file.read_at(&mut window[end..], from + end as u64) {
-                Ok(0) => break,
-                Ok(n) => end += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let ended = end < window.len();
-        window.truncate(end);
-        let found = match framing {
-            Framing::Json => frame_json::certain_begin(&window),
-            Framing::Tag(tag) => tag.certain_begin(&window),
-            Framing::Lines => memchr::memchr(b'\n', &window).map(|at| at + 1),
-            Framing::Parquet | Framing::Elements | Framing::Other => None,
-        };
-        if let Some(at) = found {
+        let mut step = vec![0; STEP];
+        read_all_at(file, &mut step, from + length as u64)?;
+        let ended = step.len() < STEP;
+        window.append(&mut step);
+        if let Some(at) = framer.certain_begin(&window) {
             return Ok(Some(from + at as u64));
         }
-        if ended || matches!(framing, Framing::Other) {
+        if ended {
             break;
         }
     }

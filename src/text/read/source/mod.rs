@@ -37,6 +37,7 @@ use crate::store::disk::SharedFile;
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
 pub(super) use input::{From, Input};
+pub(super) use members::read_all_at;
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
