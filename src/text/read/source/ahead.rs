@@ -15,6 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use crate::store::disk::SharedFile;
+
 /// Texts that wait for the reader, for each helper: one to go on with.
 const WAITING_PER_HELPER: usize = 2;
 
@@ -136,6 +138,16 @@ pub(super) trait Parts: Send + Sync {
     /// earlier part if the text would take too much memory.
     fn decompress(&self, range: Range<u64>, known: bool, text: Vec<u8>) -> Option<Text>;
 }
+
+/// A file that others help to decompress, and its dictionary.
+pub(super) struct Helped<'f> {
+    pub(super) file: &'f SharedFile,
+    pub(super) length: u64,
+    pub(super) dictionary: &'f Arc<[u8]>,
+}
+
+/// The parts of a file, and where the first one begins if the reader takes all of them one by one.
+pub(super) type Shared = (Arc<dyn Parts>, Option<u64>);
 
 enum State {
     Waiting(Vec<u8>),

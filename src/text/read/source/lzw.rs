@@ -92,13 +92,7 @@ impl Lzw {
     }
 
     fn start(&mut self) -> Result<(), Failure> {
-        let mut header = [0; 3];
-        for byte in &mut header {
-            *byte = self
-                .input
-                .byte()?
-                .ok_or_else(|| Failure::truncated("compress: header"))?;
-        }
+        let header: [u8; 3] = self.input.need("compress: header")?;
         self.max_bits = u32::from(header[2] & 0x1f);
         self.block_mode = header[2] & 0x80 != 0;
         if !(FIRST_BITS + 1..=16).contains(&self.max_bits) {
