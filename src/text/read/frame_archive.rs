@@ -22,8 +22,8 @@
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, Fields, Segment, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
-    is_warc_line,
+    ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
+    is_warc_line, number,
 };
 use super::bytes::first_line;
 use super::framer::{Container, Framer, Step};
@@ -43,6 +43,10 @@ const SPACE: usize = 1 << 10;
 
 /// Maximum length of the empty lines between two records.
 const SEPARATOR: u64 = 4;
+
+/// The length of a header, the length of the block that it states, and, for the first segment of a
+/// record, the id that the others name, if it has one.
+type Header = (usize, Option<u64>, Option<Option<Vec<u8>>>);
 
 /// The docno of what has no header that is usable, and why it has none.
 type NoHeader = (Option<String>, Reason, String);
@@ -111,10 +115,8 @@ impl Shape {
         rest.and_then(after_line_end).is_some()
     }
 
-    /// The header at the start of the window: its length, the length of the block that it states,
-    /// and whether the record is a segment. `Err` if there is no header, or one that is not
-    /// usable.
-    fn header(self, window: &[u8]) -> Result<(usize, Option<u64>, bool), NoHeader> {
+    /// The header at the start of the window. `Err` if there is none, or one that is not usable.
+    fn header(self, window: &[u8]) -> Result<Header, NoHeader> {
         let look = &window[..window.len().min(HEADER)];
         if !self.begins_as_expected(window) {
             let named = self == Shape::Warc && look.starts_with(b"WARC/");
@@ -139,8 +141,10 @@ impl Shape {
                     }
                 }
             })?;
-            let (length, segmented) = stated(&look[..header]);
-            return Ok((header, length, segmented));
+            let head = WarcHead::parse(&look[..header]);
+            let first = head.segment.and_then(number) == Some(1);
+            let id = first.then(|| head.record_id.map(<[u8]>::to_vec));
+            return Ok((header, head.length, id));
         }
         let look = &look[..look.len().min(ARC_LINE)];
         let line = first_line(look);
@@ -150,7 +154,7 @@ impl Shape {
             return Err((self.docno(look), Reason::BadHeader, detail));
         };
         let header = memchr::memchr(b'\n', look).map_or(look.len(), |end| end + 1);
-        Ok((header, Some(length), false))
+        Ok((header, Some(length), None))
     }
 
     /// The docno in the first bytes of a record.
@@ -204,7 +208,7 @@ impl Framer for ArchiveFramer {
         if window.is_empty() {
             return Step::End;
         }
-        let (header, stated, segmented) = match self.shape.header(window) {
+        let (header, stated, first) = match self.shape.header(window) {
             Ok(header) => header,
             Err((docno, reason, detail)) => {
                 self.to_next_header(stream, sink);
@@ -215,10 +219,6 @@ impl Framer for ArchiveFramer {
                 return Step::named(docno, reason, detail);
             }
         };
-        // The id of the first segment, which the others name.
-        let first = segmented.then(|| Segment::of(&stream.window()[..header]));
-        let first = first.filter(|first| first.number == Some(1));
-        let first = first.map(|first| first.id.map(<[u8]>::to_vec));
         sink.take(stream, header);
         let end = self.block(stream, sink, stated);
         let block = sink.length() - header as u64;
@@ -273,12 +273,10 @@ impl ArchiveFramer {
         sink: &mut Sink<'_>,
         id: Option<Vec<u8>>,
     ) -> Result<(), String> {
-        for number in 2.. {
+        for part in 2.. {
             let missing = || {
-                format!(
-                    "segment {} of a record, and segment {number} does not follow it",
-                    number - 1
-                )
+                let before = part - 1;
+                format!("segment {before} of a record, and segment {part} does not follow it")
             };
             let window = stream.ensure(SPACE + HEADER);
             let space = window
@@ -291,19 +289,18 @@ impl ArchiveFramer {
                 Ok(header) if is_warc_line(look) => header,
                 _ => return Err(missing()),
             };
-            let segment = Segment::of(&look[..header]);
-            let (Some(id), Some(length)) = (&id, stated(&look[..header]).0) else {
+            let segment = WarcHead::parse(&look[..header]);
+            let (Some(id), Some(length)) = (&id, segment.length) else {
                 return Err(missing());
             };
-            if !segment.continues(id, number) {
+            if !segment.continues(id, part) {
                 return Err(missing());
             }
             let last = segment.last;
             sink.pass(stream, space + header);
             if !matches!(self.block(stream, sink, Some(length)), BlockEnd::Stated) {
-                return Err(format!(
-                    "segment {number} of a record does not end as it states"
-                ));
+                let detail = format!("segment {part} of a record does not end as it states");
+                return Err(detail);
             }
             if last {
                 break;
@@ -452,20 +449,6 @@ fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
         .strip_prefix(b"\r")
         .unwrap_or(bytes)
         .strip_prefix(b"\n")
-}
-
-/// The length of the block that a WARC header states, and whether the record is a segment.
-fn stated(header: &[u8]) -> (Option<u64>, bool) {
-    let (mut length, mut segmented) = (None, false);
-    for (name, value) in Fields::after_line(header) {
-        if length.is_none() && name.eq_ignore_ascii_case(b"Content-Length") {
-            length = std::str::from_utf8(value)
-                .ok()
-                .and_then(|text| text.parse().ok());
-        }
-        segmented |= name.eq_ignore_ascii_case(b"WARC-Segment-Number");
-    }
-    (length, segmented)
 }
 
 /// The length of a header including the empty line that ends it. `Err` gives the place where the

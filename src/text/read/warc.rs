@@ -4,48 +4,14 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::archive::{ArcLine, Fields};
+use super::archive::{ArcLine, Fields, WarcHead};
 use super::bytes::{first_line, text_of, unbracket};
 use super::config::ReadConfig;
 use super::http::{self, Body, Head};
 use super::outcome::{Outcome, Parts, Refusal, refused};
 use super::record::Reason;
 
-/// The relevant fields of a WARC header.
-#[derive(Default)]
-struct WarcHead<'a> {
-    kind: Option<&'a [u8]>,
-    trec_id: Option<&'a [u8]>,
-    record_id: Option<&'a [u8]>,
-    target: Option<&'a [u8]>,
-    content_type: Option<&'a [u8]>,
-    odd: Option<&'a [u8]>,
-    block: usize,
-}
-
 impl<'a> WarcHead<'a> {
-    fn parse(bytes: &'a [u8]) -> Self {
-        let mut head = WarcHead::default();
-        let mut fields = Fields::after_line(bytes);
-        for (name, value) in &mut fields {
-            // Of a repeated field, the first value that is not empty counts.
-            let field = match name.to_ascii_lowercase().as_slice() {
-                b"warc-type" => &mut head.kind,
-                b"warc-trec-id" => &mut head.trec_id,
-                b"warc-record-id" => &mut head.record_id,
-                b"warc-target-uri" => &mut head.target,
-                b"content-type" => &mut head.content_type,
-                _ => continue,
-            };
-            if field.is_none() && !value.is_empty() {
-                *field = Some(value);
-            }
-        }
-        head.odd = fields.odd;
-        head.block = fields.body();
-        head
-    }
-
     /// Old versions of wget put the URL in angle brackets.
     fn url(&self) -> Option<Cow<'a, str>> {
         self.target
