@@ -18,6 +18,12 @@ pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
     }
 }
 
+/// The number of white-space characters that these bytes begin with.
+pub(super) fn spaces(bytes: &[u8]) -> usize {
+    let is_space = |byte: &&u8| byte.is_ascii_whitespace();
+    bytes.iter().take_while(is_space).count()
+}
+
 /// A line without its line end.
 pub(super) fn trim_line(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);

@@ -25,7 +25,7 @@ use super::archive::{
     ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
     is_warc_line, number,
 };
-use super::bytes::first_line;
+use super::bytes::{first_line, spaces};
 use super::framer::{Container, Framer, Step};
 use super::outcome::HEAD;
 use super::record::{Reason, RecordKind};
@@ -279,11 +279,7 @@ impl ArchiveFramer {
                 format!("segment {before} of a record, and segment {part} does not follow it")
             };
             let window = stream.ensure(SPACE + HEADER);
-            let space = window
-                .iter()
-                .take(SPACE)
-                .take_while(|byte| byte.is_ascii_whitespace());
-            let space = space.count();
+            let space = spaces(&window[..window.len().min(SPACE)]);
             let look = &window[space..window.len().min(space + HEADER)];
             let header = match header_length(look) {
                 Ok(header) if is_warc_line(look) => header,
@@ -431,10 +427,7 @@ impl ArchiveFramer {
         } else {
             after.len().min(SPACE + 1)
         };
-        let space = after[..look]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let space = spaces(&after[..look]);
         if ahead > 0 && space > SPACE {
             return false;
         }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
+use super::bytes::spaces;
 use super::elements::docno_in_head;
 use super::framer::{Container, Cuts, Framer, Step};
 use super::record::{Prolog, Reason, RecordKind};
@@ -342,10 +343,7 @@ impl ElementFramer {
             Some(b'/') => match self.named(&bytes[2..]) {
                 Some(length) => {
                     let rest = &bytes[2 + length..];
-                    let space = rest
-                        .iter()
-                        .take_while(|byte| byte.is_ascii_whitespace())
-                        .count();
+                    let space = spaces(rest);
                     match rest.get(space) {
                         Some(b'>') => Mark::Closes(2 + length + space + 1),
                         _ => Mark::Passes(2),

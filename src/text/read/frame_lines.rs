@@ -5,6 +5,7 @@
 //! answer to it never writes the next one. Here the line end decides, and the parser what the line
 //! is.
 
+use super::bytes::spaces;
 use super::framer::Step;
 use super::record::RecordKind;
 use super::stream::{Begun, Sink, Stream};
@@ -58,10 +59,7 @@ impl LineFramer {
     ) -> Option<Step> {
         loop {
             if sink.offset().is_none() {
-                let window = stream.window();
-                let space = window.iter().take_while(|byte| byte.is_ascii_whitespace());
-                let space = space.count();
-                stream.consume(space);
+                stream.consume(spaces(stream.window()));
             }
             let window = stream.window();
             let end = memchr::memchr(b'\n', window);

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
+use super::bytes::is_one_of;
 use super::framer::{Container, Framer, Step};
 use super::mail::{self, begins_field};
 use super::outcome::HEAD;
@@ -84,12 +85,6 @@ const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
-
-fn is_one_of(word: &[u8], names: &[&str]) -> bool {
-    names
-        .iter()
-        .any(|name| name.as_bytes().eq_ignore_ascii_case(word))
-}
 
 fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',')

@@ -12,7 +12,7 @@
 
 use memchr::memmem::{self, Finder};
 
-use super::bytes::find_any_case;
+use super::bytes::{find_any_case, spaces};
 use super::framer::{Behind, Container, Cuts, Framer, Step};
 use super::interpret::docno_of;
 use super::record::{Reason, RecordKind};
@@ -249,11 +249,7 @@ impl Tag {
 
     /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
     fn closes(bytes: &[u8]) -> Option<usize> {
-        let space = bytes
-            .iter()
-            .take(TAG)
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let space = spaces(&bytes[..bytes.len().min(TAG)]);
         (bytes.get(space) == Some(&b'>')).then_some(space + 1)
     }
 

@@ -93,30 +93,19 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
                 parts.notices.push((Reason::OddHeader, detail));
             }
             let docno = Some(parts.docno.to_string());
-            let notices = record
-                .notice
-                .iter()
-                .map(|notice| Reject {
-                    docno: docno.clone(),
-                    ..notice.clone()
-                })
-                .chain(parts.notices.into_iter().map(|(reason, detail)| Reject {
-                    source,
-                    docno: docno.clone(),
-                    reason,
-                    detail,
-                }))
-                .collect();
-            Interpreted::Document(RawDocument {
-                docno: parts.docno,
-                unnamed,
-                url: parts.url,
-                title: parts.title,
-                content: parts.content,
-                charset: parts.charset,
-                body: parts.body,
-                notices,
-            })
+            let of_record = record.notice.clone().into_iter();
+            let own = parts.notices.drain(..).map(|(reason, detail)| Reject {
+                source,
+                docno: None,
+                reason,
+                detail,
+            });
+            let named = |notice| Reject {
+                docno: docno.clone(),
+                ..notice
+            };
+            let notices = of_record.chain(own).map(named).collect();
+            Interpreted::Document(parts.document(unnamed, notices))
         }
     }
 }
@@ -175,19 +164,11 @@ pub(crate) fn document_of<'a>(
         true => json::document(bytes, config),
         false => plain(name, bytes, config),
     };
-    let Outcome::Document(parts) = outcome else {
+    let Outcome::Document(mut parts) = outcome else {
         return None;
     };
-    Some(RawDocument {
-        docno: Cow::default(),
-        unnamed: false,
-        url: parts.url,
-        title: parts.title,
-        content: parts.content,
-        charset: parts.charset,
-        body: parts.body,
-        notices: Vec::new(),
-    })
+    parts.docno = Cow::default();
+    Some(parts.document(false, Vec::new()))
 }
 
 /// Whether a file that is one document is markup by its name, or by the format that all have.

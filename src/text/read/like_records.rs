@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use super::bytes::trim_front;
+use super::bytes::{is_one_of, trim_front};
 use super::sniff::looks_like_markup;
 use super::tags::{Kind, Tags, local};
 use crate::base::words::words;
@@ -67,15 +67,10 @@ pub(super) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
             continue;
         }
         let field = most.simple && most.bytes < LEAST_SIMPLE * most.count;
-        let whole = !field && !is_one_of(most.name, &PARTS);
+        let whole = !field && !is_one_of(local(most.name), &PARTS);
         return whole.then(|| (String::from_utf8_lossy(most.name).into_owned(), count));
     }
     None
-}
-
-fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    let mut names = names.iter();
-    names.any(|other| local(name).eq_ignore_ascii_case(other.as_bytes()))
 }
 
 /// The elements of one name at one depth.
@@ -116,7 +111,7 @@ fn levels(head: &[u8]) -> Option<[Vec<Named<'_>>; 3]> {
             *simple = false;
         }
         match tag.kind {
-            Kind::Open if open.is_empty() && is_one_of(tag.name, &DOCUMENTS) => return None,
+            Kind::Open if open.is_empty() && is_one_of(local(tag.name), &DOCUMENTS) => return None,
             Kind::Open => open.push((tag.name, tag.start, true)),
             Kind::Empty => count(open.len(), tag.name, tag.end - tag.start, false),
             // A closing tag also closes what is open inside, as in SGML.

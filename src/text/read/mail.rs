@@ -51,7 +51,7 @@ use super::archive::Fields;
 use super::bytes::{first_line, reserve, trim_line, unbracket};
 use super::config::ReadConfig;
 use super::mail_text::{Enriched, Files, Visible};
-use super::outcome::{Outcome, Parts, Refusal};
+use super::outcome::{Outcome, Parts, refused};
 use super::record::{ContentKind, Reason};
 use crate::base::utf8::Utf8Check;
 
@@ -1179,13 +1179,8 @@ pub(super) fn document<'a>(
 }
 
 fn too_large<'a>(docno: Cow<'a, str>, what: &str, bytes: u64, most: u64) -> Outcome<'a> {
-    Outcome::Refused {
-        docno: Some(docno),
-        refusal: Refusal::new(
-            Reason::TooLarge,
-            format!("{what} of {bytes} bytes, at most {most} are read"),
-        ),
-    }
+    let detail = format!("{what} of {bytes} bytes, at most {most} are read");
+    refused(Some(docno), Reason::TooLarge, detail)
 }
 
 /// Escapes a text that is put into markup.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::record::{ContentKind, Reason};
+use super::record::{ContentKind, RawDocument, Reason, Reject};
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
 pub(super) const HEAD: usize = 64 << 10;
@@ -53,5 +53,21 @@ pub(super) fn refused<'a>(
     Outcome::Refused {
         docno,
         refusal: Refusal::new(reason, detail),
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// The document with these parts, whose name is known.
+    pub fn document(self, unnamed: bool, notices: Vec<Reject>) -> RawDocument<'a> {
+        RawDocument {
+            docno: self.docno,
+            unnamed,
+            url: self.url,
+            title: self.title,
+            content: self.content,
+            charset: self.charset,
+            body: self.body,
+            notices,
+        }
     }
 }

@@ -314,15 +314,12 @@ impl RecordReader {
         file: u32,
         config: &ReadConfig,
     ) -> RecordReader {
-        let input = InputFile {
-            path: "-".into(),
-            real: None,
-            docno: docno.into(),
-            odd_path: false,
-            identity: None,
-            problem: None,
-        };
-        Self::new(Box::new(reader), &input, file, config)
+        Self::new(
+            Box::new(reader),
+            &InputFile::named("-", docno),
+            file,
+            config,
+        )
     }
 
     /// Reads the first `limit` bytes of a file. Of a Parquet file, whose footer is at its end, all

@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::bytes::{find_any_case, is_one_of, reserve, text_of};
-use super::outcome::{Outcome, Parts, Refusal};
+use super::bytes::{find_any_case, is_one_of, reserve, spaces, text_of};
+use super::outcome::{HEAD, Outcome, Parts, refused};
 use super::record::{ContentKind, Reason};
 use crate::base::words::words;
 
@@ -265,10 +265,7 @@ fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
         let rest = &bytes[start + 2..];
         if rest.len() > name.len() && rest[..name.len()].eq_ignore_ascii_case(name) {
             let after = &rest[name.len()..];
-            let space = after
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
+            let space = spaces(after);
             if after.get(space) == Some(&b'>') {
                 return Some((start, start + 2 + name.len() + space + 1));
             }
@@ -301,7 +298,7 @@ impl<'a> Joined<'a> {
 
 /// Interprets a TREC SGML document.
 pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
-    let head = &bytes[..bytes.len().min(64 << 10)];
+    let head = &bytes[..bytes.len().min(HEAD)];
     let docno = trec_docno(head).unwrap_or_default();
     let tag = open_tag(bytes).unwrap_or_default();
     let inside = match tag {
@@ -385,11 +382,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let docno = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID"));
     let docno = docno.unwrap_or_default();
     let Some(start) = memmem::find(bytes, b"<TEXT") else {
-        let refusal = Refusal::new(Reason::MissingText, "no <TEXT>");
-        return Outcome::Refused {
-            docno: Some(docno),
-            refusal,
-        };
+        return refused(Some(docno), Reason::MissingText, "no <TEXT>");
     };
     let rest = &bytes[start..];
     let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
@@ -416,7 +409,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
 
 /// The id of an NITF story: `<doc-id id-string="...">` in its head.
 pub(super) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let head = &bytes[..bytes.len().min(64 << 10)];
+    let head = &bytes[..bytes.len().min(HEAD)];
     let nitf = memmem::find(&head[..head.len().min(2048)], b"<nitf")?;
     let id = memmem::find(&head[nitf..], b"<doc-id")? + nitf;
     attribute(open_tag(&head[id..])?, b"id-string")

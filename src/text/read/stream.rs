@@ -1,6 +1,6 @@
 //! A window over the decompressed bytes, and the sink that collects a record from it.
 
-use super::bytes::reserve;
+use super::bytes::{reserve, spaces};
 use super::record::{Reason, SourceSpan};
 use super::source::{Fault, Helpers, STEP, Source};
 use crate::base::wide::{Wide, WideDecoder};
@@ -180,10 +180,7 @@ impl Stream {
     pub fn skip_space(&mut self, n: usize) -> &[u8] {
         loop {
             let window = self.ensure(1);
-            let space = window
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
+            let space = spaces(window);
             let whole = space == window.len();
             self.consume(space);
             if !whole || self.ended {

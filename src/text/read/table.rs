@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::config::ReadConfig;
 use super::fields::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
 use super::frame_table::{RowEnd, Scan};
-use super::outcome::{Outcome, Parts, Refusal};
+use super::outcome::{Outcome, Parts, refused};
 use super::record::{ContentKind, Dialect, Reason, Table};
 
 /// Columns that a message lists.
@@ -603,10 +603,7 @@ fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
 pub(super) fn document<'a>(table: &Table, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let picked = table.pick(bytes, &table.wanted);
     let docno = picked.name(&table.ids).unwrap_or_default();
-    let refused = |reason, detail: String| Outcome::Refused {
-        docno: Some(Cow::Owned(docno.clone())),
-        refusal: Refusal::new(reason, detail),
-    };
+    let refused = |reason, detail: String| refused(Some(docno.clone().into()), reason, detail);
     let (count, columns) = (picked.count, table.columns.len());
     let cells = || format!("{count} cells; the table has {columns} columns");
     if count > columns {
