@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::bytes::{first_line, trim_line};
+use super::bytes::{first_line, text_of, trim_line};
 use crate::base::words::words;
 
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
@@ -99,6 +99,13 @@ impl<'a> Iterator for Fields<'a> {
         }
         None
     }
+}
+
+/// The value of a field of a header after its first line.
+pub(super) fn field_after_line(header: &[u8], wanted: &str) -> Option<String> {
+    let mut fields = Fields::after_line(header);
+    let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()));
+    found.map(|(_, value)| text_of(value).into_owned())
 }
 
 /// Whether this is the first line of a WARC header, `WARC/1.0`.

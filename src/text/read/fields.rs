@@ -30,11 +30,8 @@ pub(super) const TYPE_FIELDS: [&str; 6] =
 /// another field declares, or, without that, by its beginning.
 pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
     let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
-    if html || is("html") || is("xml") || !is("text/plain") && is_page(text) {
-        ContentKind::Markup
-    } else {
-        ContentKind::Text
-    }
+    let markup = html || is("html") || is("xml") || !is("text/plain") && is_page(text);
+    ContentKind::of(markup)
 }
 
 /// Whether the text begins like an HTML page.

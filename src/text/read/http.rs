@@ -223,11 +223,7 @@ fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal>
         }
     };
     Ok(Body {
-        content: if markup {
-            ContentKind::Markup
-        } else {
-            ContentKind::Text
-        },
+        content: ContentKind::of(markup),
         charset: head.charset,
         body,
         notices: head.notices,

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::archive::Fields;
-use super::bytes::text_of;
+use super::archive::field_after_line;
 use super::config::{Format, ReadConfig, extension_of, format_of_extension};
 use super::elements;
 use super::fields::content_of;
@@ -144,11 +143,7 @@ pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<St
         RecordKind::Json => json::field(bytes, name),
         RecordKind::Element(prolog) => elements::field(prolog, bytes, name),
         RecordKind::Cells(table) => table::field(table, bytes, name),
-        RecordKind::Warc => {
-            let mut fields = Fields::after_line(&bytes[..bytes.len().min(HEAD)]);
-            let found = fields.find(|(field, _)| field.eq_ignore_ascii_case(name.as_bytes()));
-            found.map(|(_, value)| text_of(value).into_owned())
-        }
+        RecordKind::Warc => field_after_line(&bytes[..bytes.len().min(HEAD)], name),
         _ => None,
     }
 }
@@ -196,24 +191,18 @@ fn row<'a>(fields: &RowFields, bytes: &'a [u8]) -> Outcome<'a> {
 
 /// Interprets a file that is one document.
 fn plain<'a>(docno: &str, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let content = match config.format {
-        Some(Format::Html) => ContentKind::Markup,
-        Some(Format::Text) => ContentKind::Text,
+    let markup = match config.format {
+        Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
         _ => match format_of_extension(&extension_of(docno)) {
-            Some(Format::Html) => ContentKind::Markup,
-            Some(Format::Text) => ContentKind::Text,
-            _ if looks_like_markup(bytes) => ContentKind::Markup,
-            _ => ContentKind::Text,
+            Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
+            _ => looks_like_markup(bytes),
         },
     };
+    let content = ContentKind::of(markup);
     if let Some(kind) = binary_file_kind(bytes) {
         return refused(Some(docno.to_string().into()), Reason::BinaryFile, kind);
     }
-    let nitf = if content == ContentKind::Markup {
-        sgml::nitf_docno(bytes)
-    } else {
-        None
-    };
+    let nitf = markup.then(|| sgml::nitf_docno(bytes)).flatten();
     Outcome::Document(Parts {
         docno: nitf.unwrap_or_else(|| docno.to_string().into()),
         url: None,

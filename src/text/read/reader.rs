@@ -740,20 +740,10 @@ impl RecordReader {
             }),
             _ => None,
         };
-        if let Some(claim) = claim {
-            match Table::look(head, head.len() < LOOK, claim, &self.config) {
-                Look::Table(table, header) => {
-                    self.header = header as u64;
-                    self.stream.consume(header);
-                    return Ok(State::framed(TableFramer {
-                        table: Arc::from(table),
-                        limit: self.config.max_document.0,
-                    }));
-                }
-                Look::Refused(reason, detail) => return rejected(reason, detail),
-                Look::Other => {}
-            }
+        if let Some(table) = claim.and_then(|claim| self.table(claim)) {
+            return table.or_else(|(reason, detail)| rejected(reason, detail));
         }
+        let head = head_of(&mut self.stream);
         let bundle = matches!(container, Container::Trec | Container::Reuters)
             .then(|| Tag::certainly(trim_front(head)));
         if container != Container::Plain && head.starts_with(MARK) {
@@ -776,6 +766,21 @@ impl RecordReader {
                 State::framed(framer)
             }
         })
+    }
+
+    /// The framer of a table, or why it cannot be read; `None` if the file is not one.
+    fn table(&mut self, claim: Claim) -> Option<Result<State, (Reason, String)>> {
+        let head = head_of(&mut self.stream);
+        match Table::look(head, head.len() < LOOK, claim, &self.config) {
+            Look::Table(table, header) => {
+                self.header = header as u64;
+                self.stream.consume(header);
+                let (table, limit) = (Arc::from(table), self.config.max_document.0);
+                Some(Ok(State::framed(TableFramer { table, limit })))
+            }
+            Look::Refused(reason, detail) => Some(Err((reason, detail))),
+            Look::Other => None,
+        }
     }
 
     /// The framer of a Parquet file, or why it cannot be read; `None` if it is another file.

@@ -222,6 +222,15 @@ pub enum ContentKind {
     Text,
 }
 
+impl ContentKind {
+    pub(super) fn of(markup: bool) -> Self {
+        match markup {
+            true => ContentKind::Markup,
+            false => ContentKind::Text,
+        }
+    }
+}
+
 /// A document as its source stores it, before decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDocument<'a> {

@@ -45,11 +45,7 @@ pub(super) fn document(bytes: &[u8]) -> Outcome<'_> {
     let content = match head.mime() {
         // Text extracted from PDF and office files still has their content type.
         Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
-            if mime.contains("html") || mime.contains("xml") {
-                ContentKind::Markup
-            } else {
-                ContentKind::Text
-            }
+            ContentKind::of(mime.contains("html") || mime.contains("xml"))
         }
         Some("text/plain") => ContentKind::Text,
         _ => ContentKind::Markup,
