@@ -37,17 +37,18 @@ impl Bzip2 {
         }
     }
 
-    /// Gives the decoder input, or room for output; returns what it used of the input, what it made
-    /// of it, and whether the stream has ended.
-    fn decode(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<(usize, usize, bool), Failure> {
+    /// Gives the decoder input, or room for output; returns what it used of the input, even if that
+    /// is damaged, what it made of it, and whether the stream has ended.
+    fn decode(&mut self, bytes: &[u8], out: &mut [u8]) -> (usize, Result<(usize, bool), Failure>) {
         let before = (self.decoder.total_in(), self.decoder.total_out());
         let status = self.decoder.decompress(bytes, out);
         let used = (self.decoder.total_in() - before.0) as usize;
         let made = (self.decoder.total_out() - before.1) as usize;
-        match status {
-            Ok(status) => Ok((used, made, matches!(status, Status::StreamEnd))),
+        let done = match status {
+            Ok(status) => Ok((made, matches!(status, Status::StreamEnd))),
             Err(error) => Err(Failure::corrupt(format!("bzip2: {error}"))),
-        }
+        };
+        (used, done)
     }
 
     /// Begins with a stream; whether there is one.
@@ -62,7 +63,7 @@ impl Bzip2 {
         }
         self.begun = true;
         self.decoder = Decompress::new(false);
-        self.decode(&magic, &mut [])?;
+        self.decode(&magic, &mut []).1?;
         (self.inside, self.output) = (true, false);
         Ok(true)
     }
@@ -80,7 +81,7 @@ impl Member for Bzip2 {
         if !self.inside && !self.begin(input)? {
             return Ok(Stepped::End);
         }
-        let (_, made, _) = self.decode(&[], out)?;
+        let (made, _) = self.decode(&[], out).1?;
         if made > 0 {
             self.output = true;
             return Ok(Stepped::Bytes(made));
@@ -94,8 +95,9 @@ impl Member for Bzip2 {
                 "bzip2: decompression not finished but EOF reached",
             ));
         }
-        let (used, _, ended) = self.decode(bytes, &mut [])?;
+        let (used, done) = self.decode(bytes, &mut []);
         input.consume(used);
+        let (_, ended) = done?;
         self.inside = !ended;
         Ok(match ended {
             true => Stepped::Boundary,
