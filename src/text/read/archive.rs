@@ -279,7 +279,7 @@ impl<'a> WarcHead<'a> {
         let mut fields = Fields::after_line(bytes);
         for (name, value) in &mut fields {
             let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-            if let Some(at) = NAMES.iter().position(|known| is(&known)) {
+            if let Some(at) = NAMES.iter().position(is) {
                 values[at] = values[at].or(Some(value).filter(|value| !value.is_empty()));
             } else if is(&"Content-Length") {
                 head.length = head.length.or_else(|| number(value));
