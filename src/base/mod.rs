@@ -4,7 +4,7 @@
 //!
 //! - values: [`keywords`], [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`],
 //!   [`measure`], [`precision`], [`ratio`], [`least`], [`union_find`]
-//! - text: [`utf8`], [`wide`]
+//! - text: [`words`], [`utf8`], [`wide`]
 //! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
 //!   [`workers`], [`limits`]
 
@@ -29,4 +29,5 @@ pub mod threads;
 pub mod union_find;
 pub(crate) mod utf8;
 pub(crate) mod wide;
+pub(crate) mod words;
 pub(crate) mod workers;

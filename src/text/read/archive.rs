@@ -2,6 +2,9 @@
 
 use std::net::IpAddr;
 
+use super::bytes::{first_line, text_of, trim_line};
+use crate::base::words::words;
+
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
 /// them.
 ///
@@ -98,33 +101,11 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A line without its line end.
-pub(super) fn trim_line(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// The first line of these bytes, without its line end.
-pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
-    trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])
-}
-
-/// A value as text, with bytes that are not UTF-8 replaced and folded lines joined.
-pub(super) fn text_of(value: &[u8]) -> std::borrow::Cow<'_, str> {
-    let text = String::from_utf8_lossy(value);
-    if text.contains(['\r', '\n']) {
-        // Build one string directly: for a million folded lines, a list of their words would take
-        // many times their size.
-        let mut folded = String::with_capacity(text.len());
-        for word in text.split_ascii_whitespace() {
-            if !folded.is_empty() {
-                folded.push(' ');
-            }
-            folded.push_str(word);
-        }
-        return folded.into();
-    }
-    text
+/// The value of a field of a header after its first line.
+pub(super) fn field_after_line(header: &[u8], wanted: &str) -> Option<String> {
+    let mut fields = Fields::after_line(header);
+    let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()));
+    found.map(|(_, value)| text_of(value).into_owned())
 }
 
 /// Whether this is the first line of a WARC header, `WARC/1.0`.
@@ -230,10 +211,7 @@ impl<'a> ArcLine<'a> {
         if url.is_empty() {
             return None;
         }
-        let stated = fields
-            .last()
-            .and_then(|field| std::str::from_utf8(field).ok());
-        let length = stated.and_then(|text| text.parse().ok());
+        let length = fields.last().and_then(|field| number(field));
         let mime = fields[at + 1];
         let is_type = mime.is_empty() || mime.contains(&b'/') || matches!(mime, b"-" | b"no-type");
         let years = fields[at].starts_with(b"19") || fields[at].starts_with(b"20");
@@ -265,42 +243,80 @@ pub(super) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
 /// Maximum length of an ARC record's line: URLs have up to several thousand bytes.
 pub(super) const ARC_LINE: usize = 16 << 10;
 
-/// The segment of a WARC record (ISO 28500, section 7).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Segment<'a> {
-    /// `WARC-Segment-Number`, from 1.
-    pub number: Option<u64>,
-    /// `WARC-Segment-Origin-ID`: the id of the first segment.
-    pub origin: Option<&'a [u8]>,
-    /// Whether it is the last one, which states the length of all.
+/// The fields of a WARC header that matter here. The first value that is not empty counts.
+#[derive(Default)]
+pub(super) struct WarcHead<'a> {
+    pub kind: Option<&'a [u8]>,
+    pub trec_id: Option<&'a [u8]>,
+    pub record_id: Option<&'a [u8]>,
+    pub target: Option<&'a [u8]>,
+    pub date: Option<&'a [u8]>,
+    pub content_type: Option<&'a [u8]>,
+    pub payload_digest: Option<&'a [u8]>,
+    /// The number of the record's segment, from 1, and the id of the first segment (ISO 28500,
+    /// section 7).
+    pub segment: Option<&'a [u8]>,
+    pub segment_origin: Option<&'a [u8]>,
+    /// Whether this is the last segment, which states the length of all.
     pub last: bool,
-    /// `WARC-Record-ID`.
-    pub id: Option<&'a [u8]>,
-    is_continuation: bool,
+    pub truncated: bool,
+    /// The length of the block.
+    pub length: Option<u64>,
+    /// A line without a colon that was skipped.
+    pub odd: Option<&'a [u8]>,
+    /// Where the block begins.
+    pub block: usize,
 }
 
-impl<'a> Segment<'a> {
-    pub fn of(header: &'a [u8]) -> Self {
-        let mut segment = Segment::default();
-        for (name, value) in Fields::after_line(header) {
-            if name.eq_ignore_ascii_case(b"WARC-Segment-Number") {
-                let text = std::str::from_utf8(value).ok();
-                segment.number = text.and_then(|text| text.parse().ok());
-            } else if name.eq_ignore_ascii_case(b"WARC-Segment-Origin-ID") {
-                segment.origin = Some(value);
-            } else if name.eq_ignore_ascii_case(b"WARC-Segment-Total-Length") {
-                segment.last = true;
-            } else if name.eq_ignore_ascii_case(b"WARC-Record-ID") {
-                segment.id = Some(value);
-            } else if name.eq_ignore_ascii_case(b"WARC-Type") {
-                segment.is_continuation = value.eq_ignore_ascii_case(b"continuation");
+impl<'a> WarcHead<'a> {
+    pub fn parse(bytes: &'a [u8]) -> Self {
+        const NAMES: [&str; 9] = words(
+            "WARC-Type WARC-TREC-ID WARC-Record-ID WARC-Target-URI WARC-Date Content-Type \
+             WARC-Payload-Digest WARC-Segment-Number WARC-Segment-Origin-ID",
+        );
+        let mut values = [None; NAMES.len()];
+        let mut head = WarcHead::default();
+        let mut fields = Fields::after_line(bytes);
+        for (name, value) in &mut fields {
+            let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+            if let Some(at) = NAMES.iter().position(is) {
+                values[at] = values[at].or(Some(value).filter(|value| !value.is_empty()));
+            } else if is(&"Content-Length") {
+                head.length = head.length.or_else(|| number(value));
             }
+            head.last |= is(&"WARC-Segment-Total-Length");
+            head.truncated |= is(&"WARC-Truncated");
         }
-        segment
+        head.odd = fields.odd;
+        head.block = fields.body();
+        [
+            head.kind,
+            head.trec_id,
+            head.record_id,
+            head.target,
+            head.date,
+            head.content_type,
+            head.payload_digest,
+            head.segment,
+            head.segment_origin,
+        ] = values;
+        head
     }
 
-    /// Whether this is segment `number` of the record `first`.
-    pub fn continues(&self, first: &[u8], number: u64) -> bool {
-        self.is_continuation && self.number == Some(number) && self.origin == Some(first)
+    /// Whether the record has this type.
+    pub fn is(&self, kind: &[u8]) -> bool {
+        self.kind.is_some_and(|own| own.eq_ignore_ascii_case(kind))
     }
+
+    /// Whether this is segment `segment` of the record `first`.
+    pub fn continues(&self, first: &[u8], segment: u64) -> bool {
+        self.is(b"continuation")
+            && self.segment.and_then(number) == Some(segment)
+            && self.segment_origin == Some(first)
+    }
+}
+
+/// A number in digits.
+pub(super) fn number(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
 }

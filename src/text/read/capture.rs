@@ -15,9 +15,10 @@ use memchr::memmem;
 use sha1::{Digest, Sha1};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::archive::{Fields, first_line};
+use super::archive::{Fields, WarcHead};
+use super::bytes::{first_line, unbracket};
 use super::http;
-use super::interpret::{HEAD, unbracket};
+use super::outcome::HEAD;
 
 /// The most bytes of a record that [`revisit`] needs: its header and that of the response.
 pub(crate) const REVISIT_HEAD: usize = 2 * HEAD;
@@ -63,10 +64,10 @@ pub(crate) struct Capture {
 /// record was wrong.
 pub(crate) fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
     let head = Head::parse(bytes)?;
-    let whole = measured && !head.truncated;
+    let whole = measured && !head.fields.truncated;
     Some(Capture {
         payload: whole.then(|| head.payload(bytes)).flatten(),
-        stated: head.stated.map(<[u8]>::to_vec),
+        stated: head.fields.payload_digest.map(<[u8]>::to_vec),
         id: head.id.to_vec(),
         target: head.target.to_vec(),
         date: head.date.to_vec(),
@@ -139,7 +140,7 @@ pub(crate) fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     if let Some(digest) = &reference.digest {
         put(b"WARC-Payload-Digest", digest);
     }
-    if let (false, Some(content_type)) = (block.is_empty(), parsed.content_type) {
+    if let (false, Some(content_type)) = (block.is_empty(), parsed.fields.content_type) {
         put(b"Content-Type", content_type);
     }
     // What follows the header of the response is left out.
@@ -152,76 +153,40 @@ pub(crate) fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The fields of a header that matter here.
+/// The header of a record that has a payload, and all fields that such a record must have.
 struct Head<'a> {
     is_response: bool,
     id: &'a [u8],
     target: &'a [u8],
     date: &'a [u8],
-    stated: Option<&'a [u8]>,
-    content_type: Option<&'a [u8]>,
-    truncated: bool,
-    block: usize,
+    fields: WarcHead<'a>,
 }
 
 impl<'a> Head<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Head<'a>> {
-        let mut named = [None; 6];
-        let (mut truncated, mut segmented) = (false, false);
-        let mut fields = Fields::after_line(bytes);
-        for (name, value) in &mut fields {
-            let place = match name.to_ascii_lowercase().as_slice() {
-                b"warc-type" => 0,
-                b"warc-record-id" => 1,
-                b"warc-target-uri" => 2,
-                b"warc-date" => 3,
-                b"warc-payload-digest" => 4,
-                b"content-type" => 5,
-                b"warc-truncated" => {
-                    truncated = true;
-                    continue;
-                }
-                b"warc-segment-number" => {
-                    segmented = true;
-                    continue;
-                }
-                _ => continue,
-            };
-            if named[place].is_none() && !value.is_empty() {
-                named[place] = Some(value);
-            }
-        }
-        let block = fields.body();
-        let [kind, id, target, date, stated, content_type] = named;
-        let is_response = match kind?.to_ascii_lowercase().as_slice() {
-            b"response" => true,
-            b"resource" => false,
-            _ => return None,
-        };
-        let target = unbracket(target?);
+        let fields = WarcHead::parse(bytes);
+        let is_response = fields.is(b"response");
+        let target = unbracket(fields.target?);
+        let (id, date) = (fields.record_id?, fields.date?);
         // A field of several lines, or a longer one, is no id and no address.
         let plain =
             |value: &[u8]| !value.is_empty() && value.len() <= HEAD && !value.contains(&b'\n');
-        let (id, date) = (id?, date?);
-        let all = [Some(id), Some(target), Some(date), stated];
-        if segmented || !all.into_iter().flatten().all(plain) {
-            return None;
-        }
-        Some(Head {
+        let all = [Some(id), Some(target), Some(date), fields.payload_digest];
+        let usable = (is_response || fields.is(b"resource"))
+            && fields.segment.is_none()
+            && all.into_iter().flatten().all(plain);
+        usable.then_some(Head {
             is_response,
             id,
             target,
             date,
-            stated,
-            content_type,
-            truncated,
-            block,
+            fields,
         })
     }
 
     /// The header of the HTTP response in the block, with the empty line that ends it.
     fn http_header<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let block = bytes.get(self.block..)?;
+        let block = bytes.get(self.fields.block..)?;
         let look = &block[..block.len().min(HEAD)];
         if !self.is_response || !block.starts_with(b"HTTP/") || http::final_head(look) > 0 {
             return None;
@@ -235,10 +200,10 @@ impl<'a> Head<'a> {
 
     fn payload(&self, bytes: &[u8]) -> Option<Payload> {
         if !self.is_response {
-            return Some(Payload::of(bytes.get(self.block..)?));
+            return Some(Payload::of(bytes.get(self.fields.block..)?));
         }
         let header = self.http_header(bytes)?;
-        let body = bytes.get(self.block + header.len()..)?;
+        let body = bytes.get(self.fields.block + header.len()..)?;
         http::without_transfer_coding(header, body).map(|body| Payload::of(&body))
     }
 }

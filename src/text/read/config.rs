@@ -6,7 +6,6 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::fields::FieldPath;
-use super::frame_elements::LONGEST_NAME;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
@@ -18,6 +17,10 @@ pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 /// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text
 /// stays below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
+
+/// The longest name of the elements of `--record`; a longer one would not fit into the look-ahead
+/// of a framer.
+pub(super) const LONGEST_NAME: usize = 256;
 
 keywords! {
     /// The formats of input, as `--format` names them.
@@ -47,6 +50,38 @@ keywords! {
         Text = "text",
         /// Each file is one document of markup.
         Html = "html",
+    }
+}
+
+/// The last extension of a file name, in lower case, ignoring the extension of its compression.
+pub(super) fn extension_of(name: &str) -> String {
+    let name = name
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(name)
+        .to_ascii_lowercase();
+    let mut parts = name.rsplit('.');
+    let last = parts.next().unwrap_or_default();
+    let extension = match last {
+        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next().unwrap_or_default(),
+        _ => last,
+    };
+    extension.to_string()
+}
+
+/// The format that a file's extension implies, for files with inconclusive content.
+pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
+    match extension {
+        "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
+        "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
+        "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
+        "mbox" | "mbx" => Some(Format::Mbox),
+        "eml" | "mht" | "mhtml" => Some(Format::Eml),
+        "warc" | "wet" => Some(Format::Warc),
+        "arc" => Some(Format::Arc),
+        _ => None,
     }
 }
 

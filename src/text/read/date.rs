@@ -2,19 +2,15 @@
 
 use memchr::memmem;
 
-use super::archive::{ArcLine, Fields, first_line, text_of};
-use super::interpret::{HEAD, field_of};
+use super::archive::{ArcLine, field_after_line};
+use super::bytes::{first_line, text_of};
+use super::interpret::field_of;
+use super::outcome::HEAD;
 use super::record::RecordKind;
+use crate::base::words::words;
 
 /// Fields of a JSON object, or columns of a table, with the date, in the order in which they are tried.
-const FIELDS: [&str; 6] = [
-    "date",
-    "timestamp",
-    "WARC-Date",
-    "warc_date",
-    "crawl_date",
-    "fetch_time",
-];
+const FIELDS: [&str; 6] = words("date timestamp WARC-Date warc_date crawl_date fetch_time");
 
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;
@@ -40,21 +36,22 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
             let header = head[start..start + end].trim_ascii_start();
             match ArcLine::parse(first_line(header)) {
                 Some(line) => text_of(line.date).into_owned(),
-                None => header_field(header, b"date")?,
+                None => field_after_line(header, "date")?,
             }
         }
-        RecordKind::Mail { .. } => header_field(head, b"date")?,
+        RecordKind::Mail { .. } => field_after_line(head, "date")?,
         RecordKind::Reuters => {
             let start = memmem::find(head, b"<DATE>")? + b"<DATE>".len();
             let end = memmem::find(&head[start..], b"</DATE>")?;
             text_of(&head[start..start + end]).into_owned()
         }
-        RecordKind::Cells(_) => FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?,
         RecordKind::Json => FIELDS.iter().find_map(|name| {
             memmem::find(bytes, name.as_bytes())?;
             field_of(kind, bytes, name)
         })?,
-        RecordKind::Element(_) => FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?,
+        RecordKind::Cells(_) | RecordKind::Element(_) => {
+            FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?
+        }
         RecordKind::TrecSgml
         | RecordKind::Row(_)
         | RecordKind::Plain { .. }
@@ -62,13 +59,6 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
     };
     let found = found.trim();
     (!found.is_empty()).then(|| usual_date(found))
-}
-
-/// A field of a header after its first line.
-fn header_field(header: &[u8], wanted: &[u8]) -> Option<String> {
-    let mut fields = Fields::after_line(header);
-    let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-    found.map(|(_, value)| text_of(value).into_owned())
 }
 
 /// A date in the usual form, or as it is.

@@ -27,28 +27,19 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memchr2, memmem};
 
-use super::archive::text_of;
+use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
-use super::interpret::{HEAD, Outcome, Parts, Refusal};
-use super::json::{URL_FIELDS, is_page};
-use super::record::{ContentKind, Reason};
+use super::fields::{URL_FIELDS, is_page};
+use super::outcome::{HEAD, Outcome, Parts, refused};
+use super::record::{ContentKind, Prolog, Reason};
 use super::sgml;
-use super::sniff::{looks_like_markup, trim_front};
+use super::sniff::looks_like_markup;
 use super::tags::{CDATA, Kind, Tag, Tags, local};
+use crate::base::words::words;
 
 /// The elements or attributes searched for the text, in this order, without `--text-field`.
-const TEXTS: [&str; 10] = [
-    "text",
-    "encoded",
-    "contents",
-    "content",
-    "body",
-    "html",
-    "raw_content",
-    "article",
-    "description",
-    "summary",
-];
+const TEXTS: [&str; 10] =
+    words("text encoded contents content body html raw_content article description summary");
 
 /// Those searched for the docno, in this order, without `--id-field`.
 const IDS: [&str; 9] = [
@@ -62,13 +53,6 @@ const DECLARATION: usize = 256;
 
 /// What the declaration of a body is if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
-
-/// What a file of markup says before its records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prolog {
-    declaration: Option<Box<[u8]>>,
-    xml: bool,
-}
 
 impl Prolog {
     /// The prolog at the start of a file.
@@ -255,6 +239,17 @@ impl<'p, 'a> Element<'p, 'a> {
         values((self.tag, self.content), &steps, self.prolog, true, take)
     }
 
+    /// The first value of a field, in one line.
+    fn one(&self, path: &str) -> Option<String> {
+        let mut first = None;
+        self.values(path, &mut |raw, _| {
+            if first.is_none() {
+                first = self.prolog.plain(raw);
+            }
+        });
+        first
+    }
+
     /// The first of some fields with a value that is not blank, in one line. Only children and
     /// attributes count, in any case of their names.
     fn first(&self, names: &[&'static str]) -> Option<String> {
@@ -410,10 +405,7 @@ fn is_escaped_markup(raw: &[u8], name: &[u8]) -> bool {
     if tags(raw) {
         return false;
     }
-    let is = |names: &[&str]| {
-        let mut names = names.iter();
-        names.any(|other| local(name).eq_ignore_ascii_case(other.as_bytes()))
-    };
+    let is = |names: &[&str]| is_one_of(local(name), names);
     if is(&["body", "html", "encoded"]) {
         return true;
     }
@@ -433,17 +425,8 @@ fn is_escaped_markup(raw: &[u8], name: &[u8]) -> bool {
 pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let element = Element::of(prolog, bytes).with_usual();
     let mut notices = Vec::new();
-    let one = |path: &str| {
-        let mut first = None;
-        element.values(path, &mut |raw, _| {
-            if first.is_none() {
-                first = prolog.plain(raw);
-            }
-        });
-        first
-    };
     let docno = match &config.id_field {
-        Some(path) => one(path),
+        Some(path) => element.one(path),
         None => element.first(&IDS),
     };
     if let (None, Some(field)) = (&docno, &config.id_field) {
@@ -451,7 +434,7 @@ pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig
     }
     let docno = docno.unwrap_or_default();
     let url = match &config.url_field {
-        Some(path) => one(path),
+        Some(path) => element.one(path),
         None => element.first(&URL_FIELDS),
     };
     let mut body = prolog.declaration.as_deref().unwrap_or(XML).to_vec();
@@ -478,10 +461,7 @@ pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig
             None => usual_text(&element, &mut push),
         }
     }
-    let refused = |reason, detail| Outcome::Refused {
-        docno: Some(docno.clone().into()),
-        refusal: Refusal::new(reason, detail),
-    };
+    let refused = |reason, detail| refused(Some(docno.clone().into()), reason, detail);
     if length > config.max_document.0 {
         return refused(Reason::TooLarge, format!("{length} bytes in its fields"));
     }
@@ -557,13 +537,7 @@ impl Element<'_, '_> {
 
 /// The value of a field of a record, in one line.
 pub(super) fn field(prolog: &Prolog, bytes: &[u8], path: &str) -> Option<String> {
-    let mut first = None;
-    Element::of(prolog, bytes).values(path, &mut |raw, _| {
-        if first.is_none() {
-            first = prolog.plain(raw);
-        }
-    });
-    first
+    Element::of(prolog, bytes).one(path)
 }
 
 /// The docno in the first bytes of a record that is not delivered.

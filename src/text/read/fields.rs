@@ -10,7 +10,39 @@
 
 use std::borrow::Cow;
 
-use super::json::ID_FIELDS;
+use super::record::{ContentKind, Reason, Reject};
+use crate::base::words::words;
+
+/// The fields searched for the text, in this order, without `--text-field`.
+pub const TEXT_FIELDS: [&str; 7] = words("text contents content body html raw_content article");
+
+/// The fields searched for the docno, in this order, without `--id-field`.
+pub const ID_FIELDS: [&str; 9] = words("id _id docno doc_id docid uuid url uri WARC-Record-ID");
+
+/// The fields searched for the URL, in this order, without `--url-field`.
+pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
+
+/// Fields that can declare the text as markup.
+pub(super) const TYPE_FIELDS: [&str; 6] =
+    words("content_type contentType content-type mime mime_type type");
+
+/// What the text of a field is: by the field's name, by the content type in lower case that
+/// another field declares, or, without that, by its beginning.
+pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
+    let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
+    let markup = html || is("html") || is("xml") || !is("text/plain") && is_page(text);
+    ContentKind::of(markup)
+}
+
+/// Whether the text begins like an HTML page.
+pub(super) fn is_page(text: &[u8]) -> bool {
+    let start = text.trim_ascii_start();
+    ["<!doctype html", "<html"].iter().any(|tag| {
+        start
+            .get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+    })
+}
 
 /// A step on the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,6 +211,27 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
         (None, _) => {}
     }
     detail
+}
+
+/// Remembers the file for which a detail was given at length, so that it is not repeated for each
+/// record.
+#[derive(Default)]
+pub(crate) struct SaidOnce {
+    file: Option<u32>,
+}
+
+impl SaidOnce {
+    /// The detail of the next reject: the fields that a record has are listed once for a file.
+    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> &'r str {
+        let file = Some(reject.source.file);
+        if reject.reason == Reason::MissingText
+            && let Some((short, _)) = reject.detail.split_once(LIST)
+            && std::mem::replace(&mut self.file, file) == file
+        {
+            return short;
+        }
+        &reject.detail
+    }
 }
 
 /// How alike two paths are, in thousandths.

@@ -22,13 +22,15 @@
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, Fields, Segment, arc_line, first_line, is_arc_line, is_warc_header,
-    is_warc_header_of, is_warc_line,
+    ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
+    is_warc_line, number,
 };
-use super::interpret::docno_of;
-use super::reader::Step;
+use super::bytes::{first_line, spaces};
+use super::framer::{Container, Framer, Step};
+use super::outcome::HEAD;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
+use super::warc;
 
 /// Maximum length of a record's header.
 const HEADER: usize = 64 << 10;
@@ -41,6 +43,13 @@ const SPACE: usize = 1 << 10;
 
 /// Maximum length of the empty lines between two records.
 const SEPARATOR: u64 = 4;
+
+/// The length of a header, the length of the block that it states, and, for the first segment of a
+/// record, the id that the others name, if it has one.
+type Header = (usize, Option<u64>, Option<Option<Vec<u8>>>);
+
+/// The docno of what has no header that is usable, and why it has none.
+type NoHeader = (Option<String>, Reason, String);
 
 /// Which of the two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +115,57 @@ impl Shape {
         rest.and_then(after_line_end).is_some()
     }
 
+    /// The header at the start of the window. `Err` if there is none, or one that is not usable.
+    fn header(self, window: &[u8]) -> Result<Header, NoHeader> {
+        let look = &window[..window.len().min(HEADER)];
+        if !self.begins_as_expected(window) {
+            let named = self == Shape::Warc && look.starts_with(b"WARC/");
+            let docno = named.then(|| self.docno(look)).flatten();
+            let line = first_line(&look[..look.len().min(200)]);
+            let line = String::from_utf8_lossy(line);
+            let detail = format!("which begin with `{line}`");
+            return Err((docno, Reason::StrayBytes, detail));
+        }
+        if self == Shape::Warc {
+            let header = header_length(look).map_err(|length| {
+                let docno = self.docno(&look[..length]);
+                match length == look.len() && length < HEADER {
+                    true => (
+                        docno,
+                        Reason::Truncated,
+                        "the stream ends in its header".into(),
+                    ),
+                    false => {
+                        let detail = format!("no empty line in {length} bytes");
+                        (docno, Reason::BadHeader, detail)
+                    }
+                }
+            })?;
+            let head = WarcHead::parse(&look[..header]);
+            let first = head.segment.and_then(number) == Some(1);
+            let id = first.then(|| head.record_id.map(<[u8]>::to_vec));
+            return Ok((header, head.length, id));
+        }
+        let look = &look[..look.len().min(ARC_LINE)];
+        let line = first_line(look);
+        let Some(length) = ArcLine::parse(line).and_then(|line| line.length) else {
+            let shown = String::from_utf8_lossy(&line[line.len().saturating_sub(200)..]);
+            let detail = format!("no length in `{shown}`");
+            return Err((self.docno(look), Reason::BadHeader, detail));
+        };
+        let header = memchr::memchr(b'\n', look).map_or(look.len(), |end| end + 1);
+        Ok((header, Some(length), None))
+    }
+
+    /// The docno in the first bytes of a record.
+    fn docno(self, held: &[u8]) -> Option<String> {
+        let head = &held[..held.len().min(HEAD)];
+        match self {
+            Shape::Warc => warc::docno_in_head(head),
+            Shape::Arc => warc::arc_docno_in_head(head),
+        }
+    }
+
     fn kind(self) -> RecordKind {
         match self {
             Shape::Warc => RecordKind::Warc,
@@ -115,7 +175,7 @@ impl Shape {
 }
 
 pub(super) struct ArchiveFramer {
-    shape: Shape,
+    pub shape: Shape,
 }
 
 enum BlockEnd {
@@ -125,157 +185,84 @@ enum BlockEnd {
     StreamEnd { missing: u64 },
 }
 
-impl ArchiveFramer {
-    pub fn new(shape: Shape) -> Self {
-        ArchiveFramer { shape }
+impl Framer for ArchiveFramer {
+    fn container(&self) -> Container {
+        match self.shape {
+            Shape::Warc => Container::Warc,
+            Shape::Arc => Container::Arc,
+        }
     }
 
-    /// A framer of the rest of the archive.
-    pub fn again(&self) -> Self {
-        Self::new(self.shape)
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        let shape = self.shape;
+        Some(Box::new(ArchiveFramer { shape }))
     }
 
-    /// Whether a record begins with these bytes.
-    pub fn begins(&self, bytes: &[u8]) -> bool {
-        self.shape.begins_as_expected(bytes)
+    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
+        let begins = self.shape.begins_as_expected(head);
+        begins.then(|| self.shape.kind())
     }
 
-    pub fn kind(&self) -> RecordKind {
-        self.shape.kind()
-    }
-
-    /// Whether the archive is WARC, and not ARC.
-    pub fn is_warc(&self) -> bool {
-        self.shape == Shape::Warc
-    }
-
-    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let window = stream.skip_space(HEADER);
         if window.is_empty() {
             return Step::End;
         }
-        if !self.shape.begins_as_expected(window) {
-            let look = &window[..window.len().min(HEADER)];
-            let named = self.shape == Shape::Warc && look.starts_with(b"WARC/");
-            let docno = named.then(|| docno_of(&RecordKind::Warc, look)).flatten();
-            let line = first_line(&look[..look.len().min(200)]);
-            let begins = String::from_utf8_lossy(line).into_owned();
-            self.to_next_header(stream, sink);
-            return Step::Rejected {
-                reason: Reason::StrayBytes,
-                docno,
-                detail: format!("{} bytes, which begin with `{begins}`", sink.length()),
-            };
-        }
-        let mut segmented = false;
-        let (header, stated) = match self.shape {
-            Shape::Warc => {
-                let look = &window[..window.len().min(HEADER)];
-                let header = match header_length(look) {
-                    Ok(header) => header,
-                    Err(length) => {
-                        let docno = docno_of(&RecordKind::Warc, &look[..length]);
-                        let (reason, detail) = if length == look.len() && length < HEADER {
-                            (
-                                Reason::Truncated,
-                                "the stream ends in its header".to_string(),
-                            )
-                        } else {
-                            (
-                                Reason::BadHeader,
-                                format!("no empty line in {length} bytes"),
-                            )
-                        };
-                        self.to_next_header(stream, sink);
-                        return Step::Rejected {
-                            reason,
-                            docno,
-                            detail,
-                        };
-                    }
+        let (header, stated, first) = match self.shape.header(window) {
+            Ok(header) => header,
+            Err((docno, reason, detail)) => {
+                self.to_next_header(stream, sink);
+                let detail = match reason {
+                    Reason::StrayBytes => format!("{} bytes, {detail}", sink.length()),
+                    _ => detail,
                 };
-                let (length, is_segment) = stated(&look[..header]);
-                segmented = is_segment;
-                (header, length)
-            }
-            Shape::Arc => {
-                let look = &window[..window.len().min(ARC_LINE)];
-                let line = first_line(look);
-                let header = memchr::memchr(b'\n', look).map_or(look.len(), |end| end + 1);
-                let length = ArcLine::parse(line).and_then(|line| line.length);
-                if length.is_none() {
-                    let shown = String::from_utf8_lossy(&line[line.len().saturating_sub(200)..]);
-                    let detail = format!("no length in `{shown}`");
-                    let docno = docno_of(&RecordKind::Arc, look);
-                    self.to_next_header(stream, sink);
-                    return Step::Rejected {
-                        reason: Reason::BadHeader,
-                        docno,
-                        detail,
-                    };
-                }
-                (header, length)
+                return Step::named(docno, reason, detail);
             }
         };
-        // The id of the first segment, which the others name.
-        let first = segmented.then(|| Segment::of(&stream.window()[..header]));
-        let first = first.filter(|first| first.number == Some(1));
-        let first = first.map(|first| first.id.map(<[u8]>::to_vec));
         sink.take(stream, header);
         let end = self.block(stream, sink, stated);
         let block = sink.length() - header as u64;
         if let (Some(id), BlockEnd::Stated) = (first, &end)
             && let Err(detail) = self.join(stream, sink, id)
         {
-            return Step::Rejected {
-                reason: Reason::Truncated,
-                docno: docno_of(&self.shape.kind(), sink.held()),
-                detail,
-            };
+            return self.cut(sink, detail);
         }
-        let says = || match stated {
-            Some(stated) => format!("length {stated} stated"),
-            None => "no length stated".to_string(),
+        let ends = match end {
+            BlockEnd::Stated => return Step::record(self.shape.kind()),
+            BlockEnd::StreamEnd { .. } => "the stream ends",
+            BlockEnd::Cut => "the next record begins",
+            BlockEnd::Extended if stream.cut() && stream.at_end() => "the stream ends",
+            BlockEnd::Extended => "it ends",
         };
-        let notice = match end {
-            BlockEnd::Stated => None,
+        let detail = match stated {
+            Some(stated) => format!("length {stated} stated, {ends} after {block} bytes"),
+            None => format!("no length stated, {ends} after {block} bytes"),
+        };
+        let whole = match end {
             BlockEnd::StreamEnd { missing } => {
                 let held = sink.held();
-                let whole =
-                    missing <= SEPARATOR || held.ends_with(b"\r\n\r\n") || held.ends_with(b"\n\n");
-                if stream.cut() || !whole {
-                    return Step::Rejected {
-                        reason: Reason::Truncated,
-                        docno: docno_of(&self.shape.kind(), sink.held()),
-                        detail: format!("{}, the stream ends after {block} bytes", says()),
-                    };
-                }
-                trim_separator(sink);
-                Some(format!("{}, the stream ends after {block} bytes", says()))
+                let separated = held.ends_with(b"\r\n\r\n") || held.ends_with(b"\n\n");
+                !stream.cut() && (missing <= SEPARATOR || separated)
             }
-            BlockEnd::Cut => {
-                trim_separator(sink);
-                Some(format!(
-                    "{}, the next record begins after {block} bytes",
-                    says()
-                ))
-            }
-            BlockEnd::Extended => {
-                if stream.cut() && stream.at_end() {
-                    return Step::Rejected {
-                        reason: Reason::Truncated,
-                        docno: docno_of(&self.shape.kind(), sink.held()),
-                        detail: format!("{}, the stream ends after {block} bytes", says()),
-                    };
-                }
-                trim_separator(sink);
-                Some(format!("{}, it ends after {block} bytes", says()))
-            }
+            BlockEnd::Extended => !(stream.cut() && stream.at_end()),
+            BlockEnd::Stated | BlockEnd::Cut => true,
         };
+        if !whole {
+            return self.cut(sink, detail);
+        }
+        trim_separator(sink);
         Step::Record {
             kind: self.shape.kind(),
-            notice: notice.map(|detail| (Reason::WrongLength, detail)),
+            notice: Some((Reason::WrongLength, detail)),
         }
+    }
+}
+
+impl ArchiveFramer {
+    /// Rejects a record that is cut off.
+    fn cut(&self, sink: &Sink<'_>, detail: String) -> Step {
+        let docno = self.shape.docno(sink.held());
+        Step::named(docno, Reason::Truncated, detail)
     }
 
     /// Appends the blocks of the other segments of a record, which follow it, up to the last one.
@@ -286,37 +273,30 @@ impl ArchiveFramer {
         sink: &mut Sink<'_>,
         id: Option<Vec<u8>>,
     ) -> Result<(), String> {
-        for number in 2.. {
+        for part in 2.. {
             let missing = || {
-                format!(
-                    "segment {} of a record, and segment {number} does not follow it",
-                    number - 1
-                )
+                let before = part - 1;
+                format!("segment {before} of a record, and segment {part} does not follow it")
             };
             let window = stream.ensure(SPACE + HEADER);
-            let space = window
-                .iter()
-                .take(SPACE)
-                .take_while(|byte| byte.is_ascii_whitespace());
-            let space = space.count();
+            let space = spaces(&window[..window.len().min(SPACE)]);
             let look = &window[space..window.len().min(space + HEADER)];
             let header = match header_length(look) {
                 Ok(header) if is_warc_line(look) => header,
                 _ => return Err(missing()),
             };
-            let segment = Segment::of(&look[..header]);
-            let (Some(id), Some(length)) = (&id, stated(&look[..header]).0) else {
+            let segment = WarcHead::parse(&look[..header]);
+            let (Some(id), Some(length)) = (&id, segment.length) else {
                 return Err(missing());
             };
-            if !segment.continues(id, number) {
+            if !segment.continues(id, part) {
                 return Err(missing());
             }
             let last = segment.last;
             sink.pass(stream, space + header);
             if !matches!(self.block(stream, sink, Some(length)), BlockEnd::Stated) {
-                return Err(format!(
-                    "segment {number} of a record does not end as it states"
-                ));
+                let detail = format!("segment {part} of a record does not end as it states");
+                return Err(detail);
             }
             if last {
                 break;
@@ -447,10 +427,7 @@ impl ArchiveFramer {
         } else {
             after.len().min(SPACE + 1)
         };
-        let space = after[..look]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let space = spaces(&after[..look]);
         if ahead > 0 && space > SPACE {
             return false;
         }
@@ -465,20 +442,6 @@ fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
         .strip_prefix(b"\r")
         .unwrap_or(bytes)
         .strip_prefix(b"\n")
-}
-
-/// The length of the block that a WARC header states, and whether the record is a segment.
-fn stated(header: &[u8]) -> (Option<u64>, bool) {
-    let (mut length, mut segmented) = (None, false);
-    for (name, value) in Fields::after_line(header) {
-        if length.is_none() && name.eq_ignore_ascii_case(b"Content-Length") {
-            length = std::str::from_utf8(value)
-                .ok()
-                .and_then(|text| text.parse().ok());
-        }
-        segmented |= name.eq_ignore_ascii_case(b"WARC-Segment-Number");
-    }
-    (length, segmented)
 }
 
 /// The length of a header including the empty line that ends it. `Err` gives the place where the

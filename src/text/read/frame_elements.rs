@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-use super::elements::{Prolog, docno_in_head};
-use super::reader::Step;
-use super::record::{Reason, RecordKind};
+use super::bytes::spaces;
+use super::elements::docno_in_head;
+use super::framer::{Container, Cuts, Framer, Step};
+use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use super::tags::{Stop, TagRest, doctype_end, is_doctype};
 
@@ -29,8 +30,7 @@ use super::tags::{Stop, TagRest, doctype_end, is_doctype};
 const TAG: usize = 1 << 10;
 /// The longest prefix of a name.
 const PREFIX: usize = 64;
-/// The longest name; a longer one would not fit into the look-ahead.
-pub(super) const LONGEST_NAME: usize = 256;
+
 /// The longest comment, CDATA section, processing instruction or document type declaration: longer
 /// than the articles that feeds put into CDATA sections, and small beside a reader's other memory.
 const ASIDE: usize = 1 << 20;
@@ -51,6 +51,8 @@ pub(super) struct ElementFramer {
     /// Whether a document type declaration may still come: before the first record, and unless one
     /// had no end.
     doctype: bool,
+    /// Whether the file had a record.
+    begun: bool,
 }
 
 /// A stretch of markup in which tags do not count.
@@ -197,16 +199,26 @@ impl ElementFramer {
             prolog: Arc::new(prolog),
             endless: [0..0, 0..0, 0..0],
             doctype: true,
+            begun: false,
         }
     }
+}
 
-    /// Frames the next record. `none_yet`: whether the file had no record so far.
-    pub(super) fn step(
-        &mut self,
-        stream: &mut Stream,
-        sink: &mut Sink<'_>,
-        none_yet: bool,
-    ) -> Step {
+impl Framer for ElementFramer {
+    fn container(&self) -> Container {
+        Container::Elements
+    }
+
+    fn cuts(&self) -> Cuts {
+        Cuts::Found
+    }
+
+    fn begun(&mut self) {
+        self.begun = true;
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        let none_yet = !std::mem::replace(&mut self.begun, true);
         self.doctype &= none_yet;
         let mut cursor = Cursor {
             stream,
@@ -237,7 +249,9 @@ impl ElementFramer {
             None => Step::End,
         }
     }
+}
 
+impl ElementFramer {
     /// Frames a record after its name.
     fn record(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let mut cursor = Cursor {
@@ -269,34 +283,21 @@ impl ElementFramer {
                 sink.take(stream, length);
                 self.framed()
             }
-            None => Step::Rejected {
-                reason: Reason::NotClosed,
-                docno: docno_in_head(&self.prolog, sink.held()),
-                detail: format!(
-                    "<{}>: another begins after {} bytes",
-                    String::from_utf8_lossy(&self.name),
-                    sink.length()
-                ),
-            },
+            None => {
+                let (name, length) = (String::from_utf8_lossy(&self.name), sink.length());
+                let detail = format!("<{name}>: another begins after {length} bytes");
+                let docno = docno_in_head(&self.prolog, sink.held());
+                Step::named(docno, Reason::NotClosed, detail)
+            }
         }
     }
 
     fn framed(&self) -> Step {
-        Step::Record {
-            kind: RecordKind::Element(self.prolog.clone()),
-            notice: None,
-        }
+        Step::record(RecordKind::Element(self.prolog.clone()))
     }
 
     fn cut(&self, sink: &Sink<'_>) -> Step {
-        Step::Rejected {
-            reason: Reason::Truncated,
-            docno: docno_in_head(&self.prolog, sink.held()),
-            detail: format!(
-                "the stream ends after {} bytes of the record",
-                sink.length()
-            ),
-        }
+        Step::cut(docno_in_head(&self.prolog, sink.held()), sink)
     }
 
     /// How many bytes after this, where an element of the name begins inside a record, the record
@@ -342,10 +343,7 @@ impl ElementFramer {
             Some(b'/') => match self.named(&bytes[2..]) {
                 Some(length) => {
                     let rest = &bytes[2 + length..];
-                    let space = rest
-                        .iter()
-                        .take_while(|byte| byte.is_ascii_whitespace())
-                        .count();
+                    let space = spaces(rest);
                     match rest.get(space) {
                         Some(b'>') => Mark::Closes(2 + length + space + 1),
                         _ => Mark::Passes(2),

@@ -5,7 +5,7 @@
 //! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
 //! record separator between objects is passed over.
 
-use super::reader::Step;
+use super::framer::{Behind, Container, Cuts, Framer, Step};
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
@@ -13,7 +13,7 @@ use super::stream::{Sink, Stream};
 /// anyway.
 const TOLD_APART: u32 = 128;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct JsonFramer {
     /// Whether the framer is inside a top-level array.
     in_array: bool,
@@ -34,7 +34,7 @@ const SEPARATOR: u8 = 0x1e;
 /// Inside a string, the line end ends the record. Inside an object, the brace does
 /// ([`Braces::may_open`]), or a mark before it. Inside a top-level array, objects are separated by
 /// commas.
-pub(super) fn certain_begin(bytes: &[u8]) -> Option<usize> {
+fn certain_begin(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'\n', bytes).find_map(|at| {
         let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let last = bytes[..at].iter().rfind(|byte| !space(byte))?;
@@ -145,8 +145,32 @@ impl Braces {
     }
 }
 
-impl JsonFramer {
-    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+impl Framer for JsonFramer {
+    fn container(&self) -> Container {
+        Container::Json
+    }
+
+    fn cuts(&self) -> Cuts {
+        Cuts::Certain
+    }
+
+    fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
+        certain_begin(bytes)
+    }
+
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        Some(Behind::of(JsonFramer::default()))
+    }
+
+    fn begins(&self, bytes: &[u8]) -> bool {
+        bytes.starts_with(b"{")
+    }
+
+    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
+        self.begins(head).then_some(RecordKind::Json)
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let mut separated = std::mem::take(&mut self.separated);
         loop {
             match stream.skip_space(1).first().copied() {
@@ -185,7 +209,9 @@ impl JsonFramer {
             }
         }
     }
+}
 
+impl JsonFramer {
     /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
     /// brace.
     fn bad_line(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
@@ -217,23 +243,14 @@ fn object(stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
     loop {
         let window = stream.ensure(1);
         if window.is_empty() {
-            return Step::rejected(
-                Reason::Truncated,
-                format!(
-                    "the stream ends after {} bytes of the record",
-                    sink.length()
-                ),
-            );
+            return Step::cut(None, sink);
         }
         let (n, end) = braces.feed(window);
         sink.take(stream, n);
         match end {
             None => {}
             Some(End::Closed) => {
-                return Step::Record {
-                    kind: RecordKind::Json,
-                    notice: None,
-                };
+                return Step::record(RecordKind::Json);
             }
             Some(End::Broken) => {
                 let detail = if braces.in_string {

@@ -5,8 +5,9 @@
 //! answer to it never writes the next one. Here the line end decides, and the parser what the line
 //! is.
 
-use super::reader::Step;
-use super::record::{Reason, RecordKind};
+use super::bytes::spaces;
+use super::framer::Step;
+use super::record::RecordKind;
 use super::stream::{Begun, Sink, Stream};
 
 /// The state between two bytes of the input.
@@ -58,10 +59,7 @@ impl LineFramer {
     ) -> Option<Step> {
         loop {
             if sink.offset().is_none() {
-                let window = stream.window();
-                let space = window.iter().take_while(|byte| byte.is_ascii_whitespace());
-                let space = space.count();
-                stream.consume(space);
+                stream.consume(spaces(stream.window()));
             }
             let window = stream.window();
             let end = memchr::memchr(b'\n', window);
@@ -70,19 +68,13 @@ impl LineFramer {
                 sink.take(stream, n);
             }
             if end.is_some() {
-                return Some(record());
+                return Some(Step::record(RecordKind::Json));
             }
             if stream.ended() {
                 return Some(match sink.offset() {
                     None => Step::End,
-                    Some(_) if stream.cut() => Step::rejected(
-                        Reason::Truncated,
-                        format!(
-                            "the stream ends after {} bytes of the record",
-                            sink.length()
-                        ),
-                    ),
-                    Some(_) => record(),
+                    Some(_) if stream.cut() => Step::cut(None, sink),
+                    Some(_) => Step::record(RecordKind::Json),
                 });
             }
             if pauses(stream) {
@@ -91,13 +83,6 @@ impl LineFramer {
             }
             stream.read();
         }
-    }
-}
-
-fn record() -> Step {
-    Step::Record {
-        kind: RecordKind::Json,
-        notice: None,
     }
 }
 

@@ -14,11 +14,17 @@
 //!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
 //!   or a year.
 
+use std::sync::Arc;
+
 use memchr::memmem;
 
-use super::reader::Step;
+use super::bytes::is_one_of;
+use super::framer::{Container, Framer, Step};
+use super::mail::{self, begins_field};
+use super::outcome::HEAD;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
+use crate::base::words::words;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
@@ -30,34 +36,12 @@ const BEGINS: &[u8] = b"\nFrom ";
 const BEFORE: usize = 2;
 
 /// Fields that a message may begin with. Others begin with `X-`.
-const FIELDS: [&str; 26] = [
-    "ARC-Seal",
-    "Authentication-Results",
-    "Bcc",
-    "Cc",
-    "Content-Type",
-    "Date",
-    "Delivered-To",
-    "Delivery-Date",
-    "DKIM-Signature",
-    "DomainKey-Signature",
-    "Envelope-To",
-    "From",
-    "In-Reply-To",
-    "List-Id",
-    "Message-ID",
-    "MIME-Version",
-    "Newsgroups",
-    "Path",
-    "Received",
-    "References",
-    "Reply-To",
-    "Return-Path",
-    "Sender",
-    "Status",
-    "Subject",
-    "To",
-];
+const FIELDS: [&str; 26] = words(
+    "ARC-Seal Authentication-Results Bcc Cc Content-Type Date Delivered-To Delivery-Date \
+     DKIM-Signature DomainKey-Signature Envelope-To From In-Reply-To List-Id Message-ID \
+     MIME-Version Newsgroups Path Received References Reply-To Return-Path Sender Status Subject \
+     To",
+);
 
 /// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
 /// or after an empty line.
@@ -74,21 +58,21 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
         return false;
     }
     let has_time = has_time(line);
-    if has_time && words(line).any(is_year) {
+    if has_time && words_of(line).any(is_year) {
         return true;
     }
     if !after_blank {
         return false;
     }
-    let mut rest = words(line);
+    let mut rest = words_of(line);
     match rest.next() {
         None | Some(b"-") => true,
         Some(sender) => {
             let address = sender.contains(&b'@');
             let date = &line[sender.len()..];
             let known = begins_known_field(next);
-            let day = words(date).any(|word| is_one_of(word, &DAYS));
-            let dated = day && words(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
+            let day = words_of(date).any(|word| is_one_of(word, &DAYS));
+            let dated = day && words_of(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
             match date {
                 [] => address || known,
                 _ => known && (address || has_time || dated),
@@ -102,13 +86,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-fn is_one_of(word: &[u8], names: &[&str]) -> bool {
-    names
-        .iter()
-        .any(|name| name.as_bytes().eq_ignore_ascii_case(word))
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',')
         .filter(|word| !word.is_empty())
 }
@@ -136,28 +114,35 @@ fn begins_known_field(bytes: &[u8]) -> bool {
     own || is_one_of(name, &FIELDS)
 }
 
-/// Whether this is a header field, or an escaped line (`>From ` after the separator).
-pub(super) fn begins_field(bytes: &[u8]) -> bool {
-    if bytes.starts_with(b">From ") {
-        return true;
-    }
-    let name = bytes
-        .iter()
-        .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
-        .count();
-    name > 0 && bytes.get(name) == Some(&b':')
-}
-
 /// Counts the messages.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct MboxFramer {
+    /// The base of the docnos of messages without a Message-ID.
+    file: Arc<str>,
     messages: u64,
     begun: bool,
 }
 
 impl MboxFramer {
-    /// `file` is the base of the docnos of messages without a Message-ID.
-    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>, file: &str) -> Step {
+    pub fn new(file: Arc<str>) -> Self {
+        MboxFramer {
+            file,
+            messages: 0,
+            begun: false,
+        }
+    }
+}
+
+impl Framer for MboxFramer {
+    fn container(&self) -> Container {
+        Container::Mbox
+    }
+
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if stream.at_end() {
             return Step::End;
         }
@@ -170,21 +155,15 @@ impl MboxFramer {
             return Step::rejected(Reason::StrayBytes, "before the first message");
         }
         self.messages += 1;
-        let kind = RecordKind::Mail {
-            docno: format!("{file}#{}", self.messages),
-            mbox: true,
-        };
+        let docno = format!("{}#{}", self.file, self.messages);
         if stream.cut() && stream.at_end() {
-            return Step::Rejected {
-                reason: Reason::Truncated,
-                docno: super::interpret::docno_of(&kind, sink.held()),
-                detail: format!(
-                    "the stream ends after {} bytes of the message",
-                    sink.length()
-                ),
-            };
+            let head = &sink.held()[..sink.held().len().min(HEAD)];
+            let docno = mail::docno_of(head, &docno);
+            let length = sink.length();
+            let detail = format!("the stream ends after {length} bytes of the message");
+            return Step::named(Some(docno), Reason::Truncated, detail);
         }
-        Step::Record { kind, notice: None }
+        Step::record(RecordKind::Mail { docno, mbox: true })
     }
 }
 

@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use super::reader::Step;
-use super::record::{Reason, RecordKind};
+use super::framer::{Container, Cuts, Framer, Step};
+use super::record::{Dialect, Reason, RecordKind, Table};
 use super::stream::{Sink, Stream};
-use super::table::{Dialect, Table};
 
 /// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
 /// place where it breaks have left the window.
@@ -139,11 +138,27 @@ impl Scan {
 /// Frames rows of one table.
 pub(super) struct TableFramer {
     pub table: Arc<Table>,
+    /// Records with more bytes are too large.
+    pub limit: u64,
 }
 
-impl TableFramer {
-    /// `limit` is the size from which on a record is too large.
-    pub fn step(&self, stream: &mut Stream, sink: &mut Sink<'_>, limit: u64) -> Step {
+impl Framer for TableFramer {
+    fn container(&self) -> Container {
+        Container::Table
+    }
+
+    fn cuts(&self) -> Cuts {
+        match self.table.has_lines() {
+            true => Cuts::Certain,
+            false => Cuts::Nowhere,
+        }
+    }
+
+    fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
+        memchr::memchr(b'\n', bytes).map(|at| at + 1)
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         loop {
             let window = stream.ensure(1);
             let empty = |byte: &&u8| matches!(byte, b'\r' | b'\n');
@@ -183,7 +198,7 @@ impl TableFramer {
         loop {
             let window = stream.ensure(1);
             // Beyond the limit, no quote is waited for.
-            let room = (limit + 1).saturating_sub(sink.length());
+            let room = (self.limit + 1).saturating_sub(sink.length());
             let most = usize::try_from(room).unwrap_or(usize::MAX);
             if window.is_empty() {
                 return match scan.may_end() {
@@ -207,25 +222,18 @@ impl TableFramer {
             }
         }
     }
+}
 
+impl TableFramer {
     fn record(&self) -> Step {
-        Step::Record {
-            kind: RecordKind::Cells(self.table.clone()),
-            notice: None,
-        }
+        Step::record(RecordKind::Cells(self.table.clone()))
     }
 
     /// The last row, whose last `n` bytes are still in the window, and which may have no line end.
     fn last(&self, stream: &mut Stream, sink: &mut Sink<'_>, n: usize) -> Step {
         sink.take(stream, n);
         match stream.cut() {
-            true => Step::rejected(
-                Reason::Truncated,
-                format!(
-                    "the stream ends after {} bytes of the record",
-                    sink.length()
-                ),
-            ),
+            true => Step::cut(None, sink),
             false => self.record(),
         }
     }

@@ -12,10 +12,11 @@
 
 use memchr::memmem::{self, Finder};
 
+use super::bytes::{find_any_case, spaces};
+use super::framer::{Behind, Container, Cuts, Framer, Step};
 use super::interpret::docno_of;
-use super::reader::Step;
 use super::record::{Reason, RecordKind};
-use super::sgml::{attribute, find_any_case, is_known, open_tag};
+use super::sgml::{attribute, is_known, open_tag};
 use super::stream::{Sink, Stream};
 
 /// Maximum look-ahead for a tag, and for a comment between records.
@@ -191,7 +192,7 @@ impl Tag {
     }
 
     /// Whether these bytes begin with the opening tag.
-    pub(super) fn opens(&self, bytes: &[u8]) -> bool {
+    fn opens(&self, bytes: &[u8]) -> bool {
         opens(bytes, self.name)
     }
 
@@ -237,7 +238,7 @@ impl Tag {
 
     /// The first place in these bytes, on a new line, where a record certainly begins, whatever
     /// precedes the bytes: there, an open record, a stray stretch and a comment end.
-    pub(super) fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
+    fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
         memchr::memchr_iter(b'<', bytes).find(|&at| {
             at > 0
                 && matches!(bytes[at - 1], b'\n' | b'\r')
@@ -248,11 +249,7 @@ impl Tag {
 
     /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
     fn closes(bytes: &[u8]) -> Option<usize> {
-        let space = bytes
-            .iter()
-            .take(TAG)
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let space = spaces(&bytes[..bytes.len().min(TAG)]);
         (bytes.get(space) == Some(&b'>')).then_some(space + 1)
     }
 
@@ -303,8 +300,40 @@ impl Tag {
     }
 }
 
-/// Frames the next record.
-pub(super) fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
+impl Framer for Tag {
+    fn container(&self) -> Container {
+        match self.is_reuters() {
+            true => Container::Reuters,
+            false => Container::Trec,
+        }
+    }
+
+    fn cuts(&self) -> Cuts {
+        Cuts::Certain
+    }
+
+    fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
+        self.certain_begin(bytes)
+    }
+
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        Some(Behind::of(self.clone()))
+    }
+
+    fn begins(&self, bytes: &[u8]) -> bool {
+        self.opens(bytes)
+    }
+
+    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
+        (self.opens(head) && !self.is_reuters()).then_some(RecordKind::TrecSgml)
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        step(stream, sink, self)
+    }
+}
+
+fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     // Between records: white space, comments, declarations, tags of the elements around them.
     loop {
         let window = stream.skip_space(COMMENT);
@@ -392,29 +421,16 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
             }
             sink.take(stream, length);
             if tag.end(sink, &mut looked) {
-                return Step::Record {
-                    kind: kind(sink),
-                    notice: None,
-                };
+                return Step::record(kind(sink));
             }
-            return Step::Rejected {
-                reason: Reason::Truncated,
-                docno: docno_of(&kind(sink), sink.held()),
-                detail: format!(
-                    "the stream ends after {} bytes of the record",
-                    sink.length()
-                ),
-            };
+            return Step::cut(docno_of(&kind(sink), sink.held()), sink);
         };
         let window = stream.ensure(at + TAG);
         let after = &window[at + tag.name.len()..];
         if at >= 2 && window[at - 2..at] == *b"</" {
             if let Some(rest) = Tag::closes(after) {
                 sink.take(stream, at + tag.name.len() + rest);
-                return Step::Record {
-                    kind: kind(sink),
-                    notice: None,
-                };
+                return Step::record(kind(sink));
             }
         } else if at >= 2
             && window[at - 1] == b'<'
@@ -424,17 +440,12 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
             let begins = tag.begins_record(&window[at - 1..]);
             sink.take(stream, at - 1);
             if tag.end(sink, &mut looked) {
-                return Step::Record {
-                    kind: kind(sink),
-                    notice: None,
-                };
+                return Step::record(kind(sink));
             }
             if begins {
-                return Step::Rejected {
-                    reason: Reason::NotClosed,
-                    docno: docno_of(&kind(sink), sink.held()),
-                    detail: format!("another begins after {} bytes", sink.length()),
-                };
+                let docno = docno_of(&kind(sink), sink.held());
+                let detail = format!("another begins after {} bytes", sink.length());
+                return Step::named(docno, Reason::NotClosed, detail);
             }
             sink.take(stream, 2);
             continue;

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::archive::{Fields, first_line, text_of};
+use super::archive::Fields;
+use super::bytes::{first_line, text_of, trim_front};
 use super::config::ReadConfig;
-use super::interpret::Refusal;
+use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
-use super::sniff::{binary_kind, looks_like_markup, surely_text, trim_front};
+use super::sniff::{binary_kind, looks_like_markup, surely_text};
 use super::source::{BodyStream, inflate_body};
 use crate::base::wide::Wide;
 
@@ -222,11 +223,7 @@ fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal>
         }
     };
     Ok(Body {
-        content: if markup {
-            ContentKind::Markup
-        } else {
-            ContentKind::Text
-        },
+        content: ContentKind::of(markup),
         charset: head.charset,
         body,
         notices: head.notices,

@@ -38,21 +38,31 @@ pub struct InputFile {
     pub problem: Option<(Reason, String)>,
 }
 
+impl InputFile {
+    /// A file that is not listed yet, or standard input.
+    pub(crate) fn named(path: impl Into<PathBuf>, docno: impl Into<String>) -> InputFile {
+        InputFile {
+            path: path.into(),
+            real: None,
+            docno: docno.into(),
+            odd_path: false,
+            identity: None,
+            problem: None,
+        }
+    }
+}
+
 #[cfg(test)]
 impl InputFile {
     /// A file of this size that does not exist.
     pub(crate) fn of_size(size: u64) -> InputFile {
         InputFile {
-            path: "x".into(),
-            real: None,
-            docno: "x".into(),
-            odd_path: false,
             identity: Some(FileIdentity {
                 size,
                 modified_ns: 0,
                 digest: String::new(),
             }),
-            problem: None,
+            ..InputFile::named("x", "x")
         }
     }
 }
@@ -72,19 +82,15 @@ impl InputFile {
             identity: self.identity.clone(),
         }
     }
-}
 
-impl InputFile {
     /// A listed input, which is at this path.
     #[must_use]
     pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
         InputFile {
-            path: path.into(),
             real: entry.real.clone().map(PathBuf::from),
-            docno: entry.name.clone(),
-            odd_path: false,
             identity: entry.identity.clone(),
             problem,
+            ..InputFile::named(path, &*entry.name)
         }
     }
 
@@ -248,14 +254,7 @@ pub(crate) fn list_outside(
             }
             walk.stdin = true;
             walk.bases.push(NO_BASE);
-            walk.files.push(InputFile {
-                path: argument.clone(),
-                real: None,
-                docno: "-".into(),
-                odd_path: false,
-                identity: None,
-                problem: None,
-            });
+            walk.files.push(InputFile::named("-", "-"));
             continue;
         }
         let metadata = match disk::metadata(argument) {
@@ -522,9 +521,7 @@ impl Walk {
             problem,
         });
     }
-}
 
-impl Walk {
     /// Lengthens the names until all differ: each begins with one more component of the path of its
     /// argument.
     fn tell_apart(&mut self) -> crate::Result<()> {

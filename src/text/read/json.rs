@@ -5,50 +5,15 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::config::ReadConfig;
-use super::fields::{FieldPath, Known, no_text, quoted};
-use super::interpret::{Outcome, Parts, Refusal};
+use super::fields::{
+    FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of, no_text, quoted,
+};
 use super::json_values::{
     Kind, Malformed, Members, Take, Value, decode, first_element, leaves, may_begin, members,
     named, reach, text_of,
 };
-use super::record::{ContentKind, Reason};
-
-/// The fields searched for the text, in this order, without `--text-field`.
-pub const TEXT_FIELDS: [&str; 7] = [
-    "text",
-    "contents",
-    "content",
-    "body",
-    "html",
-    "raw_content",
-    "article",
-];
-
-/// The fields searched for the docno, in this order, without `--id-field`.
-pub const ID_FIELDS: [&str; 9] = [
-    "id",
-    "_id",
-    "docno",
-    "doc_id",
-    "docid",
-    "uuid",
-    "url",
-    "uri",
-    "WARC-Record-ID",
-];
-
-/// The fields searched for the URL, in this order, without `--url-field`.
-pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
-
-/// Fields that can declare the text as markup.
-pub(super) const TYPE_FIELDS: [&str; 6] = [
-    "content_type",
-    "contentType",
-    "content-type",
-    "mime",
-    "mime_type",
-    "type",
-];
+use super::outcome::{Outcome, Parts, Refusal};
+use super::record::Reason;
 
 /// The names of fields to look for, in this order: a given one, or all of a list.
 enum Names<'c> {
@@ -449,27 +414,6 @@ pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
     })
 }
 
-/// What the text of a field is: by the field's name, by the content type in lower case that
-/// another field declares, or, without that, by its beginning.
-pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
-    let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
-    if html || is("html") || is("xml") || !is("text/plain") && is_page(text) {
-        ContentKind::Markup
-    } else {
-        ContentKind::Text
-    }
-}
-
-/// Whether the text begins like an HTML page.
-pub(super) fn is_page(text: &[u8]) -> bool {
-    let start = text.trim_ascii_start();
-    ["<!doctype html", "<html"].iter().any(|tag| {
-        start
-            .get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
-    })
-}
-
 /// The id in the first bytes of an object that cannot be parsed as a whole, if it is a plain string
 /// or number.
 pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
@@ -499,6 +443,7 @@ pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::read::record::ContentKind;
 
     fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
         match document(object.as_bytes(), config) {

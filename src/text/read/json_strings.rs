@@ -195,8 +195,8 @@ impl<'b> Original<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::interpret::Outcome;
     use crate::text::read::json;
+    use crate::text::read::outcome::Outcome;
 
     fn config(field: Option<&str>) -> ReadConfig {
         ReadConfig {

@@ -11,9 +11,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2};
-
 use super::fields::{FieldPath, Step};
+use memchr::{memchr, memchr2};
 
 /// Depth to which brackets are told apart and values of lists are looked for.
 const DEEPEST: u32 = 128;

@@ -6,8 +6,10 @@
 
 use memchr::{memchr, memmem};
 
-use super::sniff::{looks_like_markup, trim_front};
+use super::bytes::{is_one_of, trim_front};
+use super::sniff::looks_like_markup;
 use super::tags::{Kind, Tags, local};
+use crate::base::words::words;
 
 /// How many first bytes of a file are searched for records.
 const LOOK: usize = 64 << 10;
@@ -17,80 +19,15 @@ const LOOK: usize = 64 << 10;
 const LEAST_SIMPLE: usize = 80;
 
 /// What begins a whole document, whose elements of one name are not records.
-const DOCUMENTS: [&str; 14] = [
-    "html",
-    "svg",
-    "math",
-    "book",
-    "article",
-    "nitf",
-    "tei",
-    "tei.2",
-    "document",
-    "wml",
-    "smil",
-    "stylesheet",
-    "schema",
-    "rfc",
-];
+const DOCUMENTS: [&str; 14] =
+    words("html svg math book article nitf tei tei.2 document wml smil stylesheet schema rfc");
 
 /// Parts of a document.
-const PARTS: [&str; 54] = [
-    "p",
-    "div",
-    "span",
-    "table",
-    "tr",
-    "td",
-    "ul",
-    "ol",
-    "li",
-    "dl",
-    "dt",
-    "dd",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "a",
-    "b",
-    "i",
-    "br",
-    "hr",
-    "img",
-    "pre",
-    "font",
-    "center",
-    "blockquote",
-    "form",
-    "script",
-    "style",
-    "meta",
-    "link",
-    "body",
-    "section",
-    "sect",
-    "sect1",
-    "sect2",
-    "sec",
-    "chapter",
-    "part",
-    "appendix",
-    "para",
-    "refentry",
-    "refsect1",
-    "simplesect",
-    "front",
-    "back",
-    "path",
-    "g",
-    "rect",
-    "line",
-    "lg",
-    "l",
-];
+const PARTS: [&str; 54] = words(
+    "p div span table tr td ul ol li dl dt dd h1 h2 h3 h4 h5 h6 a b i br hr img pre font center \
+     blockquote form script style meta link body section sect sect1 sect2 sec chapter part \
+     appendix para refentry refsect1 simplesect front back path g rect line lg l",
+);
 
 /// The name and the number of the elements that look like the records of a file: the outermost ones
 /// of which there are several, side by side, if they take up a fifth of what is at their depth in
@@ -130,15 +67,10 @@ pub(super) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
             continue;
         }
         let field = most.simple && most.bytes < LEAST_SIMPLE * most.count;
-        let whole = !field && !is_one_of(most.name, &PARTS);
+        let whole = !field && !is_one_of(local(most.name), &PARTS);
         return whole.then(|| (String::from_utf8_lossy(most.name).into_owned(), count));
     }
     None
-}
-
-fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    let mut names = names.iter();
-    names.any(|other| local(name).eq_ignore_ascii_case(other.as_bytes()))
 }
 
 /// The elements of one name at one depth.
@@ -179,7 +111,7 @@ fn levels(head: &[u8]) -> Option<[Vec<Named<'_>>; 3]> {
             *simple = false;
         }
         match tag.kind {
-            Kind::Open if open.is_empty() && is_one_of(tag.name, &DOCUMENTS) => return None,
+            Kind::Open if open.is_empty() && is_one_of(local(tag.name), &DOCUMENTS) => return None,
             Kind::Open => open.push((tag.name, tag.start, true)),
             Kind::Empty => count(open.len(), tag.name, tag.end - tag.start, false),
             // A closing tag also closes what is open inside, as in SGML.

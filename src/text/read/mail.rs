@@ -47,13 +47,12 @@ use std::rc::Rc;
 use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use super::archive::{Fields, first_line, trim_line};
+use super::archive::Fields;
+use super::bytes::{first_line, reserve, trim_line, unbracket};
 use super::config::ReadConfig;
-use super::frame_mbox::begins_field;
-use super::interpret::{Outcome, Parts, Refusal, unbracket};
 use super::mail_text::{Enriched, Files, Visible};
+use super::outcome::{Outcome, Parts, refused};
 use super::record::{ContentKind, Reason};
-use super::stream::reserve;
 use crate::base::utf8::Utf8Check;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
@@ -74,14 +73,16 @@ const STUB: u64 = 2;
 const PIECE: usize = 4 << 10;
 
 /// The transfer encoding of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Transfer {
+    #[default]
     AsIs,
     Base64,
     Quoted,
 }
 
 /// The relevant fields of the header of a message or a part.
+#[derive(Default)]
 struct Header<'a> {
     mime: String,
     boundary: Option<Vec<u8>>,
@@ -110,17 +111,8 @@ impl<'a> Header<'a> {
         let mut fields = Fields::new(&bytes[..end]);
         let mut header = Header {
             mime: default.into(),
-            boundary: None,
-            charset: None,
-            transfer: Transfer::AsIs,
-            attachment: false,
-            subject: None,
-            id: None,
-            part_id: None,
-            root: None,
-            saved: false,
-            location: None,
             body,
+            ..Header::default()
         };
         let mut encoded = false;
         let mut types: Vec<Typed> = Vec::new();
@@ -206,6 +198,18 @@ impl Header<'_> {
             }
         }
     }
+}
+
+/// Whether this is a header field, or an escaped line (`>From ` after the separator).
+pub(super) fn begins_field(bytes: &[u8]) -> bool {
+    if bytes.starts_with(b">From ") {
+        return true;
+    }
+    let name = bytes
+        .iter()
+        .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
+        .count();
+    name > 0 && bytes.get(name) == Some(&b':')
 }
 
 /// Whether these first bytes of a file are a page that a browser saved, or a message of several
@@ -392,6 +396,39 @@ struct TextPart {
 }
 
 impl TextPart {
+    /// The charset that it declares.
+    fn label(&self) -> Option<String> {
+        let charset = self.charset.as_deref();
+        charset.map(|label| label.trim().to_ascii_lowercase())
+    }
+
+    /// Decodes its text.
+    fn decoded(&self, message: &[u8], text: &mut Text, notices: &mut Notices) {
+        let label = self.label();
+        let known = label
+            .as_ref()
+            .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+        if let (Some(label), None) = (&label, known) {
+            let label: String = label.chars().take(40).collect();
+            notices.add(Reason::WrongCharset, || {
+                format!("label {label:?} of a part is not known")
+            });
+        }
+        let utf8 = self.look.utf8.is_valid();
+        let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
+        let mut decoder = Decode::new(encoding);
+        let mut bad = false;
+        self.each(message, &mut |piece| {
+            bad |= decoder.push(piece, false, text)
+        });
+        bad |= decoder.push(b"", true, text);
+        if bad {
+            notices.add(Reason::InvalidBytes, || {
+                format!("a part is not in {}", encoding.name())
+            });
+        }
+    }
+
     /// Its text, with the transfer encoding undone, in pieces.
     fn each(&self, message: &[u8], out: &mut dyn FnMut(&[u8])) {
         let message = match &self.within {
@@ -1012,6 +1049,30 @@ impl Text {
     }
 }
 
+/// The one charset in which the subject and all parts can be passed on, if any declares one. `None`
+/// if there are several. `decoded`: the subject had encoded words.
+fn one_charset(subject: &[u8], decoded: bool, texts: &[TextPart]) -> Option<Option<String>> {
+    // The charsets of all parts that are not ASCII.
+    let mut labels: Vec<Option<String>> = Vec::new();
+    if !subject.is_ascii() {
+        labels.push(decoded.then(|| "utf-8".into()));
+    }
+    let wide = |label: &Option<String>| {
+        let label = label.as_ref();
+        let encoding = label.and_then(|label| Encoding::for_label(label.as_bytes()));
+        encoding.is_some_and(|encoding| !encoding.is_ascii_compatible())
+    };
+    for part in texts {
+        let label = part.label();
+        if !part.look.ascii || wide(&label) {
+            labels.push(label);
+        }
+    }
+    labels.dedup();
+    let one = labels.len() <= 1 && !labels.iter().any(wide);
+    one.then(|| labels.pop().flatten())
+}
+
 /// Interprets a message, which begins with a separator if it is from an mbox file.
 pub(super) fn document<'a>(
     bytes: &'a [u8],
@@ -1058,10 +1119,8 @@ pub(super) fn document<'a>(
             format!("the message has no text besides its subject, and {left} is left out")
         });
     }
-    let comparable = notices
-        .0
-        .iter()
-        .all(|(reason, _)| *reason != Reason::NotComparable);
+    let mut reasons = notices.0.iter().map(|(reason, _)| *reason);
+    let comparable = reasons.all(|reason| reason != Reason::NotComparable);
     let markup = texts.iter().any(|part| part.kind == Kind::Markup);
 
     let decoded = header.subject.and_then(encoded_words);
@@ -1071,30 +1130,7 @@ pub(super) fn document<'a>(
         (None, Some(raw)) => raw.into(),
         (None, None) => Cow::Borrowed(b""),
     };
-    let label = |charset: &Option<String>| {
-        charset
-            .as_deref()
-            .map(|label| label.trim().to_ascii_lowercase())
-    };
-    // The charsets of all parts that are not ASCII.
-    let mut labels: Vec<Option<String>> = Vec::new();
-    if !subject.is_ascii() {
-        labels.push(decoded.is_some().then(|| "utf-8".into()));
-    }
-    let wide = |label: &Option<String>| {
-        let encoding = label
-            .as_ref()
-            .and_then(|label| Encoding::for_label(label.as_bytes()));
-        encoding.is_some_and(|encoding| !encoding.is_ascii_compatible())
-    };
-    for part in &texts {
-        let label = label(&part.charset);
-        if !part.look.ascii || wide(&label) {
-            labels.push(label);
-        }
-    }
-    labels.dedup();
-    let one = labels.len() <= 1 && !labels.iter().any(wide);
+    let one = one_charset(&subject, decoded.is_some(), &texts);
 
     let mut text = Text {
         bytes: Vec::new(),
@@ -1102,7 +1138,7 @@ pub(super) fn document<'a>(
         most: config.max_document.0,
         escaped: markup,
     };
-    if one {
+    if one.is_some() {
         text.push(&subject);
     } else {
         let utf8 = decoded.is_some() || std::str::from_utf8(&subject).is_ok();
@@ -1112,43 +1148,16 @@ pub(super) fn document<'a>(
     text.push(b"\n");
     for part in &texts {
         text.escaped = markup && part.kind != Kind::Markup;
-        if one {
-            part.each(message, &mut |piece| text.push(piece));
-        } else {
-            let label = label(&part.charset);
-            let known = label
-                .as_ref()
-                .and_then(|l| Encoding::for_label_no_replacement(l.as_bytes()));
-            if let (Some(label), None) = (&label, known) {
-                let label: String = label.chars().take(40).collect();
-                notices.add(Reason::WrongCharset, || {
-                    format!("label {label:?} of a part is not known")
-                });
-            }
-            let utf8 = part.look.utf8.is_valid();
-            let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
-            let mut decoder = Decode::new(encoding);
-            let mut bad = false;
-            part.each(message, &mut |piece| {
-                bad |= decoder.push(piece, false, &mut text)
-            });
-            bad |= decoder.push(b"", true, &mut text);
-            if bad {
-                notices.add(Reason::InvalidBytes, || {
-                    format!("a part is not in {}", encoding.name())
-                });
-            }
+        match one {
+            Some(_) => part.each(message, &mut |piece| text.push(piece)),
+            None => part.decoded(message, &mut text, &mut notices),
         }
         text.push(b"\n");
     }
     if text.length > text.most {
         return too_large(docno, "a text", text.length, text.most);
     }
-    let charset = if one {
-        labels.pop().flatten()
-    } else {
-        Some("utf-8".into())
-    };
+    let charset = one.unwrap_or_else(|| Some("utf-8".into()));
     Outcome::Document(Parts {
         docno,
         url: header.location.map(String::from_utf8_lossy),
@@ -1156,11 +1165,7 @@ pub(super) fn document<'a>(
             Some(text) => text.into(),
             None => Cow::Owned(String::from_utf8_lossy(raw).into_owned()),
         }),
-        content: if markup {
-            ContentKind::Markup
-        } else {
-            ContentKind::Text
-        },
+        content: ContentKind::of(markup),
         charset: charset.map(Cow::Owned),
         body: text.bytes.into(),
         notices: notices.0,
@@ -1168,13 +1173,8 @@ pub(super) fn document<'a>(
 }
 
 fn too_large<'a>(docno: Cow<'a, str>, what: &str, bytes: u64, most: u64) -> Outcome<'a> {
-    Outcome::Refused {
-        docno: Some(docno),
-        refusal: Refusal::new(
-            Reason::TooLarge,
-            format!("{what} of {bytes} bytes, at most {most} are read"),
-        ),
-    }
+    let detail = format!("{what} of {bytes} bytes, at most {most} are read");
+    refused(Some(docno), Reason::TooLarge, detail)
 }
 
 /// Escapes a text that is put into markup.

@@ -27,18 +27,37 @@ enum Markup {
     Text,
     /// After `&`, with the characters of its name.
     Entity(Vec<u8>),
-    /// In a tag, with the beginning of its name. A quotation mark after `=` begins a value.
-    Tag {
-        name: Vec<u8>,
-        named: bool,
-        equals: bool,
-        quote: Option<u8>,
-    },
+    Tag(OpenTag),
     /// In a comment, with the number of bytes of `-->` that were just found.
     Comment(usize),
     /// In the content of an element that is not shown, with the end of its closing tag and the
     /// number of bytes of it that were just found.
     Hidden(&'static [u8], usize),
+}
+
+/// A tag that has begun. A quotation mark after `=` begins a value.
+#[derive(Default)]
+struct OpenTag {
+    /// The beginning of its name, and whether no more of the name comes.
+    name: Vec<u8>,
+    named: bool,
+    equals: bool,
+    quote: Option<u8>,
+}
+
+impl OpenTag {
+    fn push(&mut self, byte: u8) {
+        match self.quote {
+            Some(open) if open == byte => self.quote = None,
+            None if self.equals && matches!(byte, b'"' | b'\'') => self.quote = Some(byte),
+            _ => {}
+        }
+        self.equals = byte == b'=' || self.equals && byte.is_ascii_whitespace();
+        self.named |= byte.is_ascii_whitespace() || byte == b'/' && !self.name.is_empty();
+        if !self.named && self.name.len() < 12 {
+            self.name.push(byte.to_ascii_lowercase());
+        }
+    }
 }
 
 /// Elements whose content is not text of the page.
@@ -88,12 +107,7 @@ impl Visible {
                     rest = after;
                     match byte {
                         b'&' => Markup::Entity(Vec::new()),
-                        _ => Markup::Tag {
-                            name: Vec::new(),
-                            named: false,
-                            equals: false,
-                            quote: None,
-                        },
+                        _ => Markup::Tag(OpenTag::default()),
                     }
                 }
                 Markup::Entity(mut name) => {
@@ -107,41 +121,16 @@ impl Visible {
                         Markup::Text
                     }
                 }
-                Markup::Tag {
-                    mut name,
-                    mut named,
-                    mut equals,
-                    mut quote,
-                } => {
-                    let begins = byte.is_ascii_alphabetic() || b"/!?".contains(&byte);
-                    if name.is_empty() && !begins {
-                        // A `<` that begins no tag.
-                        Markup::Text
-                    } else if name == b"!-" && byte == b'-' {
-                        rest = after;
+                Markup::Tag(tag) if tag.name.is_empty() && !begins_tag(byte) => Markup::Text,
+                Markup::Tag(mut tag) => {
+                    rest = after;
+                    if tag.name == b"!-" && byte == b'-' {
                         Markup::Comment(2)
-                    } else if byte == b'>' && quote.is_none() {
-                        rest = after;
-                        self.end_tag(&name)
+                    } else if byte == b'>' && tag.quote.is_none() {
+                        self.end_tag(&tag.name)
                     } else {
-                        rest = after;
-                        match quote {
-                            Some(open) if open == byte => quote = None,
-                            Some(_) => {}
-                            None if equals && matches!(byte, b'"' | b'\'') => quote = Some(byte),
-                            None => {}
-                        }
-                        equals = byte == b'=' || equals && byte.is_ascii_whitespace();
-                        named |= byte.is_ascii_whitespace() || byte == b'/' && !name.is_empty();
-                        if !named && name.len() < 12 {
-                            name.push(byte.to_ascii_lowercase());
-                        }
-                        Markup::Tag {
-                            name,
-                            named,
-                            equals,
-                            quote,
-                        }
+                        tag.push(byte);
+                        Markup::Tag(tag)
                     }
                 }
                 Markup::Comment(found) => {
@@ -161,12 +150,11 @@ impl Visible {
                     if found < end.len() {
                         Markup::Hidden(end, found)
                     } else {
-                        Markup::Tag {
+                        Markup::Tag(OpenTag {
                             name: b"/".to_vec(),
                             named: true,
-                            equals: false,
-                            quote: None,
-                        }
+                            ..OpenTag::default()
+                        })
                     }
                 }
             };
@@ -199,6 +187,11 @@ impl Visible {
             self.count += u64::from(!matches!(invalid, [] | [0xa0]));
         }
     }
+}
+
+/// Whether a tag can begin with this byte after its `<`.
+fn begins_tag(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || b"/!?".contains(&byte)
 }
 
 /// Whether an entity stands for a letter or a digit.

@@ -82,13 +82,19 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
+// From the ground up: `bytes`, `record`, `fields`, `config`; `source` and `stream`; `outcome`,
+// `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`, `tags`,
+// `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer` and the
+// framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`, `each`.
 mod archive;
+mod bytes;
 mod capture;
 mod config;
 mod date;
 mod each;
 mod elements;
 pub(crate) mod fields;
+mod formats;
 mod frame_archive;
 mod frame_elements;
 mod frame_json;
@@ -96,6 +102,7 @@ mod frame_lines;
 mod frame_mbox;
 mod frame_table;
 mod frame_trec;
+mod framer;
 mod http;
 mod inputs;
 mod interpret;
@@ -104,9 +111,9 @@ mod json_strings;
 mod json_values;
 mod like_records;
 pub(crate) mod lines;
-mod lzw;
 mod mail;
 mod mail_text;
+mod outcome;
 pub(crate) mod parquet;
 mod pieces;
 mod reader;
@@ -115,9 +122,12 @@ mod several;
 mod sgml;
 mod sniff;
 mod source;
+mod standard_input;
 mod stream;
 mod table;
 mod tags;
+mod trec_web;
+mod warc;
 
 pub use crate::store::workspace::FileIdentity;
 pub use crate::store::workspace::Skipped;
@@ -125,21 +135,21 @@ pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, re
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
 pub(crate) use date::{date_of, usual_date};
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
-pub use elements::Prolog;
+pub(crate) use fields::SaidOnce;
+pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
-pub(crate) use interpret::{docno_of, document_of, field_of, is_markup_by_name, warc_links};
-pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub(crate) use interpret::{docno_of, document_of, field_of, is_markup_by_name};
 pub(crate) use json_strings::{Cut, JsonStrings};
-pub use pieces::{Origin, Piece};
+pub use pieces::Piece;
 pub use reader::RecordReader;
-pub(crate) use record::SaidOnce;
 pub use record::{
-    Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+    Batch, ContentKind, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject, RowFields,
+    SourceSpan, Table,
 };
-pub(crate) use sniff::Container;
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
-pub use table::Table;
+pub(crate) use warc::warc_links;

@@ -11,17 +11,17 @@
 //! element of the same name. So the records are found by a reader of the whole file before it is cut,
 //! at several times the speed at which a thread takes documents in.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::config::ReadConfig;
-use super::frame_json;
+use super::framer::{Cuts, Framer};
 use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
-use super::record::Batch;
-use super::source::{Codec, compression_of};
+use super::record::{Batch, Part};
+use super::source::{Codec, compression_of, read_all_at};
 use crate::base::progress::Stop;
 use crate::store::disk::{self, SharedFile};
 
@@ -52,58 +52,6 @@ pub struct Pieces {
 pub struct Piece {
     pieces: Arc<Pieces>,
     index: usize,
-}
-
-/// What the number of a record refers to: a file, or a piece of one.
-#[derive(Clone, Debug)]
-pub struct Origin {
-    name: Arc<str>,
-    piece: Option<Piece>,
-    /// Whether the file was decoded to UTF-8.
-    decoded: bool,
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, other: &Origin) -> bool {
-        let begin = |origin: &Origin| origin.piece.as_ref().map(Piece::begin);
-        self.name == other.name && begin(self) == begin(other)
-    }
-}
-
-impl Eq for Origin {}
-
-impl Origin {
-    pub(super) fn new(name: &str, piece: Option<Piece>) -> Origin {
-        Origin {
-            name: name.into(),
-            piece,
-            decoded: false,
-        }
-    }
-
-    /// The same file, decoded to UTF-8.
-    pub(super) fn decoded(&self) -> Origin {
-        Origin {
-            decoded: true,
-            ..self.clone()
-        }
-    }
-
-    /// Whether its records are UTF-8, whatever they declare.
-    pub(super) fn is_decoded(&self) -> bool {
-        self.decoded
-    }
-
-    /// The name of the file.
-    pub(super) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
-    /// The name of a record that has none of its own: `FILE:RECORD`.
-    pub(super) fn name_of(&self, number: u64) -> String {
-        let before = self.piece.as_ref().map_or(0, Piece::records_before);
-        format!("{}:{}", self.name, before + number)
-    }
 }
 
 impl Piece {
@@ -150,11 +98,6 @@ impl Piece {
         (0..pieces).map(piece).collect()
     }
 
-    /// Whether it is some row groups of a Parquet file.
-    pub(super) fn is_of_rows(&self) -> bool {
-        self.pieces.sizes.is_some()
-    }
-
     /// Its bytes in the file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -191,7 +134,12 @@ impl Piece {
             config,
             ..
         } = &*self.pieces;
-        RecordReader::open_piece(input, *file, config, stop, self)
+        if self.pieces.sizes.is_some() {
+            let groups = self.begin()..self.end();
+            return RecordReader::open_groups(input, *file, config, stop, groups);
+        }
+        let until = (!self.is_last()).then_some(self.end());
+        RecordReader::open_part(input, *file, config, stop, Arc::new(self.clone()), until)
     }
 
     /// Says how many records and rejects a reader of the piece has delivered.
@@ -206,20 +154,6 @@ impl Piece {
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.pieces.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| io::Error::from_raw_os_error(failure))
-    }
-
-    /// The records and rejects of the pieces before it. Those that nobody has read yet are read.
-    fn records_before(&self) -> u64 {
-        let count = |index: usize| {
-            *self.pieces.counts[index].get_or_init(|| {
-                let piece = Piece {
-                    pieces: self.pieces.clone(),
-                    index,
-                };
-                piece.count()
-            })
-        };
-        (0..self.index).map(count).sum()
     }
 
     fn count(&self) -> u64 {
@@ -238,17 +172,18 @@ impl Piece {
     }
 }
 
-/// Reads a file from some byte on.
-pub(super) struct From {
-    pub file: SharedFile,
-    pub at: u64,
-}
+impl Part for Piece {
+    fn begin(&self) -> u64 {
+        self.begin()
+    }
 
-impl Read for From {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(out, self.at)?;
-        self.at += n as u64;
-        Ok(n)
+    /// Reads the pieces that nobody has read yet.
+    fn records_before(&self) -> u64 {
+        let count = |index: usize| {
+            let pieces = self.pieces.clone();
+            *self.pieces.counts[index].get_or_init(|| Piece { pieces, index }.count())
+        };
+        (0..self.index).map(count).sum()
     }
 }
 
@@ -275,22 +210,27 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
     if !matches!(compression_of(&head[..n]), None | Some(Codec::None)) {
         return Ok(Bounds::default());
     }
-    let framing = RecordReader::framing(input, config)?;
-    if let Framing::Parquet = framing {
-        let (begins, sizes) = RecordReader::cuts(input, config, bytes)?;
-        return Ok(Bounds {
-            begins,
-            sizes: Some(sizes),
-            counts: Vec::new(),
-        });
-    }
-    if let Framing::Elements = framing {
-        return found_by_reading(input, config, (bytes, size), stop);
+    let framer = match RecordReader::framing(input, config)? {
+        Framing::Framed(framer) => framer,
+        Framing::Parquet(mut framer) => {
+            let (begins, sizes) = framer.cuts(bytes);
+            return Ok(Bounds {
+                begins,
+                sizes: Some(sizes),
+                counts: Vec::new(),
+            });
+        }
+        Framing::Whole => return Ok(Bounds::default()),
+    };
+    match framer.cuts() {
+        Cuts::Certain => {}
+        Cuts::Found => return found_by_reading(input, config, (bytes, size), stop),
+        Cuts::Nowhere => return Ok(Bounds::default()),
     }
     let mut from = bytes;
     // The last piece is not much smaller than the others.
     while from + bytes / 2 < size {
-        match next_begin(&file, &framing, from)? {
+        match next_begin(&file, &*framer, from)? {
             Some(begin) => {
                 bounds.push(begin);
                 from = begin + bytes;
@@ -347,32 +287,18 @@ fn found_by_reading(
 }
 
 /// The first place from `from` on where a record certainly begins.
-fn next_begin(file: &SharedFile, framing: &Framing, from: u64) -> io::Result<Option<u64>> {
+fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<Option<u64>> {
     let mut window = Vec::new();
     while window.len() < SEARCH {
         let length = window.len();
-        window.resize(length + STEP, 0);
-        let mut end = length;
-        while end < window.len() {
-            match file.read_at(&mut window[end..], from + end as u64) {
-                Ok(0) => break,
-                Ok(n) => end += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let ended = end < window.len();
-        window.truncate(end);
-        let found = match framing {
-            Framing::Json => frame_json::certain_begin(&window),
-            Framing::Tag(tag) => tag.certain_begin(&window),
-            Framing::Lines => memchr::memchr(b'\n', &window).map(|at| at + 1),
-            Framing::Parquet | Framing::Elements | Framing::Other => None,
-        };
-        if let Some(at) = found {
+        let mut step = vec![0; STEP];
+        read_all_at(file, &mut step, from + length as u64)?;
+        let ended = step.len() < STEP;
+        window.append(&mut step);
+        if let Some(at) = framer.certain_begin(&window) {
             return Ok(Some(from + at as u64));
         }
-        if ended || matches!(framing, Framing::Other) {
+        if ended {
             break;
         }
     }
@@ -384,6 +310,7 @@ mod tests {
     use super::*;
     use crate::text::read::Record;
     use crate::text::read::config::Format;
+    use crate::text::read::record::Origin;
     use proptest::prelude::*;
     use std::fs;
 

@@ -1,31 +1,34 @@
 //! The framer: cuts one input into records, in order, with one record in memory at a time.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::config::{Format, ReadConfig};
-use super::elements::{Prolog, has_element};
+use super::bytes::{MARK, trim_front};
+use super::config::{Format, ReadConfig, extension_of, format_of_extension};
+use super::elements::has_element;
+use super::formats::{can_be_json, container_of};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_elements::ElementFramer;
-use super::frame_json::{self, JsonFramer};
+use super::frame_json::JsonFramer;
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_table::TableFramer;
-use super::frame_trec::{self, Tag};
+use super::frame_trec::Tag;
+use super::framer::{Container, Framer, Step};
 use super::inputs::InputFile;
 use super::interpret::{docno_of, many_records};
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
-use super::pieces::{From, Origin, Piece};
-use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
-use super::sniff::{
-    Container, binary_file_kind, can_be_json, container_of, extension_of, format_of_extension,
-    looks_like_markup, trim_front,
+use super::record::{
+    Batch, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
 };
-use super::source::{Fault, Helpers, Input, Source, compression_of};
+use super::sniff::{binary_file_kind, looks_like_markup};
+use super::source::{Codec, Fault, From, Helpers, Input, Source, compression_of};
+use super::standard_input::{StandardInput, pauses_for};
 use super::stream::{Sink, Stream};
-use super::table::{Claim, Look, Table};
+use super::table::{Claim, Look};
 use crate::base::progress::Stop;
 use crate::base::wide::Wide;
 use crate::store::disk::{self, SharedFile};
@@ -35,9 +38,6 @@ const LOOK: usize = 64 << 10;
 
 /// Files with fewer bytes are not worth the help of others.
 const LEAST_AHEAD: u64 = 1 << 20;
-
-/// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
-const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
 /// Cuts one input into records.
 ///
@@ -59,8 +59,6 @@ pub struct RecordReader {
     odd_path: bool,
     /// Bytes before the first row of a table.
     header: u64,
-    /// Whether a text begins like JSON.
-    like_json: bool,
     /// Whether JSON lines are records of their own ([`RecordReader::open_by_line`]).
     by_line: bool,
     file: u32,
@@ -79,48 +77,32 @@ pub struct RecordReader {
 
 enum State {
     Start,
-    Trec(Box<Tag>),
-    Archive(ArchiveFramer),
-    Json(JsonFramer),
+    Framed(Box<dyn Framer>),
+    /// JSON lines of standard input.
     Lines(LineFramer),
-    Mbox(MboxFramer),
-    Table(TableFramer),
     Parquet(Box<ParquetFramer>),
-    Elements(Box<ElementFramer>),
-    /// The whole stream is one document.
-    Plain {
-        mail: bool,
-    },
-    /// Behind damage, before a record certainly begins.
-    Behind(Framing),
     End,
     Done,
 }
 
 impl State {
+    fn framed(framer: impl Framer + 'static) -> State {
+        State::Framed(Box::new(framer))
+    }
+
     /// How to go on behind damage. `None` if the rest of the file cannot be used.
     fn behind(&self) -> Option<State> {
-        Some(match self {
-            State::Start => State::Start,
-            State::Trec(tag) => State::Behind(Framing::Tag(tag.clone())),
-            State::Json(_) => State::Behind(Framing::Json),
-            State::Archive(framer) => State::Archive(framer.again()),
-            State::Mbox(framer) => State::Mbox(framer.clone()),
-            State::Behind(framing) => State::Behind(framing.clone()),
-            _ => return None,
-        })
+        match self {
+            State::Start => Some(State::Start),
+            State::Framed(framer) => framer.behind().map(State::Framed),
+            _ => None,
+        }
     }
 
     /// The kind of the record that begins with these bytes.
     fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
         match self {
-            State::Archive(framer) => framer.begins(head).then(|| framer.kind()),
-            State::Json(_) | State::Behind(Framing::Json) => {
-                head.starts_with(b"{").then_some(RecordKind::Json)
-            }
-            State::Trec(tag) | State::Behind(Framing::Tag(tag)) if !tag.is_reuters() => {
-                tag.opens(head).then_some(RecordKind::TrecSgml)
-            }
+            State::Framed(framer) => framer.kind_of(head),
             State::Start => match container_of(head) {
                 Container::Warc => Some(RecordKind::Warc),
                 Container::Arc => Some(RecordKind::Arc),
@@ -133,45 +115,52 @@ impl State {
     }
 }
 
-/// How the records of a file are found, as far as it matters for cutting it into pieces.
-#[derive(Clone)]
-pub(super) enum Framing {
-    Json,
-    Tag(Box<Tag>),
-    /// Every line is a record.
-    Lines,
-    /// Cut between row groups.
-    Parquet,
-    /// Cut where a reader of the whole file finds records.
-    Elements,
-    Other,
+/// Frames a whole stream as one document.
+struct WholeFramer {
+    /// The name of the file.
+    name: Arc<str>,
+    mail: bool,
+    /// Whether bytes before the stream are damaged.
+    damaged: bool,
+    notice: Option<(Reason, String)>,
+    framed: bool,
 }
 
-/// The result of one step of a framer.
-pub(super) enum Step {
-    /// A record; its bytes are in the sink.
-    Record {
-        kind: RecordKind,
-        notice: Option<(Reason, String)>,
-    },
-    /// A stretch of bytes that is not a record, either in the sink or skipped.
-    Rejected {
-        reason: Reason,
-        docno: Option<String>,
-        detail: String,
-    },
-    /// The end of the stream was reached.
-    End,
-}
-
-impl Step {
-    pub fn rejected(reason: Reason, detail: impl Into<String>) -> Self {
-        Step::Rejected {
-            reason,
-            docno: None,
-            detail: detail.into(),
+impl Framer for WholeFramer {
+    fn container(&self) -> Container {
+        match self.mail {
+            true => Container::Mail,
+            false => Container::Plain,
         }
     }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        if std::mem::replace(&mut self.framed, true) {
+            return Step::End;
+        }
+        while let n @ 1.. = stream.ensure(1).len() {
+            sink.take(stream, n);
+        }
+        let docno = self.name.to_string();
+        if stream.cut() || self.damaged {
+            return Step::named(Some(docno), Reason::Truncated, "");
+        }
+        Step::Record {
+            kind: match self.mail {
+                true => RecordKind::Mail { docno, mbox: false },
+                false => RecordKind::Plain { docno },
+            },
+            notice: self.notice.take(),
+        }
+    }
+}
+
+/// How a file is read, as far as it matters for cutting it into pieces.
+pub(super) enum Framing {
+    Framed(Box<dyn Framer>),
+    Parquet(Box<ParquetFramer>),
+    /// It cannot be cut.
+    Whole,
 }
 
 /// The result of [`RecordReader::next_or_pause`].
@@ -186,87 +175,10 @@ pub(crate) enum Next {
     End,
 }
 
-/// Standard input, which may stay idle for ever.
-struct StandardInput {
-    stop: Stop,
-}
-
-impl Read for StandardInput {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.wait()?;
-        io::stdin().read(out)
-    }
-}
-
-impl StandardInput {
-    /// Waits for input or its end; returns an error once a stop is requested.
-    fn wait(&self) -> io::Result<()> {
-        while !self.stop.requested() {
-            if comes_within(LOOK_FOR_STOP)? {
-                return Ok(());
-            }
-        }
-        Err(io::Error::other("a stop was asked for"))
-    }
-}
-
-/// Skips what is left of a record whose beginning is damaged. `None` where a record begins.
-fn behind(stream: &mut Stream, sink: &mut Sink<'_>, framing: &Framing) -> Option<Step> {
-    /// What precedes a beginning, as far as it matters.
-    const BEFORE: usize = 1 << 10;
-    stream.skip_space(LOOK);
-    loop {
-        let window = stream.ensure(LOOK);
-        let first = sink.offset().is_none();
-        let (begins, found) = match framing {
-            Framing::Tag(tag) => (tag.opens(window), tag.certain_begin(window)),
-            _ => (window.starts_with(b"{"), frame_json::certain_begin(window)),
-        };
-        let (n, last) = match found {
-            _ if first && begins => return None,
-            Some(at) => (at, true),
-            None if window.len() < LOOK => (window.len(), true),
-            None => (window.len() - BEFORE, false),
-        };
-        sink.pass(stream, n);
-        if last {
-            let length = sink.length();
-            return (length > 0).then(|| {
-                let detail = format!("{length} bytes of a record whose beginning is damaged");
-                Step::rejected(Reason::StrayBytes, detail)
-            });
-        }
-    }
-}
-
-/// Whether input or its end comes on standard input within this time. The answer may be no too
-/// early if a signal arrives.
-fn comes_within(time: Duration) -> io::Result<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stdin = io::stdin();
-    let most = Timespec {
-        tv_sec: time.as_secs() as i64,
-        tv_nsec: time.subsec_nanos().into(),
-    };
-    match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&most)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Whether nothing comes on standard input for this time. An error is left to the next read.
-fn pauses_for(patience: Duration, stop: &Stop) -> bool {
-    let begun = Instant::now();
-    loop {
-        let left = patience.saturating_sub(begun.elapsed());
-        match comes_within(left.min(LOOK_FOR_STOP)) {
-            Ok(false) if stop.requested() => return false,
-            Ok(false) if begun.elapsed() >= patience => return true,
-            Ok(false) => {}
-            Ok(true) | Err(_) => return false,
-        }
-    }
+/// The first bytes that are not framed yet. More may be in the window, which depends on reads.
+fn head_of(stream: &mut Stream) -> &[u8] {
+    let head = stream.ensure(LOOK);
+    &head[..head.len().min(LOOK)]
 }
 
 impl RecordReader {
@@ -332,38 +244,50 @@ impl RecordReader {
         self.stream.decoder_memory()
     }
 
-    /// Opens a piece of a file.
-    pub(super) fn open_piece(
+    /// Opens a part of a file that ends at `until`, unless the file does.
+    pub(super) fn open_part(
         input: &InputFile,
         file: u32,
         config: &ReadConfig,
         stop: &Stop,
-        piece: &Piece,
+        part: Arc<dyn Part>,
+        until: Option<u64>,
     ) -> RecordReader {
         let mut reader = Self::open(input, file, config, stop);
-        if piece.is_of_rows() {
-            // The rows of a Parquet file have numbers of the file.
-            if let Ok(mut state) = reader.detect() {
-                if let State::Parquet(framer) = &mut state {
-                    framer.only(piece.begin()..piece.end());
-                }
-                reader.state = state;
-            }
-            return reader;
-        }
-        reader.origin = Arc::new(Origin::new(&input.docno, Some(piece.clone())));
-        reader.until = (!piece.is_last()).then_some(piece.end());
-        if piece.begin() > 0
+        reader.until = until;
+        if part.begin() > 0
             && let Some(opened) = &reader.opened
         {
-            let (opened, at) = (opened.clone(), piece.begin());
+            let (opened, at) = (opened.clone(), part.begin());
             // The format is that of the file.
-            if let Ok(state) = reader.detect() {
+            if let Ok(mut state) = reader.detect() {
+                if let State::Framed(framer) = &mut state {
+                    framer.begun();
+                }
                 reader.state = state;
                 let source = Source::plain(Input::new(Box::new(From { file: opened, at })));
                 reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
                 reader.framed = 1;
             }
+        }
+        reader.origin = Arc::new(Origin::new(&input.docno, Some(part)));
+        reader
+    }
+
+    /// Opens some row groups of a Parquet file. Their rows have numbers of the file.
+    pub(super) fn open_groups(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        stop: &Stop,
+        groups: Range<u64>,
+    ) -> RecordReader {
+        let mut reader = Self::open(input, file, config, stop);
+        if let Ok(mut state) = reader.detect() {
+            if let State::Parquet(framer) = &mut state {
+                framer.only(groups);
+            }
+            reader.state = state;
         }
         reader
     }
@@ -374,27 +298,10 @@ impl RecordReader {
         let state = reader.detect();
         Ok(match state {
             // Its places refer to the decoded text.
-            _ if reader.stream.wide().is_some() => Framing::Other,
-            Ok(State::Json(_)) => Framing::Json,
-            Ok(State::Trec(tag)) => Framing::Tag(tag),
-            Ok(State::Table(framer)) if framer.table.has_lines() => Framing::Lines,
-            Ok(State::Parquet(_)) => Framing::Parquet,
-            Ok(State::Elements(_)) => Framing::Elements,
-            _ => Framing::Other,
-        })
-    }
-
-    /// Where a Parquet file is cut into pieces of about `bytes`, by row groups, and the bytes of
-    /// each piece.
-    pub(super) fn cuts(
-        input: &InputFile,
-        config: &ReadConfig,
-        bytes: u64,
-    ) -> io::Result<(Vec<u64>, Vec<u64>)> {
-        let mut reader = Self::beginning(input, LOOK as u64, config)?;
-        Ok(match reader.detect() {
-            Ok(State::Parquet(mut framer)) => framer.cuts(bytes),
-            _ => Default::default(),
+            _ if reader.stream.wide().is_some() => Framing::Whole,
+            Ok(State::Framed(framer)) => Framing::Framed(framer),
+            Ok(State::Parquet(framer)) => Framing::Parquet(framer),
+            _ => Framing::Whole,
         })
     }
 
@@ -407,15 +314,12 @@ impl RecordReader {
         file: u32,
         config: &ReadConfig,
     ) -> RecordReader {
-        let input = InputFile {
-            path: "-".into(),
-            real: None,
-            docno: docno.into(),
-            odd_path: false,
-            identity: None,
-            problem: None,
-        };
-        Self::new(Box::new(reader), &input, file, config)
+        Self::new(
+            Box::new(reader),
+            &InputFile::named("-", docno),
+            file,
+            config,
+        )
     }
 
     /// Reads the first `limit` bytes of a file. Of a Parquet file, whose footer is at its end, all
@@ -475,7 +379,6 @@ impl RecordReader {
             until: None,
             odd_path: input.odd_path,
             header: 0,
-            like_json: false,
             by_line: false,
             file,
             state: State::Start,
@@ -537,20 +440,12 @@ impl RecordReader {
         if matches!(self.state, State::Start) {
             self.state = self.detect().ok()?;
         }
-        Some(match &self.state {
-            State::Trec(tag) if tag.is_reuters() => Container::Reuters,
-            State::Trec(_) => Container::Trec,
-            State::Archive(framer) if framer.is_warc() => Container::Warc,
-            State::Archive(_) => Container::Arc,
-            State::Json(_) | State::Lines(_) => Container::Json,
-            State::Mbox(_) => Container::Mbox,
-            State::Plain { mail: true } => Container::Mail,
-            State::Plain { mail: false } => Container::Plain,
-            State::Table(_) => Container::Table,
-            State::Parquet(_) => Container::Parquet,
-            State::Elements(_) => Container::Elements,
-            State::Behind(_) | State::Start | State::End | State::Done => return None,
-        })
+        match &self.state {
+            State::Framed(framer) => Some(framer.container()),
+            State::Lines(_) => Some(Container::Json),
+            State::Parquet(_) => Some(Container::Parquet),
+            State::Start | State::End | State::Done => None,
+        }
     }
 
     /// Bytes before the first row of a table, once a record has been asked for: its header. No record
@@ -594,169 +489,49 @@ impl RecordReader {
                 _ => Sink::new(&mut batch.bytes, limit),
             };
             let step = match &mut self.state {
-                State::Start => match self.detect() {
-                    Ok(State::End) => {
-                        self.end();
-                        continue;
-                    }
-                    // Its first row has no names.
-                    Ok(State::Table(_)) if self.damaged => {
-                        self.state = State::Plain { mail: false };
-                        continue;
-                    }
-                    Ok(state) => {
-                        self.state = state;
-                        continue;
-                    }
-                    Err(rejected) => {
-                        self.end();
-                        rejected
-                    }
+                State::Start => match self.start() {
+                    Some(rejected) => rejected,
+                    None => continue,
                 },
-                State::Trec(tag) => frame_trec::step(&mut self.stream, &mut sink, tag),
-                State::Archive(framer) => framer.step(&mut self.stream, &mut sink),
-                State::Json(framer) => framer.step(&mut self.stream, &mut sink),
+                State::Framed(framer) => framer.step(&mut self.stream, &mut sink),
                 State::Lines(framer) => match framer.step(&mut self.stream, &mut sink, &pauses) {
                     Some(step) => step,
                     None => return Next::Paused,
                 },
-                State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, self.origin.name()),
-                State::Table(framer) => framer.step(&mut self.stream, &mut sink, limit),
-                State::Elements(framer) => {
-                    framer.step(&mut self.stream, &mut sink, self.framed == 0)
-                }
-                State::Plain { mail } => {
-                    let mail = *mail;
-                    self.end();
-                    self.plain(&mut sink, mail)
-                }
-                State::Behind(framing) => match behind(&mut self.stream, &mut sink, framing) {
-                    Some(step) => step,
-                    None => {
-                        self.state = match framing {
-                            Framing::Tag(tag) => State::Trec(tag.clone()),
-                            _ => State::Json(JsonFramer::default()),
-                        };
-                        continue;
+                State::End => match self.fault() {
+                    Some((step, place)) => {
+                        retracted = place;
+                        step
                     }
+                    None => continue,
                 },
-                State::End => {
-                    self.state = State::Done;
-                    let behind = self.behind.take();
-                    match self.stream.fault.take() {
-                        Some(mut fault) => {
-                            self.failure = fault.failure;
-                            let begin = self.stream.offset().saturating_sub(fault.delivered);
-                            if fault.delivered > 0 && self.last_end > begin {
-                                retracted = Some((begin, self.stream.offset() - begin));
-                            }
-                            let docno = behind.as_ref().and_then(|(state, _)| {
-                                docno_of(&state.kind_of(&fault.head)?, &fault.head)
-                            });
-                            match behind {
-                                Some((_, Some(behind))) if fault.goes_on => {
-                                    self.state = behind;
-                                    self.damaged = true;
-                                    self.stream.go_on();
-                                }
-                                _ => fault.stop(),
-                            }
-                            Step::Rejected {
-                                reason: fault.reason,
-                                docno,
-                                detail: fault.detail,
-                            }
-                        }
-                        None => continue,
-                    }
-                }
                 State::Done | State::Parquet(_) => return Next::End,
             };
-            let mut source = SourceSpan {
+            let (offset, length) = retracted.unwrap_or_else(|| {
+                let offset = sink.offset().unwrap_or(self.stream.offset());
+                (offset, sink.length())
+            });
+            let source = SourceSpan {
                 file: self.file,
-                offset: sink.offset().unwrap_or(self.stream.offset()),
-                length: sink.length(),
+                offset,
+                length,
             };
-            if let Some((begin, length)) = retracted {
-                (source.offset, source.length) = (begin, length);
-            }
-            if self.until.is_some_and(|until| source.offset >= until) {
+            if self.until.is_some_and(|until| offset >= until) {
                 // The next piece begins with it.
                 sink.discard();
                 self.state = State::Done;
                 return Next::End;
             }
-            let range = sink.range();
-            let reject = |docno, reason, detail| Reject {
-                source,
-                docno,
-                reason,
-                detail,
+            let Some((kind, notice)) = self.framed(step, &sink, source) else {
+                self.end();
+                continue;
             };
-            let (kind, notice) = match step {
-                Step::End => {
-                    self.end();
-                    continue;
-                }
-                Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
-                    self.framed += 1;
-                    let detail = "its checksum, or the checksum of the rest, is wrong";
-                    let docno = docno_of(&kind, sink.held());
-                    let reason = Reason::CorruptCompression;
-                    let rejected = reject(docno, reason, detail.into());
-                    (RecordKind::Rejected(rejected), None)
-                }
-                Step::Record { kind, .. } if sink.too_large() => {
-                    self.framed += 1;
-                    let mut detail = format!(
-                        "{} bytes, at most {} are read",
-                        sink.length(),
-                        self.config.max_document.0
-                    );
-                    if matches!(kind, RecordKind::Plain { .. })
-                        && let Some(many) = many_records(sink.held())
-                    {
-                        detail = format!("{detail}; {many}");
-                    }
-                    let docno = docno_of(&kind, sink.held());
-                    (
-                        RecordKind::Rejected(reject(docno, Reason::TooLarge, detail)),
-                        None,
-                    )
-                }
-                Step::Record { kind, notice } => {
-                    self.framed += 1;
-                    let kind = match (kind, self.config.format) {
-                        (RecordKind::TrecWeb, Some(Format::TrecSgml)) => RecordKind::TrecSgml,
-                        (RecordKind::TrecSgml, Some(Format::TrecWeb)) => RecordKind::TrecWeb,
-                        (kind, _) => kind,
-                    };
-                    let notice = notice.or_else(|| self.malformed(&sink));
-                    let notice = notice.map(|(reason, detail)| reject(None, reason, detail));
-                    (kind, notice)
-                }
-                Step::Rejected {
-                    mut reason,
-                    docno,
-                    detail,
-                } => {
-                    if reason == Reason::StrayBytes && sink.length() > 0 {
-                        let nothing_else = self.framed == 0 && self.stream.at_end();
-                        if nothing_else && self.config.format.is_some() {
-                            reason = Reason::WrongFormat;
-                        }
-                    } else {
-                        self.framed += 1;
-                    }
-                    (RecordKind::Rejected(reject(docno, reason, detail)), None)
-                }
-            };
-            let mut bytes = range;
+            let mut bytes = sink.range();
             if matches!(kind, RecordKind::Rejected(_)) {
                 bytes.end = bytes.start;
                 sink.discard();
             } else {
-                self.last_end = source.offset + source.length;
+                self.last_end = offset + length;
             }
             self.delivered += 1;
             batch.records.push(Record {
@@ -770,6 +545,112 @@ impl RecordReader {
             });
             return Next::Record;
         }
+    }
+
+    /// Chooses how to frame the stream. Returns the reject if it cannot be framed.
+    fn start(&mut self) -> Option<Step> {
+        match self.detect() {
+            Ok(State::End) => self.end(),
+            // Its first row has no names.
+            Ok(State::Framed(framer)) if self.damaged && framer.container() == Container::Table => {
+                self.state = State::framed(self.whole(false));
+            }
+            Ok(state) => self.state = state,
+            Err(rejected) => {
+                self.end();
+                return Some(rejected);
+            }
+        }
+        None
+    }
+
+    /// At the end of the bytes, the reject of what ended them, if it was not the end of the file,
+    /// and the place of delivered bytes that turned out to be damaged.
+    fn fault(&mut self) -> Option<(Step, Option<(u64, u64)>)> {
+        self.state = State::Done;
+        let behind = self.behind.take();
+        let mut fault = self.stream.fault.take()?;
+        self.failure = fault.failure;
+        let begin = self.stream.offset().saturating_sub(fault.delivered);
+        let is_retracted = fault.delivered > 0 && self.last_end > begin;
+        let retracted = is_retracted.then(|| (begin, self.stream.offset() - begin));
+        let docno = behind
+            .as_ref()
+            .and_then(|(state, _)| docno_of(&state.kind_of(&fault.head)?, &fault.head));
+        match behind {
+            Some((_, Some(behind))) if fault.goes_on => {
+                self.state = behind;
+                self.damaged = true;
+                self.stream.go_on();
+            }
+            _ => fault.stop(),
+        }
+        Some((Step::named(docno, fault.reason, fault.detail), retracted))
+    }
+
+    /// The record or reject that a framer found at a place. `None` at the end of the stream.
+    fn framed(
+        &mut self,
+        step: Step,
+        sink: &Sink<'_>,
+        source: SourceSpan,
+    ) -> Option<(RecordKind, Option<Reject>)> {
+        let reject = |docno, reason, detail| Reject {
+            source,
+            docno,
+            reason,
+            detail,
+        };
+        let (docno, reason, detail) = match step {
+            Step::End => return None,
+            Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
+                let detail = "its checksum, or the checksum of the rest, is wrong";
+                let docno = docno_of(&kind, sink.held());
+                (docno, Reason::CorruptCompression, detail.into())
+            }
+            Step::Record { kind, .. } if sink.too_large() => {
+                let (length, most) = (sink.length(), self.config.max_document.0);
+                let mut detail = format!("{length} bytes, at most {most} are read");
+                if matches!(kind, RecordKind::Plain { .. })
+                    && let Some(many) = many_records(sink.held())
+                {
+                    detail = format!("{detail}; {many}");
+                }
+                (docno_of(&kind, sink.held()), Reason::TooLarge, detail)
+            }
+            Step::Record { kind, notice } => {
+                self.framed += 1;
+                let kind = match (kind, self.config.format) {
+                    (RecordKind::TrecWeb, Some(Format::TrecSgml)) => RecordKind::TrecSgml,
+                    (RecordKind::TrecSgml, Some(Format::TrecWeb)) => RecordKind::TrecWeb,
+                    (kind, _) => kind,
+                };
+                let notice = notice.or_else(|| self.malformed(sink));
+                let notice = notice.map(|(reason, detail)| reject(None, reason, detail));
+                return Some((kind, notice));
+            }
+            Step::Rejected {
+                reason: Reason::StrayBytes,
+                docno,
+                detail,
+            } if sink.length() > 0 => {
+                let nothing_else = self.framed == 0 && self.stream.at_end();
+                let reason = match nothing_else && self.config.format.is_some() {
+                    true => Reason::WrongFormat,
+                    false => Reason::StrayBytes,
+                };
+                let rejected = reject(docno, reason, detail);
+                return Some((RecordKind::Rejected(rejected), None));
+            }
+            Step::Rejected {
+                reason,
+                docno,
+                detail,
+            } => (docno, reason, detail),
+        };
+        self.framed += 1;
+        let rejected = reject(docno, reason, detail);
+        Some((RecordKind::Rejected(rejected), None))
     }
 
     /// The notice that bytes of the record were not text in the wide encoding of the file.
@@ -798,14 +679,8 @@ impl RecordReader {
         if self.by_line && compression.is_none() && self.has_a_document_on_each_line() {
             return Ok(State::Lines(LineFramer::default()));
         }
-        let docno = Some(self.origin.name().to_string());
-        let rejected = |reason, detail: String| {
-            Err(Step::Rejected {
-                reason,
-                docno: docno.clone(),
-                detail,
-            })
-        };
+        let name = self.origin.name().clone();
+        let rejected = |reason, detail| Err(Step::named(Some(name.to_string()), reason, detail));
         let head = self.stream.ensure(LOOK);
         if let Some(wide) = Wide::of(head) {
             if let Some(kind) = binary_file_kind(head) {
@@ -814,141 +689,157 @@ impl RecordReader {
             self.stream.widen(wide);
             self.origin = Arc::new(self.origin.decoded());
         }
-        let head = self.stream.ensure(LOOK);
-        // More may be in the window, which depends on reads.
-        let head = &head[..head.len().min(LOOK)];
-        if head.is_empty() {
+        if head_of(&mut self.stream).is_empty() {
             // A fault takes precedence over the reject for an empty file.
             return match &self.stream.fault {
                 Some(fault) if fault.reason != Reason::StrayBytes => Ok(State::End),
                 _ => rejected(Reason::EmptyFile, String::new()),
             };
         }
-        if let (Some(outer), Some(inner)) = (compression, compression_of(head)) {
-            return rejected(
-                Reason::UnsupportedFormat,
-                format!("{inner} inside {outer}; one layer of compression is undone"),
-            );
+        if let (Some(outer), Some(inner)) = (compression, compression_of(head_of(&mut self.stream)))
+        {
+            let detail = format!("{inner} inside {outer}; one layer of compression is undone");
+            return rejected(Reason::UnsupportedFormat, detail);
         }
-        let (parquet, encrypted) = (head.starts_with(MAGIC), head.starts_with(ENCRYPTED));
-        if encrypted {
-            let what = "a Parquet file with an encrypted footer";
-            return rejected(Reason::UnsupportedFormat, what.into());
-        }
-        if parquet && matches!(self.config.format, None | Some(Format::Parquet)) {
-            return match (&self.seekable, compression) {
-                (Some(file), None) => {
-                    let (file, config) = (file.clone(), &self.config);
-                    let framer = ParquetFramer::new(file, self.file, self.origin.name(), config);
-                    Ok(State::Parquet(Box::new(framer)))
-                }
-                (_, Some(outer)) => rejected(
-                    Reason::UnsupportedFormat,
-                    format!(
-                        "a Parquet file inside {outer}: it is read from its end, so it must be \
-                         decompressed first"
-                    ),
-                ),
-                (None, None) => rejected(
-                    Reason::UnsupportedFormat,
-                    "a Parquet file in a pipe: it is read from its end, so give it as a file"
-                        .into(),
-                ),
-            };
-        }
-        if self.config.format == Some(Format::Parquet) {
-            let begins = head[..head.len().min(4)].escape_ascii().to_string();
-            let what = format!("it begins with {begins}, a Parquet file with PAR1");
-            return rejected(Reason::WrongFormat, what);
+        if let Some(parquet) = self.parquet(compression) {
+            return parquet.or_else(|(reason, detail)| rejected(reason, detail));
         }
         if let Some(framer) = self.split_at_elements() {
-            return Ok(State::Elements(Box::new(framer)));
+            return Ok(State::framed(framer));
         }
+        let of_extension = format_of_extension(&extension_of(&name));
+        let format = self.config.format;
+        let mut like_json = false;
         let head = self.stream.ensure(LOOK);
-        let container = match self.config.format {
-            Some(Format::TrecWeb | Format::TrecSgml) => match container_of(head) {
-                Container::Reuters => Container::Reuters,
-                _ => Container::Trec,
-            },
-            Some(Format::Warc) => Container::Warc,
-            Some(Format::Arc) => Container::Arc,
-            Some(Format::Jsonl) => Container::Json,
-            Some(Format::Mbox) => Container::Mbox,
-            Some(Format::Eml) => Container::Mail,
-            Some(Format::Csv | Format::Tsv) => Container::Table,
-            // Parquet is dealt with above.
-            Some(Format::Text | Format::Html | Format::Parquet) => Container::Plain,
+        let container = match format {
+            Some(format) => Container::of(format, head),
             None => match container_of(head) {
-                Container::Plain => self.by_extension(),
-                Container::Json if !can_be_json(head) && self.is_text_by_name() => {
-                    self.like_json = true;
+                // It may begin with stray bytes.
+                Container::Plain => {
+                    of_extension.map_or(Container::Plain, |format| Container::of(format, head))
+                }
+                Container::Json if !can_be_json(head) && of_extension == Some(Format::Text) => {
+                    like_json = true;
                     Container::Plain
                 }
                 container => container,
             },
         };
-        let head = self.stream.ensure(LOOK);
-        // More may be in the window, which depends on reads.
         let head = &head[..head.len().min(LOOK)];
-        let forced = self.config.format.is_some();
-        if (container == Container::Plain || !forced && container_of(head) == Container::Plain)
+        if (container == Container::Plain
+            || format.is_none() && container_of(head) == Container::Plain)
             && let Some(kind) = binary_file_kind(head)
         {
             return rejected(Reason::BinaryFile, kind);
         }
-        let extension = extension_of(self.origin.name());
-        let of_extension = format_of_extension(&extension);
-        let claim = match (container, self.config.format) {
+        let claim = match (container, format.or(of_extension)) {
             (Container::Table, Some(Format::Tsv)) => Some(Claim::Tsv),
-            (Container::Table, None) if of_extension == Some(Format::Tsv) => Some(Claim::Tsv),
             (Container::Table, _) => Some(Claim::Csv),
-            (Container::Plain, None) => Some(Claim::Content {
+            (Container::Plain, of_extension) if format.is_none() => Some(Claim::Content {
                 named: of_extension.is_some(),
             }),
             _ => None,
         };
-        if let Some(claim) = claim {
-            match Table::look(head, head.len() < LOOK, claim, &self.config) {
-                Look::Table(table, header) => {
-                    self.header = header as u64;
-                    self.stream.consume(header);
-                    let table = Arc::from(table);
-                    return Ok(State::Table(TableFramer { table }));
-                }
-                Look::Refused(reason, detail) => return rejected(reason, detail),
-                Look::Other => {}
-            }
+        if let Some(table) = claim.and_then(|claim| self.table(claim)) {
+            return table.or_else(|(reason, detail)| rejected(reason, detail));
         }
+        let head = head_of(&mut self.stream);
         let bundle = matches!(container, Container::Trec | Container::Reuters)
-            .then(|| Box::new(Tag::certainly(trim_front(head))));
-        if container != Container::Plain && head.starts_with(b"\xef\xbb\xbf") {
-            self.stream.consume(3);
+            .then(|| Tag::certainly(trim_front(head)));
+        if container != Container::Plain && head.starts_with(MARK) {
+            self.stream.consume(MARK.len());
         }
-        if let Some(tag) = bundle {
-            return Ok(State::Trec(tag));
-        }
-        Ok(match container {
-            Container::Warc => State::Archive(ArchiveFramer::new(Shape::Warc)),
-            Container::Arc => State::Archive(ArchiveFramer::new(Shape::Arc)),
-            Container::Json => State::Json(JsonFramer::default()),
-            Container::Mbox => State::Mbox(MboxFramer::default()),
-            Container::Mail => State::Plain { mail: true },
-            // The others are dealt with above.
-            Container::Plain
-            | Container::Parquet
-            | Container::Elements
-            | Container::Table
-            | Container::Trec
-            | Container::Reuters => State::Plain { mail: false },
+        Ok(match (container, bundle) {
+            (_, Some(tag)) => State::framed(tag),
+            (Container::Warc, _) => State::framed(ArchiveFramer { shape: Shape::Warc }),
+            (Container::Arc, _) => State::framed(ArchiveFramer { shape: Shape::Arc }),
+            (Container::Json, _) => State::framed(JsonFramer::default()),
+            (Container::Mbox, _) => State::framed(MboxFramer::new(name)),
+            (container, _) => {
+                let mut framer = self.whole(container == Container::Mail);
+                if like_json {
+                    let what =
+                        "it begins like JSON, but is not; with --format jsonl, each line is one";
+                    let like_json = || (Reason::PerhapsSeveral, what.to_string());
+                    framer.notice = framer.notice.or_else(|| Some(like_json()));
+                }
+                State::framed(framer)
+            }
         })
+    }
+
+    /// The framer of a table, or why it cannot be read; `None` if the file is not one.
+    fn table(&mut self, claim: Claim) -> Option<Result<State, (Reason, String)>> {
+        let head = head_of(&mut self.stream);
+        match Table::look(head, head.len() < LOOK, claim, &self.config) {
+            Look::Table(table, header) => {
+                self.header = header as u64;
+                self.stream.consume(header);
+                let (table, limit) = (Arc::from(table), self.config.max_document.0);
+                Some(Ok(State::framed(TableFramer { table, limit })))
+            }
+            Look::Refused(reason, detail) => Some(Err((reason, detail))),
+            Look::Other => None,
+        }
+    }
+
+    /// The framer of a Parquet file, or why it cannot be read; `None` if it is another file.
+    fn parquet(&mut self, compression: Option<Codec>) -> Option<Result<State, (Reason, String)>> {
+        let head = self.stream.ensure(LOOK);
+        let refused = |reason, detail: &str| Some(Err((reason, detail.to_string())));
+        if head.starts_with(ENCRYPTED) {
+            let what = "a Parquet file with an encrypted footer";
+            return refused(Reason::UnsupportedFormat, what);
+        }
+        let format = self.config.format;
+        if !head.starts_with(MAGIC) && format == Some(Format::Parquet) {
+            let begins = head[..head.len().min(4)].escape_ascii().to_string();
+            let what = format!("it begins with {begins}, a Parquet file with PAR1");
+            return refused(Reason::WrongFormat, &what);
+        }
+        if !head.starts_with(MAGIC) || !matches!(format, None | Some(Format::Parquet)) {
+            return None;
+        }
+        match (&self.seekable, compression) {
+            (Some(file), None) => {
+                let (file, config) = (file.clone(), &self.config);
+                let framer = ParquetFramer::new(file, self.file, self.origin.name(), config);
+                Some(Ok(State::Parquet(Box::new(framer))))
+            }
+            (_, Some(outer)) => {
+                let what = format!(
+                    "a Parquet file inside {outer}: it is read from its end, so it must be \
+                     decompressed first"
+                );
+                refused(Reason::UnsupportedFormat, &what)
+            }
+            (None, None) => refused(
+                Reason::UnsupportedFormat,
+                "a Parquet file in a pipe: it is read from its end, so give it as a file",
+            ),
+        }
+    }
+
+    /// The framer of a stream that is one document.
+    fn whole(&self, mail: bool) -> WholeFramer {
+        let odd_path = || {
+            let what = "bytes that are not UTF-8 and controls stand as \\xHH";
+            (Reason::OddPath, what.to_string())
+        };
+        WholeFramer {
+            name: self.origin.name().clone(),
+            mail,
+            damaged: self.damaged,
+            notice: self.odd_path.then(odd_path),
+            framed: false,
+        }
     }
 
     /// The framer of a file of markup that is to be split: one that begins like markup, or has the
     /// element in its first bytes. A byte order mark is consumed.
     fn split_at_elements(&mut self) -> Option<ElementFramer> {
         let name = self.config.record.as_deref()?;
-        let head = self.stream.ensure(LOOK);
-        let head = &head[..head.len().min(LOOK)];
+        let head = head_of(&mut self.stream);
         let markup = match container_of(head) {
             Container::Trec | Container::Reuters => true,
             Container::Plain => {
@@ -960,8 +851,8 @@ impl RecordReader {
             return None;
         }
         let framer = ElementFramer::new(name, Prolog::of(head));
-        if head.starts_with(b"\xef\xbb\xbf") {
-            self.stream.consume(3);
+        if head.starts_with(MARK) {
+            self.stream.consume(MARK.len());
         }
         Some(framer)
     }
@@ -974,7 +865,6 @@ impl RecordReader {
             Some(Format::Jsonl) => true,
             Some(_) => return false,
         };
-        const MARK: &[u8] = b"\xef\xbb\xbf";
         loop {
             let window = self.stream.window();
             let text = window.strip_prefix(MARK).unwrap_or(window);
@@ -991,59 +881,5 @@ impl RecordReader {
             }
             return each;
         }
-    }
-
-    fn is_text_by_name(&self) -> bool {
-        format_of_extension(&extension_of(self.origin.name())) == Some(Format::Text)
-    }
-
-    /// The container of a file whose first bytes are inconclusive because it begins with stray
-    /// bytes.
-    fn by_extension(&self) -> Container {
-        match format_of_extension(&extension_of(self.origin.name())) {
-            Some(Format::Jsonl) => Container::Json,
-            Some(Format::Warc) => Container::Warc,
-            Some(Format::Arc) => Container::Arc,
-            Some(Format::Mbox) => Container::Mbox,
-            Some(Format::Eml) => Container::Mail,
-            Some(Format::Csv | Format::Tsv) => Container::Table,
-            _ => Container::Plain,
-        }
-    }
-
-    /// Frames the whole stream as one document.
-    fn plain(&mut self, sink: &mut Sink<'_>, mail: bool) -> Step {
-        loop {
-            let n = self.stream.ensure(1).len();
-            if n == 0 {
-                break;
-            }
-            sink.take(&mut self.stream, n);
-        }
-        if self.stream.cut() || self.damaged {
-            return Step::Rejected {
-                reason: Reason::Truncated,
-                docno: Some(self.origin.name().to_string()),
-                detail: String::new(),
-            };
-        }
-        let notice = self.odd_path.then(|| {
-            (
-                Reason::OddPath,
-                "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
-            )
-        });
-        let like_json = || {
-            let what = "it begins like JSON, but is not; with --format jsonl, each line is one";
-            (Reason::PerhapsSeveral, what.to_string())
-        };
-        let notice = notice.or_else(|| self.like_json.then(like_json));
-        let docno = self.origin.name().to_string();
-        let kind = if mail {
-            RecordKind::Mail { docno, mbox: false }
-        } else {
-            RecordKind::Plain { docno }
-        };
-        Step::Record { kind, notice }
     }
 }

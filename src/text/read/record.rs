@@ -1,15 +1,12 @@
 //! The output of stage 1: batches of framed records, and the raw documents in them.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::elements::Prolog;
-use super::fields::LIST;
-use super::pieces::Origin;
-use super::table::Table;
 use crate::base::keywords::keywords;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which
@@ -65,6 +62,41 @@ pub enum RecordKind {
     Rejected(Reject),
 }
 
+/// What a file of markup says before its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prolog {
+    pub(super) declaration: Option<Box<[u8]>>,
+    pub(super) xml: bool,
+}
+
+/// How the bytes of a table are cut into rows and cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub delimiter: u8,
+    /// The last byte of a line end.
+    pub end: u8,
+    /// Whether a quote at the beginning of a cell encloses it.
+    pub quotes: bool,
+    /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.
+    pub escape: bool,
+}
+
+/// What rows of one CSV or TSV file have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub(super) dialect: Dialect,
+    pub(super) columns: Vec<String>,
+    /// The columns of the text, in the order in which they are joined.
+    pub(super) text: Vec<usize>,
+    pub(super) html: bool,
+    pub(super) ids: Vec<usize>,
+    pub(super) urls: Vec<usize>,
+    pub(super) title: Option<usize>,
+    pub(super) kinds: Vec<usize>,
+    /// All of these, in rising order.
+    pub(super) wanted: Vec<usize>,
+}
+
 /// What a row of a Parquet file says about its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowFields {
@@ -83,6 +115,67 @@ pub struct RowFields {
     /// If the text has several columns: where the value of each is in the text; `None` if it is
     /// null. A line feed between two values is in neither.
     pub parts: Vec<Option<Range<usize>>>,
+}
+
+/// A part of a file whose records are numbered from 1.
+pub(super) trait Part: fmt::Debug + Send + Sync {
+    /// Where it begins in the file.
+    fn begin(&self) -> u64;
+
+    /// The records and rejects of the parts before it.
+    fn records_before(&self) -> u64;
+}
+
+/// What the number of a record refers to: a file, or a piece of one.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    name: Arc<str>,
+    part: Option<Arc<dyn Part>>,
+    /// Whether the file was decoded to UTF-8.
+    decoded: bool,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, other: &Origin) -> bool {
+        let begin = |origin: &Origin| origin.part.as_ref().map(|part| part.begin());
+        self.name == other.name && begin(self) == begin(other)
+    }
+}
+
+impl Eq for Origin {}
+
+impl Origin {
+    pub(super) fn new(name: &str, part: Option<Arc<dyn Part>>) -> Origin {
+        Origin {
+            name: name.into(),
+            part,
+            decoded: false,
+        }
+    }
+
+    /// The same file, decoded to UTF-8.
+    pub(super) fn decoded(&self) -> Origin {
+        Origin {
+            decoded: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether its records are UTF-8, whatever they declare.
+    pub(super) fn is_decoded(&self) -> bool {
+        self.decoded
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The name of a record that has none of its own: `FILE:RECORD`.
+    pub(super) fn name_of(&self, number: u64) -> String {
+        let before = self.part.as_ref().map_or(0, |part| part.records_before());
+        format!("{}:{}", self.name, before + number)
+    }
 }
 
 /// One framed record of a [`Batch`].
@@ -129,6 +222,15 @@ pub enum ContentKind {
     Markup,
     /// Plain text.
     Text,
+}
+
+impl ContentKind {
+    pub(super) fn of(markup: bool) -> Self {
+        match markup {
+            true => ContentKind::Markup,
+            false => ContentKind::Text,
+        }
+    }
 }
 
 /// A document as its source stores it, before decoding.
@@ -253,27 +355,6 @@ keywords! {
         DoubtfulText = "text looks wrongly decoded",
         /// The document has no words that could be compared, so it duplicates nothing.
         NotComparable = "text not comparable",
-    }
-}
-
-/// Remembers the file for which a detail was given at length, so that it is not repeated for each
-/// record.
-#[derive(Default)]
-pub(crate) struct SaidOnce {
-    file: Option<u32>,
-}
-
-impl SaidOnce {
-    /// The detail of the next reject: the fields that a record has are listed once for a file.
-    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> &'r str {
-        let file = Some(reject.source.file);
-        if reject.reason == Reason::MissingText
-            && let Some((short, _)) = reject.detail.split_once(LIST)
-            && std::mem::replace(&mut self.file, file) == file
-        {
-            return short;
-        }
-        &reject.detail
     }
 }
 

@@ -5,8 +5,8 @@
 
 use memchr::memmem;
 
-use super::record::ContentKind;
-use super::table::{Dialect, rows};
+use super::record::{ContentKind, Dialect};
+use super::table::rows;
 
 /// Bytes that are looked at.
 const LOOK: usize = 64 << 10;

@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::archive::text_of;
-use super::interpret::{Outcome, Parts, Refusal};
+use super::bytes::{find_any_case, is_one_of, reserve, spaces, text_of};
+use super::outcome::{HEAD, Outcome, Parts, refused};
 use super::record::{ContentKind, Reason};
-use super::stream::reserve;
+use crate::base::words::words;
 
 /// Elements that contain the text itself.
 const BODIES: [&str; 9] = [
@@ -23,90 +23,16 @@ const BODIES: [&str; 9] = [
 ];
 
 /// Elements that contain a headline.
-const HEADLINES: [&str; 14] = [
-    "HEADLINE", "HEAD", "HL", "TITLE", "TTL", "TI", "H1", "H2", "H3", "H4", "H5", "HT1", "TITLE1",
-    "SUBHEAD",
-];
+const HEADLINES: [&str; 14] =
+    words("HEADLINE HEAD HL TITLE TTL TI H1 H2 H3 H4 H5 HT1 TITLE1 SUBHEAD");
 
 /// Elements without text in the collections named above.
-const METADATA: [&str; 54] = [
-    "DOCNO",
-    "DOCID",
-    "DOCHDR",
-    "FILEID",
-    "FIRST",
-    "SECOND",
-    "DATE",
-    "DATE1",
-    "DATELINE",
-    "SO",
-    "CO",
-    "MS",
-    "IN",
-    "NS",
-    "RE",
-    "G",
-    "GV",
-    "AN",
-    "ST",
-    "DD",
-    "PUB",
-    "PAGE",
-    "PG",
-    "BYLINE",
-    "BY",
-    "AU",
-    "NOTE",
-    "ACCESS",
-    "CATEGORY",
-    "LENGTH",
-    "SECTION",
-    "SUBJECT",
-    "TYPE",
-    "CORRECTION",
-    "CORRECTION-DATE",
-    "HT",
-    "PARENT",
-    "USDEPT",
-    "USBUREAU",
-    "XX",
-    "CN",
-    "PE",
-    "TP",
-    "PROFILE",
-    "EDITION",
-    "NAME",
-    "GRAPHIC",
-    "CAPTION",
-    "LANG",
-    "AUTHOR",
-    "ID",
-    "URL",
-    "DESCRIPT",
-    "JOURNAL",
-];
-
-fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    names
-        .iter()
-        .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
-}
-
-/// The first place of these bytes in any case.
-pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
-    let (&first, _) = needle.split_first()?;
-    let is = |&at: &usize| {
-        bytes[at..]
-            .get(..needle.len())
-            .is_some_and(|found| found.eq_ignore_ascii_case(needle))
-    };
-    memchr::memchr2_iter(
-        first.to_ascii_lowercase(),
-        first.to_ascii_uppercase(),
-        bytes,
-    )
-    .find(is)
-}
+const METADATA: [&str; 54] = words(
+    "DOCNO DOCID DOCHDR FILEID FIRST SECOND DATE DATE1 DATELINE SO CO MS IN NS RE G GV AN ST DD \
+     PUB PAGE PG BYLINE BY AU NOTE ACCESS CATEGORY LENGTH SECTION SUBJECT TYPE CORRECTION \
+     CORRECTION-DATE HT PARENT USDEPT USBUREAU XX CN PE TP PROFILE EDITION NAME GRAPHIC CAPTION \
+     LANG AUTHOR ID URL DESCRIPT JOURNAL",
+);
 
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.
@@ -339,10 +265,7 @@ fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
         let rest = &bytes[start + 2..];
         if rest.len() > name.len() && rest[..name.len()].eq_ignore_ascii_case(name) {
             let after = &rest[name.len()..];
-            let space = after
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
+            let space = spaces(after);
             if after.get(space) == Some(&b'>') {
                 return Some((start, start + 2 + name.len() + space + 1));
             }
@@ -375,7 +298,7 @@ impl<'a> Joined<'a> {
 
 /// Interprets a TREC SGML document.
 pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
-    let head = &bytes[..bytes.len().min(64 << 10)];
+    let head = &bytes[..bytes.len().min(HEAD)];
     let docno = trec_docno(head).unwrap_or_default();
     let tag = open_tag(bytes).unwrap_or_default();
     let inside = match tag {
@@ -459,11 +382,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let docno = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID"));
     let docno = docno.unwrap_or_default();
     let Some(start) = memmem::find(bytes, b"<TEXT") else {
-        let refusal = Refusal::new(Reason::MissingText, "no <TEXT>");
-        return Outcome::Refused {
-            docno: Some(docno),
-            refusal,
-        };
+        return refused(Some(docno), Reason::MissingText, "no <TEXT>");
     };
     let rest = &bytes[start..];
     let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
@@ -490,7 +409,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
 
 /// The id of an NITF story: `<doc-id id-string="...">` in its head.
 pub(super) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let head = &bytes[..bytes.len().min(64 << 10)];
+    let head = &bytes[..bytes.len().min(HEAD)];
     let nitf = memmem::find(&head[..head.len().min(2048)], b"<nitf")?;
     let id = memmem::find(&head[nitf..], b"<doc-id")? + nitf;
     attribute(open_tag(&head[id..])?, b"id-string")

@@ -1,16 +1,8 @@
 //! Detects the type of a file or a body from its first bytes.
 
-use super::archive::{is_arc_line, is_warc_line};
-use super::config::Format;
-use super::frame_mbox::begins_message;
-use super::frame_trec::Tag;
-use super::mail;
+use super::bytes::trim_front;
 use super::source::compression_of;
-use crate::base::keywords::keywords;
 use crate::base::wide::{Wide, WideDecoder};
-
-/// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
@@ -160,11 +152,6 @@ pub(super) fn surely_text(bytes: &[u8]) -> bool {
     }
 }
 
-/// Skips a UTF-8 byte order mark and white space.
-pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start()
-}
-
 /// Whether the bytes begin like markup: with a tag, a declaration or a comment.
 pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     match trim_front(bytes) {
@@ -173,121 +160,5 @@ pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
             memchr::memchr(b'>', &rest[..rest.len().min(1024)]).is_some()
         }
         _ => false,
-    }
-}
-
-keywords! {
-    /// The format of an input: what its records are cut by.
-    pub(crate) enum Container {
-        Trec = "TREC",
-        Reuters = "Reuters-21578",
-        Warc = "WARC",
-        Arc = "ARC",
-        Json = "JSON",
-        Mbox = "mbox",
-        Mail = "mail",
-        Table = "CSV or TSV",
-        Parquet = "Parquet",
-        /// Markup that is split at the elements of one name.
-        Elements = "markup split by --record",
-        Plain = "text or HTML",
-    }
-}
-
-/// The container whose beginning these first bytes are.
-pub(super) fn container_of(head: &[u8]) -> Container {
-    let at = trim_front(head);
-    if is_warc_line(at) {
-        return Container::Warc;
-    }
-    if is_arc_line(at) {
-        return Container::Arc;
-    }
-    // A mailbox begins with its first message; plain text may also begin with `From `.
-    let lines = head.strip_prefix(MARK).unwrap_or(head);
-    let first = lines.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
-    if begins_message(&lines[first.unwrap_or_default()..], true) {
-        return Container::Mbox;
-    }
-    // The separator of JSON text sequences.
-    match at.strip_prefix(b"\x1e").unwrap_or(at) {
-        [b'{', rest @ ..] if matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]) => {
-            return Container::Json;
-        }
-        [b'[', rest @ ..] => {
-            let rest = rest.trim_ascii_start();
-            if rest.starts_with(b"{") || rest == b"]" {
-                return Container::Json;
-            }
-        }
-        _ => {}
-    }
-    match Tag::of(at) {
-        Some(tag) if tag.is_reuters() => Container::Reuters,
-        Some(_) => Container::Trec,
-        None if mail::begins_parts(head.strip_prefix(MARK).unwrap_or(head)) => Container::Mail,
-        None => Container::Plain,
-    }
-}
-
-/// Whether an object of JSON begins at the beginning of one of these lines, as far as they go: with
-/// a name and a colon, or without a member.
-pub(super) fn can_be_json(head: &[u8]) -> bool {
-    let begins = |line: &[u8]| {
-        let line = line.trim_ascii_start();
-        let line = line.strip_prefix(b"\x1e").unwrap_or(line);
-        let line = line.strip_prefix(b"[").unwrap_or(line);
-        let [b'{', rest @ ..] = line.trim_ascii_start() else {
-            return false;
-        };
-        match rest.trim_ascii_start() {
-            [] | [b'}', ..] => true,
-            [b'"', rest @ ..] => {
-                let mut at = 0;
-                while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[at.min(rest.len())..]) {
-                    at += found;
-                    if rest[at] == b'"' {
-                        return matches!(rest[at + 1..].trim_ascii_start(), [] | [b':', ..]);
-                    }
-                    at += 2;
-                }
-                true
-            }
-            _ => false,
-        }
-    };
-    let head = trim_front(head);
-    begins(head) || memchr::memchr_iter(b'\n', head).any(|at| begins(&head[at + 1..]))
-}
-
-/// The last extension of a file name, in lower case, ignoring the extension of its compression.
-pub(super) fn extension_of(name: &str) -> String {
-    let name = name
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or(name)
-        .to_ascii_lowercase();
-    let mut parts = name.rsplit('.');
-    let last = parts.next().unwrap_or_default();
-    let extension = match last {
-        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next().unwrap_or_default(),
-        _ => last,
-    };
-    extension.to_string()
-}
-
-/// The format that a file's extension implies, for files with inconclusive content.
-pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
-    match extension {
-        "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
-        "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
-        "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
-        "csv" => Some(Format::Csv),
-        "tsv" => Some(Format::Tsv),
-        "mbox" | "mbx" => Some(Format::Mbox),
-        "eml" | "mht" | "mhtml" => Some(Format::Eml),
-        "warc" | "wet" => Some(Format::Warc),
-        "arc" => Some(Format::Arc),
-        _ => None,
     }
 }

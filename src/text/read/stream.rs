@@ -1,25 +1,10 @@
 //! A window over the decompressed bytes, and the sink that collects a record from it.
 
+use super::bytes::{reserve, spaces};
 use super::record::{Reason, SourceSpan};
-use super::source::{Fault, Helpers, Source};
+use super::source::{Fault, Helpers, STEP, Source};
 use crate::base::wide::{Wide, WideDecoder};
 use crate::store::disk::SharedFile;
-
-/// Number of bytes requested from the source at a time.
-pub(super) const STEP: usize = 256 << 10;
-
-/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
-/// record of 64 MiB does not occupy 128 MiB.
-pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
-    let needed = buffer.len() + more;
-    if needed > buffer.capacity() {
-        if needed < 8 << 20 {
-            buffer.reserve(more);
-        } else {
-            buffer.reserve_exact(more + needed / 8);
-        }
-    }
-}
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
 /// look-ahead requests a number of bytes, and gets them or all that are left.
@@ -195,10 +180,7 @@ impl Stream {
     pub fn skip_space(&mut self, n: usize) -> &[u8] {
         loop {
             let window = self.ensure(1);
-            let space = window
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
+            let space = spaces(window);
             let whole = space == window.len();
             self.consume(space);
             if !whole || self.ended {

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
+use super::fields::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
 use super::frame_table::{RowEnd, Scan};
-use super::interpret::{Outcome, Parts, Refusal};
-use super::json::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
-use super::record::{ContentKind, Reason};
+use super::outcome::{Outcome, Parts, refused};
+use super::record::{ContentKind, Dialect, Reason, Table};
 
 /// Columns that a message lists.
 const LISTED: usize = 40;
@@ -19,34 +19,6 @@ const SHOWN: usize = 40;
 const NAME: usize = 64;
 /// The most words of one.
 const WORDS: usize = 4;
-
-/// How the bytes of a table are cut into rows and cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
-    pub delimiter: u8,
-    /// The last byte of a line end.
-    pub end: u8,
-    /// Whether a quote at the beginning of a cell encloses it.
-    pub quotes: bool,
-    /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.
-    pub escape: bool,
-}
-
-/// What rows of one CSV or TSV file have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    dialect: Dialect,
-    columns: Vec<String>,
-    /// The columns of the text, in the order in which they are joined.
-    text: Vec<usize>,
-    html: bool,
-    ids: Vec<usize>,
-    urls: Vec<usize>,
-    title: Option<usize>,
-    kinds: Vec<usize>,
-    /// All of these, in rising order.
-    wanted: Vec<usize>,
-}
 
 /// Why a file is looked at as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -631,10 +603,7 @@ fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
 pub(super) fn document<'a>(table: &Table, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let picked = table.pick(bytes, &table.wanted);
     let docno = picked.name(&table.ids).unwrap_or_default();
-    let refused = |reason, detail: String| Outcome::Refused {
-        docno: Some(Cow::Owned(docno.clone())),
-        refusal: Refusal::new(reason, detail),
-    };
+    let refused = |reason, detail: String| refused(Some(docno.clone().into()), reason, detail);
     let (count, columns) = (picked.count, table.columns.len());
     let cells = || format!("{count} cells; the table has {columns} columns");
     if count > columns {

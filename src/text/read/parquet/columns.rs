@@ -16,8 +16,9 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 use super::pages::{Limits, Pages, ReadAt};
 use super::written;
 use crate::text::read::config::ReadConfig;
-use crate::text::read::fields::{FieldPath, Known, Step, quoted};
-use crate::text::read::json::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS};
+use crate::text::read::fields::{
+    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, quoted,
+};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();

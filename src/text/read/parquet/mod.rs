@@ -41,15 +41,15 @@ use parquet::file::metadata::{
 use self::columns::{Chosen, Column, Role};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
-use super::config::ReadConfig;
-use super::fields::no_text;
-use super::interpret::HEAD;
-use super::json::TEXT_FIELDS;
-use super::pieces::Origin;
-use super::record::{Batch, Reason, Record, RecordKind, Reject, RowFields, SourceSpan};
-use super::source::Fault;
-use super::stream::reserve;
 use crate::store::disk::SharedFile;
+use crate::text::read::bytes::reserve;
+use crate::text::read::config::ReadConfig;
+use crate::text::read::fields::{TEXT_FIELDS, no_text};
+use crate::text::read::outcome::HEAD;
+use crate::text::read::record::{
+    Batch, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+};
+use crate::text::read::source::Fault;
 
 /// The first and the last bytes of a file.
 pub(super) const MAGIC: &[u8] = b"PAR1";

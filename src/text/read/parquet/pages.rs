@@ -89,6 +89,10 @@ fn damaged<T>(what: impl Into<String>) -> Result<T> {
     Err(ParquetError::General(what.into()))
 }
 
+fn too_large<T>(what: String) -> Result<T> {
+    Err(Trouble::TooLarge(what).into())
+}
+
 /// Reads exactly `length` bytes at `offset`, and allocates no more than the file has.
 pub(crate) fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<Vec<u8>> {
     let have = file.length().map_err(Trouble::Io)?;
@@ -318,10 +322,7 @@ impl Pages {
                 }
                 None if head >= left => return damaged("a page header is cut off"),
                 None if head >= LARGEST_HEAD => {
-                    return Err(Trouble::TooLarge(format!(
-                        "a page header of more than {LARGEST_HEAD} bytes"
-                    ))
-                    .into());
+                    return too_large(format!("a page header of more than {LARGEST_HEAD} bytes"));
                 }
                 None => head *= 2,
             }
@@ -333,11 +334,10 @@ impl Pages {
     fn check(&mut self, header: &Header) -> Result<()> {
         let large = header.uncompressed.max(header.compressed);
         if large > self.limits.page {
-            return Err(Trouble::TooLarge(format!(
+            return too_large(format!(
                 "a page of {large} bytes, at most {} are read (a larger --max-document allows more)",
                 self.limits.page
-            ))
-            .into());
+            ));
         }
         self.compressed += header.compressed as u64;
         self.uncompressed += header.uncompressed as u64;
@@ -355,12 +355,11 @@ impl Pages {
                 .in_row
                 .fetch_add(header.values, std::sync::atomic::Ordering::Relaxed);
             if before.saturating_add(header.values) > self.limits.row_values {
-                return Err(Trouble::TooLarge(format!(
+                return too_large(format!(
                     "a row of a list in pages of {} values, at most {} are read",
                     before + header.values,
                     self.limits.row_values
-                ))
-                .into());
+                ));
             }
         }
         Ok(())
@@ -418,11 +417,10 @@ impl Pages {
                 ));
             }
             if values > self.limits.row_values {
-                return Err(Trouble::TooLarge(format!(
+                return too_large(format!(
                     "a dictionary of {values} values, at most {} are read",
                     self.limits.row_values
-                ))
-                .into());
+                ));
             }
             return Ok(());
         }
@@ -445,10 +443,9 @@ impl Pages {
                 ));
             }
             if count > VALUES_WITH_LENGTH {
-                return Err(Trouble::TooLarge(format!(
+                return too_large(format!(
                     "a page of {count} values, at most {VALUES_WITH_LENGTH} are read"
-                ))
-                .into());
+                ));
             }
             rest = &rest[length..];
         }

@@ -17,6 +17,15 @@ enum Stop {
     Wrong(&'static str),
 }
 
+impl Stop {
+    fn text(self) -> &'static str {
+        match self {
+            Stop::CutOff => "it is cut off",
+            Stop::Wrong(what) => what,
+        }
+    }
+}
+
 impl<'b> Fields<'b> {
     pub fn new(bytes: &'b [u8]) -> Self {
         Fields { bytes, at: 0 }
@@ -40,11 +49,8 @@ impl<'b> Fields<'b> {
     /// order.
     pub fn schema_children(&mut self) -> Result<Vec<u64>, &'static str> {
         let mut children = Vec::new();
-        match self.schema(&mut children) {
-            Ok(()) => Ok(children),
-            Err(Stop::CutOff) => Err("it is cut off"),
-            Err(Stop::Wrong(what)) => Err(what),
-        }
+        self.schema(&mut children).map_err(Stop::text)?;
+        Ok(children)
     }
 
     /// In the struct of a footer, the numbers of the columns that are encrypted in a row group.
@@ -54,7 +60,7 @@ impl<'b> Fields<'b> {
         const CRYPTO_METADATA: i64 = 8;
         const ENCRYPTED_METADATA: i64 = 9;
         let mut found = BTreeSet::new();
-        let all = self.fields(&mut |footer, field, kind| match field {
+        self.fields(&mut |footer, field, kind| match field {
             ROW_GROUPS => footer.structs(kind, &mut |groups, _| {
                 groups.fields(&mut |group, field, kind| match field {
                     COLUMNS => group.structs(kind, &mut |columns, number| {
@@ -69,12 +75,9 @@ impl<'b> Fields<'b> {
                 })
             }),
             _ => footer.value(kind, 0),
-        });
-        match all {
-            Ok(()) => Ok(found),
-            Err(Stop::CutOff) => Err("it is cut off"),
-            Err(Stop::Wrong(what)) => Err(what),
-        }
+        })
+        .map_err(Stop::text)?;
+        Ok(found)
     }
 
     fn schema(&mut self, children: &mut Vec<u64>) -> Result<(), Stop> {
@@ -184,29 +187,21 @@ impl<'b> Fields<'b> {
         if depth > DEPTH {
             return Err(Stop::Wrong("structs that are nested too deep"));
         }
-        let mut field = 0i64;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Ok(());
-            }
-            field = match i64::from(head >> 4) {
-                0 => self.zigzag()?,
-                step => field.saturating_add(step),
-            };
-            let top = depth <= 1;
-            match head & 15 {
-                kind @ (1 | 2) if top => act(field, Some(i64::from(kind == 1)), within),
+        let top = depth <= 1;
+        self.fields(&mut |fields, field, kind| {
+            match kind {
+                1 | 2 if top => act(field, Some(i64::from(kind == 1)), within),
                 4..=6 => {
-                    let value = self.zigzag()?;
+                    let value = fields.zigzag()?;
                     if top {
                         act(field, Some(value), within);
                     }
                 }
-                12 => self.structure(Some(field), depth + 1, act)?,
-                kind => self.value(kind, depth)?,
+                12 => fields.structure(Some(field), depth + 1, act)?,
+                kind => fields.value(kind, depth)?,
             }
-        }
+            Ok(())
+        })
     }
 
     /// Passes over one value of a list or map, where a truth value is a byte. So every element has

@@ -15,6 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use crate::store::disk::SharedFile;
+
 /// Texts that wait for the reader, for each helper: one to go on with.
 const WAITING_PER_HELPER: usize = 2;
 
@@ -76,6 +78,31 @@ impl Drop for Taken {
     }
 }
 
+/// A checksum that the decoder of one block of bzip2 cannot compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    Block(u32),
+    /// The end of a stream, with the checksum of its blocks.
+    End(u32),
+}
+
+/// Compares the checksums of streams.
+#[derive(Default)]
+pub(super) struct Checks(u32);
+
+impl Checks {
+    /// Whether all are right.
+    pub(super) fn passed(&mut self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| match check {
+            Check::Block(crc) => {
+                self.0 = self.0.rotate_left(1) ^ crc;
+                true
+            }
+            Check::End(crc) => std::mem::take(&mut self.0) == *crc,
+        })
+    }
+}
+
 /// What one or more parts of a file decompress to.
 #[derive(Default)]
 pub(super) struct Text {
@@ -85,7 +112,7 @@ pub(super) struct Text {
     pub(super) last: bool,
     pub(super) bytes: Vec<u8>,
     /// What has to be compared with the parts before (bzip2).
-    pub(super) checks: Vec<super::bzip2::Check>,
+    pub(super) checks: Vec<Check>,
     /// The memory of the bytes, given back with this.
     pub(super) _memory: Option<Taken>,
 }
@@ -111,6 +138,16 @@ pub(super) trait Parts: Send + Sync {
     /// earlier part if the text would take too much memory.
     fn decompress(&self, range: Range<u64>, known: bool, text: Vec<u8>) -> Option<Text>;
 }
+
+/// A file that others help to decompress, and its dictionary.
+pub(super) struct Helped<'f> {
+    pub(super) file: &'f SharedFile,
+    pub(super) length: u64,
+    pub(super) dictionary: &'f Arc<[u8]>,
+}
+
+/// The parts of a file, and where the first one begins if the reader takes all of them one by one.
+pub(super) type Shared = (Arc<dyn Parts>, Option<u64>);
 
 enum State {
     Waiting(Vec<u8>),

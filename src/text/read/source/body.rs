@@ -7,9 +7,9 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::gzip::Gzip;
 use super::input::Input;
 use super::{Fault, exceeds};
-use crate::text::read::RATIO_FREE_BYTES;
+use crate::text::read::bytes::reserve;
+use crate::text::read::config::RATIO_FREE_BYTES;
 use crate::text::read::record::Reason;
-use crate::text::read::stream::reserve;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.
@@ -54,7 +54,7 @@ const WINDOW_LOG: u32 = 23;
 const BROTLI_STEP: usize = 4 << 10;
 
 enum BodyDecoder<'b> {
-    Gzip(Box<Gzip>),
+    Gzip(Box<(Gzip, Input)>),
     Other(Box<dyn Read + 'b>),
     Broken,
     Inflate {
@@ -69,7 +69,7 @@ impl<'b> BodyDecoder<'b> {
         if kind == BodyStream::Gzip {
             let reader = Box::new(io::Cursor::new(body.to_vec()));
             let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
-            return BodyDecoder::Gzip(Box::new(Gzip::new(input)));
+            return BodyDecoder::Gzip(Box::new((Gzip::new(), input)));
         }
         if kind == BodyStream::Brotli {
             return BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)));
@@ -96,7 +96,10 @@ impl<'b> BodyDecoder<'b> {
     /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
     fn read(&mut self, out: &mut [u8]) -> Option<usize> {
         match self {
-            BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
+            BodyDecoder::Gzip(gzip) => {
+                let (gzip, input) = &mut **gzip;
+                gzip.read(input, out).ok()
+            }
             BodyDecoder::Other(decoder) => decoder.read(out).ok(),
             BodyDecoder::Broken => None,
             BodyDecoder::Inflate { whole: true, .. } => Some(0),

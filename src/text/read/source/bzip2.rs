@@ -2,13 +2,14 @@
 
 use std::io::BufRead;
 use std::ops::Range;
+use std::sync::Arc;
 
 use ::bzip2::{Decompress, Status};
 
-use super::ahead::{Parts, Text};
+use super::ahead::{Check, Helped, Parts, Shared, Text};
 use super::checked::Member;
 use super::input::Input;
-use super::members::read_all_at;
+use super::members::{head_of, read_all_at};
 use super::{Failure, Stepped};
 use crate::store::disk::SharedFile;
 
@@ -18,7 +19,6 @@ use crate::store::disk::SharedFile;
 /// all of it has. So input and output are given in turn: once nothing more comes out without input,
 /// the block is sound.
 pub(super) struct Bzip2 {
-    input: Input,
     decoder: Decompress,
     /// Whether a stream has begun and not ended.
     inside: bool,
@@ -28,9 +28,8 @@ pub(super) struct Bzip2 {
 }
 
 impl Bzip2 {
-    pub(super) fn new(input: Input) -> Self {
+    pub(super) fn new() -> Self {
         Bzip2 {
-            input,
             decoder: Decompress::new(false),
             inside: false,
             output: false,
@@ -38,43 +37,33 @@ impl Bzip2 {
         }
     }
 
-    /// Gives the decoder input, and room for output; returns what it used and made of them, and
-    /// whether the stream has ended.
-    fn decode(&mut self, out: Option<&mut [u8]>, magic: &[u8]) -> Result<(usize, bool), Failure> {
+    /// Gives the decoder input, or room for output; returns what it used of the input, even if that
+    /// is damaged, what it made of it, and whether the stream has ended.
+    fn decode(&mut self, bytes: &[u8], out: &mut [u8]) -> (usize, Result<(usize, bool), Failure>) {
         let before = (self.decoder.total_in(), self.decoder.total_out());
-        let status = match out {
-            Some(out) => self.decoder.decompress(&[], out),
-            None if magic.is_empty() => self.decoder.decompress(self.input.fill_buf()?, &mut []),
-            None => self.decoder.decompress(magic, &mut []),
-        };
+        let status = self.decoder.decompress(bytes, out);
         let used = (self.decoder.total_in() - before.0) as usize;
         let made = (self.decoder.total_out() - before.1) as usize;
-        if magic.is_empty() {
-            self.input.consume(used);
-        }
-        match status {
+        let done = match status {
             Ok(status) => Ok((made, matches!(status, Status::StreamEnd))),
             Err(error) => Err(Failure::corrupt(format!("bzip2: {error}"))),
-        }
+        };
+        (used, done)
     }
 
     /// Begins with a stream; whether there is one.
-    fn begin(&mut self) -> Result<bool, Failure> {
+    fn begin(&mut self, input: &mut Input) -> Result<bool, Failure> {
+        const WHAT: &str = "bzip2: no stream begins here";
         self.begun = false;
-        let mut magic = [0; 4];
-        for (n, byte) in magic.iter_mut().enumerate() {
-            match self.input.byte()? {
-                Some(next) => *byte = next,
-                None if n == 0 => return Ok(false),
-                None => return Err(Failure::corrupt("bzip2: no stream begins here")),
-            }
-        }
+        let Some(magic) = input.magic::<4>(WHAT)? else {
+            return Ok(false);
+        };
         if magic[..3] != *b"BZh" {
-            return Err(Failure::corrupt("bzip2: no stream begins here"));
+            return Err(Failure::corrupt(WHAT));
         }
         self.begun = true;
         self.decoder = Decompress::new(false);
-        self.decode(None, &magic)?;
+        self.decode(&magic, &mut []).1?;
         (self.inside, self.output) = (true, false);
         Ok(true)
     }
@@ -88,11 +77,11 @@ impl Member for Bzip2 {
         true
     }
 
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
-        if !self.inside && !self.begin()? {
+    fn step(&mut self, input: &mut Input, out: &mut [u8]) -> Result<Stepped, Failure> {
+        if !self.inside && !self.begin(input)? {
             return Ok(Stepped::End);
         }
-        let (made, _) = self.decode(Some(out), &[])?;
+        let (made, _) = self.decode(&[], out).1?;
         if made > 0 {
             self.output = true;
             return Ok(Stepped::Bytes(made));
@@ -100,12 +89,15 @@ impl Member for Bzip2 {
         if std::mem::take(&mut self.output) {
             return Ok(Stepped::Boundary);
         }
-        if self.input.fill_buf()?.is_empty() {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
             return Err(Failure::truncated(
                 "bzip2: decompression not finished but EOF reached",
             ));
         }
-        let (_, ended) = self.decode(None, &[])?;
+        let (used, done) = self.decode(bytes, &mut []);
+        input.consume(used);
+        let (_, ended) = done?;
         self.inside = !ended;
         Ok(match ended {
             true => Stepped::Boundary,
@@ -113,8 +105,8 @@ impl Member for Bzip2 {
         })
     }
 
-    fn boundary(&self) -> Option<u64> {
-        (!self.inside).then_some(self.input.consumed)
+    fn is_between(&self) -> bool {
+        !self.inside
     }
 
     fn restart(&mut self) {
@@ -125,12 +117,9 @@ impl Member for Bzip2 {
         self.begun
     }
 
-    fn input(&self) -> &Input {
-        &self.input
-    }
-
-    fn input_mut(&mut self) -> &mut Input {
-        &mut self.input
+    fn parts(of: &Helped<'_>) -> Option<Shared> {
+        let blocks = Blocks::new(of.file.clone(), of.length, &head_of(of.file)?)?;
+        Some((Arc::new(blocks), Some(Blocks::FIRST)))
     }
 }
 
@@ -150,31 +139,6 @@ const STRIDE: u64 = 8 * (512 << 10);
 const BLOCK_BYTES: u64 = 1_000_000;
 /// Most bytes of a text.
 const TEXT_BYTES: usize = 8 << 20;
-
-/// A checksum that the decoder of one block cannot compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Check {
-    Block(u32),
-    /// The end of a stream, with the checksum of its blocks.
-    End(u32),
-}
-
-/// Compares the checksums of streams.
-#[derive(Default)]
-pub(super) struct Checks(u32);
-
-impl Checks {
-    /// Whether all are right.
-    pub(super) fn passed(&mut self, checks: &[Check]) -> bool {
-        checks.iter().all(|check| match check {
-            Check::Block(crc) => {
-                self.0 = self.0.rotate_left(1) ^ crc;
-                true
-            }
-            Check::End(crc) => std::mem::take(&mut self.0) == *crc,
-        })
-    }
-}
 
 /// Bits of a buffer.
 fn bits(bytes: &[u8], at: u64, count: u64) -> Option<u64> {

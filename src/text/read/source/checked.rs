@@ -23,6 +23,7 @@
 
 use std::io::BufRead;
 
+use super::ahead::{Helped, Shared, Text};
 use super::input::Input;
 use super::{Codec, Failure, Stepped};
 use crate::text::read::record::Reason;
@@ -49,11 +50,10 @@ pub(super) trait Member: Sized {
     fn may_begin(byte: u8) -> bool;
 
     /// Decompresses a block of input: some bytes, perhaps none, or the end of the member.
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure>;
+    fn step(&mut self, input: &mut Input, out: &mut [u8]) -> Result<Stepped, Failure>;
 
-    /// The byte of the file at which the next member begins, unless this is inside of one, or of a
-    /// stream.
-    fn boundary(&self) -> Option<u64>;
+    /// Whether the input is where the next member begins, and not inside of one, or of a stream.
+    fn is_between(&self) -> bool;
 
     /// Begins where the input is.
     fn restart(&mut self);
@@ -66,9 +66,29 @@ pub(super) trait Member: Sized {
         false
     }
 
+    /// The parts of a file that others can decompress.
+    fn parts(of: &Helped<'_>) -> Option<Shared>;
+}
+
+/// A decoder that delivers only members that are sound, whatever their format.
+pub(super) trait Sound: Send {
     fn input(&self) -> &Input;
 
-    fn input_mut(&mut self) -> &mut Input;
+    /// As [`Member::parts`]. The decoder may have to go on in the file.
+    fn parts(&mut self, of: &Helped<'_>) -> Option<Shared>;
+
+    /// The byte of the file at which the next member begins, unless this is inside of one.
+    fn boundary(&self) -> Option<u64>;
+
+    /// Goes on behind a text that was decompressed elsewhere.
+    fn pass(&mut self, text: &Text);
+
+    /// The number of members that have begun.
+    fn members(&self) -> u64;
+
+    /// Decompresses until there are some bytes, or a member ends. The bytes of one call are of one
+    /// member. After a fault that says so, the next call goes on behind the damage.
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure>;
 }
 
 /// Where a reader is.
@@ -86,6 +106,7 @@ enum State {
 
 /// A decoder of members, which delivers only members that are sound.
 pub(super) struct Checked<F> {
+    input: Input,
     decoder: F,
     codec: Codec,
     state: State,
@@ -97,12 +118,13 @@ pub(super) struct Checked<F> {
     /// Bytes that searches decompressed.
     searched: u64,
     /// The number of members that have begun.
-    pub(super) members: u64,
+    members: u64,
 }
 
 impl<F: Member> Checked<F> {
-    pub(super) fn new(decoder: F, codec: Codec) -> Self {
+    pub(super) fn new(input: Input, decoder: F, codec: Codec) -> Self {
         Checked {
+            input,
             decoder,
             codec,
             state: State::Between,
@@ -113,36 +135,37 @@ impl<F: Member> Checked<F> {
             members: 0,
         }
     }
+}
 
-    pub(super) fn input(&self) -> &Input {
-        self.decoder.input()
+impl<F: Member + Send> Sound for Checked<F> {
+    fn input(&self) -> &Input {
+        &self.input
     }
 
-    pub(super) fn input_mut(&mut self) -> &mut Input {
-        self.decoder.input_mut()
+    fn parts(&mut self, of: &Helped<'_>) -> Option<Shared> {
+        self.input.may_go_on_in(of.file.clone());
+        F::parts(of)
     }
 
-    /// The byte of the file at which the next member begins, unless this is inside of one.
-    pub(super) fn boundary(&self) -> Option<u64> {
+    fn boundary(&self) -> Option<u64> {
         let between = self.state == State::Between && self.held.is_empty() && self.fault.is_none();
-        between.then(|| self.decoder.boundary()).flatten()
+        (between && self.decoder.is_between()).then_some(self.input.consumed)
     }
 
-    /// Goes on at another byte of the file, where a member begins or the file ends.
-    pub(super) fn go_on_at(&mut self, at: u64) {
-        self.decoder.input_mut().go_on_at(at);
+    fn pass(&mut self, text: &Text) {
+        self.input.go_on_at(text.place.end);
         self.decoder.restart();
-        self.state = State::Between;
+        self.state = match text.last {
+            true => State::End,
+            false => State::Between,
+        };
     }
 
-    /// Ends the file.
-    pub(super) fn end(&mut self) {
-        self.state = State::End;
+    fn members(&self) -> u64 {
+        self.members
     }
 
-    /// Decompresses until there are some bytes, or a member ends. The bytes of one call are of one
-    /// member. After a fault that says so, the next call goes on behind the damage.
-    pub(super) fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         if self.given < self.held.len() {
             let rest = &self.held[self.given..];
             let n = rest.len().min(out.len());
@@ -160,7 +183,7 @@ impl<F: Member> Checked<F> {
             State::End => Ok(Stepped::End),
             State::Between => self.member(out),
             State::Large { start, delivered } => loop {
-                match self.decoder.step(out) {
+                match self.decoder.step(&mut self.input, out) {
                     Ok(Stepped::Bytes(0)) => {}
                     Ok(Stepped::Bytes(n)) => {
                         let delivered = delivered + n as u64;
@@ -178,16 +201,18 @@ impl<F: Member> Checked<F> {
             },
         }
     }
+}
 
+impl<F: Member + Send> Checked<F> {
     /// Decompresses a member, or the first [`HOLD`] bytes of one.
     fn member(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         let padding = self.skip_padding()?;
-        self.decoder.input_mut().mark();
-        let start = self.decoder.input().consumed;
+        self.input.mark();
+        let start = self.input.consumed;
         let mut in_out = 0;
         loop {
             let step = if in_out < out.len() {
-                let step = self.decoder.step(&mut out[in_out..]);
+                let step = self.decoder.step(&mut self.input, &mut out[in_out..]);
                 if let Ok(Stepped::Bytes(n)) = step {
                     in_out += n;
                 }
@@ -195,7 +220,7 @@ impl<F: Member> Checked<F> {
             } else {
                 let length = self.held.len();
                 self.held.resize(length + STEP, 0);
-                let step = self.decoder.step(&mut self.held[length..]);
+                let step = self.decoder.step(&mut self.input, &mut self.held[length..]);
                 let made = match step {
                     Ok(Stepped::Bytes(n)) => n,
                     _ => 0,
@@ -206,7 +231,7 @@ impl<F: Member> Checked<F> {
             let total = in_out + self.held.len();
             match step {
                 Ok(Stepped::Bytes(_)) => {
-                    let compressed = self.decoder.input().consumed - start;
+                    let compressed = self.input.consumed - start;
                     if total > HOLD || compressed > HOLD as u64 {
                         let delivered = total as u64;
                         self.state = State::Large { start, delivered };
@@ -215,12 +240,12 @@ impl<F: Member> Checked<F> {
                 }
                 Ok(Stepped::End) if total == 0 => {
                     self.state = State::End;
-                    self.decoder.input_mut().unmark();
+                    self.input.unmark();
                     return Ok(Stepped::End);
                 }
                 Ok(_) if total == 0 => {
                     self.members += 1;
-                    self.decoder.input_mut().unmark();
+                    self.input.unmark();
                     return Ok(Stepped::Boundary);
                 }
                 Ok(_) => break,
@@ -232,7 +257,7 @@ impl<F: Member> Checked<F> {
             }
         }
         self.members += 1;
-        self.decoder.input_mut().unmark();
+        self.input.unmark();
         match in_out {
             0 => self.step(out),
             _ => Ok(Stepped::Bytes(in_out)),
@@ -242,11 +267,11 @@ impl<F: Member> Checked<F> {
     /// Skips zeros after a member: the padding of tapes and of some writers.
     fn skip_padding(&mut self) -> Result<u64, Failure> {
         let mut skipped = 0;
-        while self.members > 0 && self.decoder.boundary().is_some() {
-            let bytes = self.decoder.input_mut().fill_buf()?;
+        while self.members > 0 && self.decoder.is_between() {
+            let bytes = self.input.fill_buf()?;
             let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
             let all = zeros == bytes.len() && zeros > 0;
-            self.decoder.input_mut().consume(zeros);
+            self.input.consume(zeros);
             skipped += zeros as u64;
             if !all {
                 break;
@@ -293,8 +318,8 @@ impl<F: Member> Checked<F> {
         head: Vec<u8>,
     ) -> Failure {
         self.state = State::End;
-        if let Some(failure) = self.decoder.input().failure.clone() {
-            self.decoder.input_mut().unmark();
+        if let Some(failure) = self.input.failure.clone() {
+            self.input.unmark();
             return Failure::Fault(failure);
         }
         let begun = self.decoder.begun();
@@ -304,17 +329,17 @@ impl<F: Member> Checked<F> {
         let (next, given_up) = if ended {
             (self.here(), false)
         } else {
-            if self.decoder.input().is_marked() {
-                self.decoder.input_mut().rewind();
-                self.decoder.input_mut().consume(1);
+            if self.input.is_marked() {
+                self.input.rewind();
+                self.input.consume(1);
             }
             self.search()
         };
-        self.decoder.input_mut().unmark();
-        if let Some(failure) = self.decoder.input().failure.clone() {
+        self.input.unmark();
+        if let Some(failure) = self.input.failure.clone() {
             return Failure::Fault(failure);
         }
-        let end = self.decoder.input().consumed;
+        let end = self.input.consumed;
         let lost = next.unwrap_or(end) - start + if begun { 0 } else { padding };
         let codec = self.codec;
         if !begun && next.is_none() && self.members > 0 && !given_up {
@@ -347,7 +372,7 @@ impl<F: Member> Checked<F> {
 
     /// The byte of the file at which this is, unless the file ends there.
     fn here(&mut self) -> Option<u64> {
-        let input = self.decoder.input_mut();
+        let input = &mut self.input;
         let ends = input.fill_buf().map_or(true, <[u8]>::is_empty);
         (!ends).then_some(input.consumed)
     }
@@ -357,13 +382,13 @@ impl<F: Member> Checked<F> {
         if self.here().is_none() {
             return true;
         }
-        let input = self.decoder.input_mut();
+        let input = &mut self.input;
         let at = input.consumed;
         if !input.is_marked() {
             input.mark();
         }
         let is_member = self.is_member(&mut Vec::new());
-        let input = self.decoder.input_mut();
+        let input = &mut self.input;
         input.rewind();
         input.consume((at - input.consumed) as usize);
         is_member
@@ -371,7 +396,7 @@ impl<F: Member> Checked<F> {
 
     /// Whether a member begins here, as far as its first byte shows, or the file ends.
     fn begins_or_ends(&mut self) -> bool {
-        match self.decoder.input_mut().fill_buf() {
+        match self.input.fill_buf() {
             Ok(bytes) => bytes.first().is_none_or(|&byte| F::may_begin(byte)),
             Err(_) => true,
         }
@@ -382,7 +407,7 @@ impl<F: Member> Checked<F> {
     fn search(&mut self) -> (Option<u64>, bool) {
         let mut scratch = Vec::new();
         loop {
-            let input = self.decoder.input_mut();
+            let input = &mut self.input;
             let Ok(bytes) = input.fill_buf() else {
                 return (None, false);
             };
@@ -401,7 +426,7 @@ impl<F: Member> Checked<F> {
                 return (None, true);
             }
             let is_member = self.is_member(&mut scratch);
-            let input = self.decoder.input_mut();
+            let input = &mut self.input;
             input.rewind();
             if is_member {
                 return (Some(at), false);
@@ -415,12 +440,12 @@ impl<F: Member> Checked<F> {
     fn is_member(&mut self, scratch: &mut Vec<u8>) -> bool {
         scratch.resize(STEP, 0);
         self.decoder.restart();
-        let (mut made, start) = (0, self.decoder.input().consumed);
+        let (mut made, start) = (0, self.input.consumed);
         let is_member = loop {
-            match self.decoder.step(scratch) {
+            match self.decoder.step(&mut self.input, scratch) {
                 Ok(Stepped::Bytes(n)) => {
                     made += n as u64;
-                    let compressed = self.decoder.input().consumed - start;
+                    let compressed = self.input.consumed - start;
                     if made.max(compressed) > HOLD as u64 {
                         break true;
                     }
@@ -428,13 +453,13 @@ impl<F: Member> Checked<F> {
                 Ok(_) => break self.begins_or_ends(),
                 // Also damaged: it is a fault of its own.
                 Err(_) => {
-                    let next = self.decoder.input_mut().fill_buf().unwrap_or_default();
+                    let next = self.input.fill_buf().unwrap_or_default();
                     let follows = next.first().is_none_or(|&byte| byte == F::MAGIC[0]);
                     break follows && self.decoder.ended();
                 }
             }
         };
-        let compressed = self.decoder.input().consumed - start;
+        let compressed = self.input.consumed - start;
         self.searched += made.max(compressed) + u64::from(self.decoder.begun()) * STEP as u64 / 4;
         is_member
     }

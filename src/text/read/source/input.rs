@@ -2,12 +2,25 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Fault, begins_compressed};
+use super::{Failure, Fault, begins_compressed};
 use crate::store::disk::SharedFile;
-use crate::text::read::pieces::From;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
+
+/// Reads a file from some byte on.
+pub(in crate::text::read) struct From {
+    pub file: SharedFile,
+    pub at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(out, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
 
 /// The file's own bytes, buffered and counted.
 pub(in crate::text::read) struct Input {
@@ -167,6 +180,29 @@ impl Input {
             self.fill();
         }
         &self.buffer[..self.end]
+    }
+
+    /// The next bytes; `None` at the end of the file. If there are some but not all, `what` says
+    /// what does not begin here.
+    pub(super) fn magic<const N: usize>(&mut self, what: &str) -> Result<Option<[u8; N]>, Failure> {
+        let mut magic = [0; N];
+        for (n, byte) in magic.iter_mut().enumerate() {
+            match self.byte()? {
+                Some(next) => *byte = next,
+                None if n == 0 => return Ok(None),
+                None => return Err(Failure::corrupt(what)),
+            }
+        }
+        Ok(Some(magic))
+    }
+
+    /// The next bytes. If they are not all there, the file is cut off in `what`.
+    pub(super) fn need<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Failure> {
+        let mut bytes = [0; N];
+        for byte in &mut bytes {
+            *byte = self.byte()?.ok_or_else(|| Failure::truncated(what))?;
+        }
+        Ok(bytes)
     }
 
     /// The next byte, or `None` at the end.

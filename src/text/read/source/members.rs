@@ -7,8 +7,9 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::Stepped;
-use super::ahead::{Parts, Text};
+use super::ahead::{Helped, Parts, Text};
 use super::checked::Member;
+use super::input::Input;
 use crate::store::disk::SharedFile;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have some tens of
@@ -28,9 +29,8 @@ pub(super) trait Format: Member {
     /// Bytes that a decoder may take.
     const MEMORY: u64;
 
-    /// A decoder of the member that begins with `head`, at this byte of the file; `None` if these
-    /// cannot be its first bytes.
-    fn begin(file: &SharedFile, at: u64, head: &[u8], dictionary: &[u8]) -> Option<Self>;
+    /// A decoder of the member that begins with `head`; `None` if these cannot be its first bytes.
+    fn begin(head: &[u8], dictionary: &[u8]) -> Option<Self>;
 }
 
 /// Parts that are members. Places are bytes of the file.
@@ -42,18 +42,22 @@ pub(super) struct Members<F> {
 }
 
 impl<F> Members<F> {
-    pub(super) fn new(file: SharedFile, length: u64, dictionary: Arc<[u8]>) -> Self {
+    pub(super) fn new(of: &Helped<'_>) -> Self {
         Members {
-            file,
-            length,
-            dictionary,
+            file: of.file.clone(),
+            length: of.length,
+            dictionary: of.dictionary.clone(),
             format: std::marker::PhantomData,
         }
     }
 }
 
 /// Reads at `at` until `out` is full or the file ends.
-pub(super) fn read_all_at(file: &SharedFile, out: &mut Vec<u8>, at: u64) -> io::Result<()> {
+pub(in crate::text::read) fn read_all_at(
+    file: &SharedFile,
+    out: &mut Vec<u8>,
+    at: u64,
+) -> io::Result<()> {
     let mut filled = 0;
     while filled < out.len() {
         match file.read_at(&mut out[filled..], at + filled as u64) {
@@ -65,6 +69,13 @@ pub(super) fn read_all_at(file: &SharedFile, out: &mut Vec<u8>, at: u64) -> io::
     }
     out.truncate(filled);
     Ok(())
+}
+
+/// The first bytes of a file, which say enough of its parts.
+pub(super) fn head_of(file: &SharedFile) -> Option<Vec<u8>> {
+    let mut head = vec![0; 64];
+    read_all_at(file, &mut head, 0).ok()?;
+    Some(head)
 }
 
 impl<F: Format> Parts for Members<F> {
@@ -95,17 +106,17 @@ impl<F: Format> Parts for Members<F> {
             if start >= range.end || (known && found > 0) || work == 0 {
                 return None;
             }
-            let Some(mut decoder) = F::begin(&self.file, start, &head[found..], &self.dictionary)
-            else {
+            let Some(mut decoder) = F::begin(&head[found..], &self.dictionary) else {
                 continue;
             };
+            let mut input = Input::of(self.file.clone(), start);
             let (mut filled, mut whole) = (0, None);
             while filled < TEXT_BYTES {
                 let room = (filled + STEP).min(TEXT_BYTES);
                 if bytes.len() < room {
                     bytes.resize(room.max(bytes.len() * 2).min(TEXT_BYTES), 0);
                 }
-                match decoder.step(&mut bytes[filled..room]) {
+                match decoder.step(&mut input, &mut bytes[filled..room]) {
                     Ok(Stepped::Bytes(n)) => filled += n,
                     Ok(Stepped::Boundary) => {}
                     Ok(Stepped::End) => {
@@ -114,7 +125,8 @@ impl<F: Format> Parts for Members<F> {
                     }
                     Err(_) => break,
                 }
-                if let Some(end) = decoder.boundary() {
+                if decoder.is_between() {
+                    let end = input.consumed;
                     whole = Some((end, filled, end == self.length));
                     if end >= range.end {
                         break;

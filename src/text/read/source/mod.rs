@@ -9,6 +9,7 @@ mod bzip2;
 mod checked;
 mod gzip;
 mod input;
+mod lzw;
 mod members;
 #[cfg(test)]
 mod tests;
@@ -19,16 +20,15 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use self::ahead::{Ahead, Parts, Text};
+use self::ahead::{Ahead, Checks, Helped, Text};
 use self::bzip2::Bzip2;
-use self::checked::Checked;
+use self::checked::{Checked, Member, Sound};
 use self::gzip::Gzip;
-use self::members::Members;
+use self::lzw::Lzw;
 use self::xz::Xz;
 use self::zstd::Zstd;
-use super::lzw::Lzw;
+use super::config::RATIO_FREE_BYTES;
 use super::record::Reason;
-use super::stream::STEP;
 use crate::Error;
 use crate::base::keywords::keywords;
 use crate::base::wide::{self, Wide, WideDecoder};
@@ -36,14 +36,15 @@ use crate::store::disk::SharedFile;
 
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
-pub(super) use input::Input;
+pub(super) use input::{From, Input};
+pub(super) use members::read_all_at;
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// The first bytes of a file say enough of its parts.
-const HEAD_BYTES: usize = 64;
+/// Number of bytes requested from a source at a time.
+pub(super) const STEP: usize = 256 << 10;
 
 /// Why a stream of bytes ended early, or what was left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,10 +226,7 @@ fn zstd_window(head: &[u8]) -> Option<u64> {
 
 enum Decoder {
     Plain(Input),
-    Gzip(Box<Checked<Gzip>>),
-    Bzip2(Box<Checked<Bzip2>>),
-    Xz(Box<Checked<Xz>>),
-    Zstd(Box<Checked<Zstd>>),
+    Members(Box<dyn Sound>),
     Lzw(Box<Lzw>),
     /// Whole blocks of bzip2 or xz. Nothing is known of the state of a decoder between them.
     Blocks(Blocks),
@@ -239,7 +237,7 @@ struct Blocks {
     /// Where the next one begins.
     at: u64,
     ended: bool,
-    checks: bzip2::Checks,
+    checks: Checks,
 }
 
 /// The result of one step of a decoder.
@@ -253,24 +251,25 @@ enum Stepped {
 
 impl Decoder {
     /// The decoder, and the dictionary of the file.
-    fn new(compression: Option<Codec>, input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
-        let decoder = match compression {
-            None | Some(Codec::None) => Decoder::Plain(input),
-            Some(Codec::Gzip) => {
-                Decoder::Gzip(Box::new(Checked::new(Gzip::new(input), Codec::Gzip)))
+    fn new(compression: Option<Codec>, mut input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
+        fn members<F: Member + Send + 'static>(input: Input, decoder: F, codec: Codec) -> Decoder {
+            Decoder::Members(Box::new(Checked::new(input, decoder, codec)))
+        }
+        let mut dictionary = Arc::default();
+        let codec = compression.unwrap_or(Codec::None);
+        let decoder = match codec {
+            Codec::None => Decoder::Plain(input),
+            Codec::Gzip => members(input, Gzip::new(), codec),
+            Codec::Bzip2 => members(input, Bzip2::new(), codec),
+            Codec::Xz => members(input, Xz::new(), codec),
+            Codec::Zstd => {
+                let decoder;
+                (decoder, dictionary) = Zstd::of_file(&mut input)?;
+                members(input, decoder, codec)
             }
-            Some(Codec::Bzip2) => {
-                Decoder::Bzip2(Box::new(Checked::new(Bzip2::new(input), Codec::Bzip2)))
-            }
-            Some(Codec::Xz) => Decoder::Xz(Box::new(Checked::new(Xz::new(input), Codec::Xz))),
-            Some(Codec::Zstd) => {
-                let (decoder, dictionary) = Zstd::of_file(input)?;
-                let checked = Box::new(Checked::new(decoder, Codec::Zstd));
-                return Ok((Decoder::Zstd(checked), dictionary));
-            }
-            Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
+            Codec::Lzw => Decoder::Lzw(Box::new(Lzw::new(input))),
         };
-        Ok((decoder, Arc::default()))
+        Ok((decoder, dictionary))
     }
 }
 
@@ -390,10 +389,7 @@ impl Source {
     fn input(&self) -> Option<&Input> {
         match &self.decoder {
             Decoder::Plain(input) => Some(input),
-            Decoder::Gzip(gzip) => Some(gzip.input()),
-            Decoder::Bzip2(bzip2) => Some(bzip2.input()),
-            Decoder::Xz(xz) => Some(xz.input()),
-            Decoder::Zstd(zstd) => Some(zstd.input()),
+            Decoder::Members(members) => Some(members.input()),
             Decoder::Lzw(lzw) => Some(lzw.input()),
             Decoder::Blocks(_) => None,
         }
@@ -407,34 +403,17 @@ impl Source {
     /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
     /// that this reads, of `length` bytes, and no byte has been read yet.
     pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
-        let head = || {
-            let mut head = vec![0; HEAD_BYTES];
-            members::read_all_at(file, &mut head, 0).ok()?;
-            Some(head)
+        let Decoder::Members(members) = &mut self.decoder else {
+            return;
         };
-        let bzip2 = |head: Vec<u8>| bzip2::Blocks::new(file.clone(), length, &head);
-        let xz = |head: Vec<u8>| xz::Blocks::new(file.clone(), length, &head);
-        let (parts, first): (Arc<dyn Parts>, _) = match &mut self.decoder {
-            Decoder::Gzip(gzip) => {
-                gzip.input_mut().may_go_on_in(file.clone());
-                let members = Members::<Gzip>::new(file.clone(), length, Arc::default());
-                (Arc::new(members), None)
-            }
-            Decoder::Zstd(zstd) => {
-                zstd.input_mut().may_go_on_in(file.clone());
-                let dictionary = self.dictionary.clone();
-                let members = Members::<Zstd>::new(file.clone(), length, dictionary);
-                (Arc::new(members), None)
-            }
-            Decoder::Bzip2(_) => match head().and_then(bzip2) {
-                Some(blocks) => (Arc::new(blocks), Some(bzip2::Blocks::FIRST)),
-                None => return,
-            },
-            Decoder::Xz(_) => match head().and_then(xz) {
-                Some(blocks) => (Arc::new(blocks), Some(0)),
-                None => return,
-            },
-            Decoder::Plain(_) | Decoder::Lzw(_) | Decoder::Blocks(_) => return,
+        let dictionary = &self.dictionary;
+        let of = Helped {
+            file,
+            length,
+            dictionary,
+        };
+        let Some((parts, first)) = members.parts(&of) else {
+            return;
         };
         let mut texts = Ahead::new(parts, helpers.clone());
         if let Some(at) = first {
@@ -445,7 +424,7 @@ impl Source {
             self.decoder = Decoder::Blocks(Blocks {
                 at,
                 ended: false,
-                checks: bzip2::Checks::default(),
+                checks: Checks::default(),
             });
         }
         let file = file.clone();
@@ -469,8 +448,7 @@ impl Source {
         };
         let (at, alone) = match &self.decoder {
             // The first part shows how long they are.
-            Decoder::Gzip(gzip) => (gzip.boundary().filter(|&at| at > 0), false),
-            Decoder::Zstd(zstd) => (zstd.boundary().filter(|&at| at > 0), false),
+            Decoder::Members(members) => (members.boundary().filter(|&at| at > 0), false),
             Decoder::Blocks(blocks) if blocks.ended => (None, true),
             Decoder::Blocks(blocks) => (Some(blocks.at), true),
             _ => (None, false),
@@ -491,19 +469,11 @@ impl Source {
         // were right even without the bytes of this text, then no call would have been stopped.
         let after = self.produced + text.bytes.len() as u64;
         let from = ahead.texts.parts().byte(at);
-        let stopped = after > super::RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
+        let stopped = after > RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
         let accepted = match &mut self.decoder {
             _ if stopped => false,
-            Decoder::Gzip(gzip) if text.last => {
-                gzip.end();
-                true
-            }
-            Decoder::Gzip(gzip) => {
-                gzip.go_on_at(text.place.end);
-                true
-            }
-            Decoder::Zstd(zstd) => {
-                zstd.go_on_at(text.place.end);
+            Decoder::Members(members) => {
+                members.pass(&text);
                 true
             }
             Decoder::Blocks(blocks) => {
@@ -554,12 +524,9 @@ impl Source {
     fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         let n = match &mut self.decoder {
             Decoder::Plain(input) => input.read(out)?,
-            Decoder::Gzip(gzip) => return gzip.step(out),
-            Decoder::Bzip2(bzip2) => return bzip2.step(out),
-            Decoder::Xz(xz) => return xz.step(out),
-            // A block has up to 128 KiB; the decoder delivers it whole only if `out` has room for
-            // it.
-            Decoder::Zstd(zstd) => return zstd.step(out),
+            // A block of zstd has up to 128 KiB; the decoder delivers it whole only if `out` has room
+            // for it.
+            Decoder::Members(members) => return members.step(out),
             Decoder::Lzw(lzw) => lzw.read(out)?,
             Decoder::Blocks(_) => 0,
         };
@@ -618,7 +585,7 @@ impl Source {
         };
         self.produced += n as u64;
         if let Some(compression) = self.compression
-            && self.produced > super::RATIO_FREE_BYTES
+            && self.produced > RATIO_FREE_BYTES
             && exceeds(self.produced, max_ratio, self.position())
         {
             return Err(Fault::new(
@@ -732,7 +699,7 @@ impl Decompressed {
         match &self.source.decoder {
             // Members end inside of what was decoded.
             _ if self.wide.is_some() => 1,
-            Decoder::Gzip(gzip) => gzip.members,
+            Decoder::Members(members) if self.codec() == Codec::Gzip => members.members(),
             _ => 1,
         }
     }
@@ -772,7 +739,7 @@ pub(super) enum Failure {
     Fault(Fault),
 }
 
-impl From<io::Error> for Failure {
+impl std::convert::From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Io(error)
     }

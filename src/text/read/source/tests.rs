@@ -12,6 +12,14 @@ use super::*;
 use crate::base::random::Random;
 use crate::store::disk;
 
+fn members<F>(file: SharedFile, length: u64) -> Members<F> {
+    Members::new(&Helped {
+        file: &file,
+        length,
+        dictionary: &Arc::default(),
+    })
+}
+
 /// Lines of random letters, which lose a quarter when they are compressed.
 fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
@@ -302,11 +310,7 @@ fn parts_are_found_without_the_ones_before() {
     let (records, frames) = (pieces(&text, 60_000, 2), pieces(&text, 200_000, 4));
     let file = |bytes: &[u8]| (shared(bytes), bytes.len() as u64);
     let (gzip, length) = file(&each(&records, gzip));
-    require_chain(
-        &Members::<Gzip>::new(gzip, length, Arc::default()),
-        0,
-        &text,
-    );
+    require_chain(&members::<Gzip>(gzip, length), 0, &text);
     for bytes in [bzip2(&text, 1), each(&frames, |text| bzip2(text, 9))] {
         let (bzip2, length) = file(&bytes);
         let blocks = bzip2::Blocks::new(bzip2, length, &bytes).unwrap();
@@ -316,11 +320,7 @@ fn parts_are_found_without_the_ones_before() {
     let (xz, length) = file(&bytes);
     require_chain(&xz::Blocks::new(xz, length, &bytes).unwrap(), 0, &text);
     let (zstd, length) = file(&each(&frames, zstd));
-    require_chain(
-        &Members::<Zstd>::new(zstd, length, Arc::default()),
-        0,
-        &text,
-    );
+    require_chain(&members::<Zstd>(zstd, length), 0, &text);
 }
 
 #[test]
@@ -416,8 +416,8 @@ fn any_bytes_may_be_searched_for_parts() {
         }
         let (file, length) = (shared(&bytes), bytes.len() as u64);
         let parts: Box<dyn Parts> = match n % 4 {
-            0 => Box::new(Members::<Gzip>::new(file, length, Arc::default())),
-            1 => Box::new(Members::<Zstd>::new(file, length, Arc::default())),
+            0 => Box::new(members::<Gzip>(file, length)),
+            1 => Box::new(members::<Zstd>(file, length)),
             2 => match bzip2::Blocks::new(file, length, &bytes) {
                 Some(blocks) => Box::new(blocks),
                 None => continue,
@@ -452,7 +452,7 @@ fn a_range_full_of_magic_numbers_is_given_up() {
         let mut bytes = b"\x1f\x8b\x08\0\xff\xff\xff\xff".repeat(numbers);
         bytes.extend(gzip(b"a text"));
         let length = bytes.len() as u64;
-        let parts = Members::<Gzip>::new(shared(&bytes), length, Arc::default());
+        let parts = members::<Gzip>(shared(&bytes), length);
         parts.decompress(0..length, false, Vec::new())
     };
     assert_eq!(found(100).unwrap().bytes, b"a text");

@@ -2,21 +2,21 @@
 
 use std::io::BufRead;
 use std::ops::Range;
+use std::sync::Arc;
 
 use flate2::Crc;
 use liblzma::stream::{Action, Error, Status, Stream};
 
-use super::ahead::{Parts, Text};
+use super::ahead::{Helped, Parts, Shared, Text};
 use super::checked::Member;
 use super::input::Input;
-use super::members::read_all_at;
+use super::members::{head_of, read_all_at};
 use super::{DECODER_MEMORY, Failure, Fault, Stepped, xz_dictionary};
 use crate::store::disk::SharedFile;
 use crate::text::read::record::Reason;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.
 pub(super) struct Xz {
-    input: Input,
     decoder: Option<Stream>,
     /// Where the bytes that the decoder has got are in a stream.
     walk: Walk,
@@ -24,9 +24,8 @@ pub(super) struct Xz {
 }
 
 impl Xz {
-    pub(super) fn new(input: Input) -> Self {
+    pub(super) fn new() -> Self {
         Xz {
-            input,
             decoder: None,
             walk: Walk::new(0),
             begun: false,
@@ -34,14 +33,14 @@ impl Xz {
     }
 
     /// Begins with a stream. `None` at the end of the file.
-    fn begin(&mut self) -> Result<Option<Stream>, Failure> {
+    fn begin(&mut self, input: &mut Input) -> Result<Option<Stream>, Failure> {
         self.begun = false;
         let mut header = [0; HEADER_BYTES as usize];
         for (n, byte) in header.iter_mut().enumerate() {
             if n == MAGIC.len() {
                 self.begun = true;
             }
-            match self.input.byte()? {
+            match input.byte()? {
                 Some(next) if MAGIC.get(n).is_none_or(|&magic| magic == next) => *byte = next,
                 None if n == 0 => return Ok(None),
                 None if self.begun => return Err(Failure::truncated("xz: premature eof")),
@@ -65,10 +64,10 @@ impl Member for Xz {
         true
     }
 
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+    fn step(&mut self, input: &mut Input, out: &mut [u8]) -> Result<Stepped, Failure> {
         let mut decoder = match self.decoder.take() {
             Some(decoder) => decoder,
-            None => match self.begin()? {
+            None => match self.begin(input)? {
                 Some(decoder) => decoder,
                 None => return Ok(Stepped::End),
             },
@@ -76,7 +75,7 @@ impl Member for Xz {
         // The checksum of a block is compared before the next one begins.
         let bytes: &[u8] = match self.walk.ended {
             true => &[],
-            false => self.input.fill_buf()?,
+            false => input.fill_buf()?,
         };
         let at_end = bytes.is_empty() && !self.walk.ended;
         let mut ahead = self.walk;
@@ -90,7 +89,7 @@ impl Member for Xz {
         } else {
             self.walk.pass(&bytes[..used]);
         }
-        self.input.consume(used);
+        input.consume(used);
         match status {
             Ok(Status::StreamEnd) => return Ok(Stepped::Boundary),
             Ok(_) if made == 0 && at_end => return Err(Failure::truncated("xz: premature eof")),
@@ -108,8 +107,8 @@ impl Member for Xz {
         Ok(Stepped::Bytes(made))
     }
 
-    fn boundary(&self) -> Option<u64> {
-        self.decoder.is_none().then_some(self.input.consumed)
+    fn is_between(&self) -> bool {
+        self.decoder.is_none()
     }
 
     fn restart(&mut self) {
@@ -120,12 +119,9 @@ impl Member for Xz {
         self.begun
     }
 
-    fn input(&self) -> &Input {
-        &self.input
-    }
-
-    fn input_mut(&mut self) -> &mut Input {
-        &mut self.input
+    fn parts(of: &Helped<'_>) -> Option<Shared> {
+        let blocks = Blocks::new(of.file.clone(), of.length, &head_of(of.file)?)?;
+        Some((Arc::new(blocks), Some(0)))
     }
 }
 
@@ -195,19 +191,16 @@ impl Walk {
                 self.next();
             }
             if self.state == Walking::End && self.skip == 0 {
+                let (ended, check) = (true, self.check);
                 *self = Walk {
-                    ended: true,
+                    ended,
+                    check,
                     ..Walk::new(0)
-                }
-                .with_check(self.check);
+                };
                 break;
             }
         }
         at
-    }
-
-    fn with_check(self, check: u64) -> Walk {
-        Walk { check, ..self }
     }
 
     /// Looks at the bytes that say what comes next, if they are complete.

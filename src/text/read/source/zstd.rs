@@ -6,11 +6,11 @@ use std::sync::Arc;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 use zstd::zstd_safe::DParameter;
 
+use super::ahead::{Helped, Shared};
 use super::checked::Member;
 use super::input::Input;
-use super::members::{Format, WINDOW_LOG};
+use super::members::{Format, Members, WINDOW_LOG};
 use super::{Codec, Failure, Fault, Stepped, ZSTD_WINDOW_LOG, zstd_window};
-use crate::store::disk::SharedFile;
 use crate::text::read::record::Reason;
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -22,7 +22,6 @@ const DICTIONARY_BYTES: u64 = 8 << 20;
 
 /// zstd (RFC 8878), with any number of frames.
 pub(super) struct Zstd {
-    input: Input,
     decoder: Decoder<'static>,
     /// Whether a frame has begun and not ended.
     inside: bool,
@@ -77,14 +76,13 @@ pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
 
 impl Zstd {
     /// Frames may need a window of `window_log` bits.
-    pub(super) fn new(input: Input, window_log: u32, dictionary: &[u8]) -> io::Result<Self> {
+    pub(super) fn new(window_log: u32, dictionary: &[u8]) -> io::Result<Self> {
         let mut decoder = match dictionary {
             [] => Decoder::new()?,
             dictionary => Decoder::with_dictionary(dictionary)?,
         };
         decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
         Ok(Zstd {
-            input,
             decoder,
             inside: false,
             ending: false,
@@ -93,31 +91,24 @@ impl Zstd {
     }
 
     /// A decoder of a whole file, and the dictionary.
-    pub(super) fn of_file(mut input: Input) -> Result<(Self, Arc<[u8]>), Fault> {
-        let dictionary = dictionary(&mut input)?;
-        let decoder = Zstd::new(input, ZSTD_WINDOW_LOG, &dictionary);
-        let decoder = decoder.map_err(|error| {
-            Fault::new(
-                Reason::DecompressorMemory,
-                format!("{}: {error}", Codec::Zstd),
-            )
+    pub(super) fn of_file(input: &mut Input) -> Result<(Self, Arc<[u8]>), Fault> {
+        let dictionary = dictionary(input)?;
+        let decoder = Zstd::new(ZSTD_WINDOW_LOG, &dictionary).map_err(|error| {
+            let detail = format!("{}: {error}", Codec::Zstd);
+            Fault::new(Reason::DecompressorMemory, detail)
         })?;
         Ok((decoder, dictionary))
     }
 
     /// Begins with a frame; `None` at the end of the file.
-    fn begin(&mut self) -> Result<Option<[u8; 4]>, Failure> {
+    fn begin(&mut self, input: &mut Input) -> Result<Option<[u8; 4]>, Failure> {
+        const WHAT: &str = "zstd: no frame begins here";
         self.begun = false;
-        let mut magic = [0; 4];
-        for (n, byte) in magic.iter_mut().enumerate() {
-            match self.input.byte()? {
-                Some(next) => *byte = next,
-                None if n == 0 => return Ok(None),
-                None => return Err(Failure::corrupt("zstd: no frame begins here")),
-            }
-        }
+        let Some(magic) = input.magic(WHAT)? else {
+            return Ok(None);
+        };
         if magic != MAGIC && (magic[0] & 0xf0 != 0x50 || magic[1..] != DICTIONARY[1..]) {
-            return Err(Failure::corrupt("zstd: no frame begins here"));
+            return Err(Failure::corrupt(WHAT));
         }
         self.begun = true;
         Ok(Some(magic))
@@ -127,10 +118,9 @@ impl Zstd {
 impl Format for Zstd {
     const MEMORY: u64 = (1 << WINDOW_LOG) + (1 << 20);
 
-    fn begin(file: &SharedFile, at: u64, head: &[u8], dictionary: &[u8]) -> Option<Self> {
+    fn begin(head: &[u8], dictionary: &[u8]) -> Option<Self> {
         let fits = zstd_window(head).is_none_or(|window| window <= 1 << WINDOW_LOG);
-        let new = || Zstd::new(Input::of(file.clone(), at), WINDOW_LOG, dictionary).ok();
-        fits.then(new).flatten()
+        fits.then(|| Zstd::new(WINDOW_LOG, dictionary).ok())?
     }
 }
 
@@ -141,13 +131,13 @@ impl Member for Zstd {
         byte == MAGIC[0] || byte & 0xf0 == 0x50
     }
 
-    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+    fn step(&mut self, input: &mut Input, out: &mut [u8]) -> Result<Stepped, Failure> {
         if std::mem::take(&mut self.ending) {
             return Ok(Stepped::Boundary);
         }
         let mut magic = None;
         if !self.inside {
-            magic = self.begin()?;
+            magic = self.begin(input)?;
             if magic.is_none() {
                 return Ok(Stepped::End);
             }
@@ -157,21 +147,21 @@ impl Member for Zstd {
         for block in 0..3 {
             // What the last call had no room for comes first, without more input.
             let magic = magic.take();
-            let input: &[u8] = match &magic {
+            let bytes: &[u8] = match &magic {
                 Some(magic) => magic,
                 None if block == 0 => &[],
-                None => self.input.fill_buf()?,
+                None => input.fill_buf()?,
             };
-            if block > 0 && input.is_empty() {
+            if block > 0 && bytes.is_empty() {
                 let cut = io::Error::new(io::ErrorKind::UnexpectedEof, "incomplete frame");
                 return Err(cut.into());
             }
-            let mut from = InBuffer::around(input);
+            let mut from = InBuffer::around(bytes);
             let mut to = OutBuffer::around(&mut *out);
             let hint = self.decoder.run(&mut from, &mut to)?;
             let (used, made) = (from.pos(), to.pos());
             if magic.is_none() {
-                self.input.consume(used);
+                input.consume(used);
             }
             // The frame has ended and all of it is delivered.
             self.inside = hint != 0;
@@ -186,8 +176,8 @@ impl Member for Zstd {
         Ok(Stepped::Bytes(0))
     }
 
-    fn boundary(&self) -> Option<u64> {
-        (!self.inside).then_some(self.input.consumed)
+    fn is_between(&self) -> bool {
+        !self.inside
     }
 
     fn restart(&mut self) {
@@ -198,11 +188,7 @@ impl Member for Zstd {
         self.begun
     }
 
-    fn input(&self) -> &Input {
-        &self.input
-    }
-
-    fn input_mut(&mut self) -> &mut Input {
-        &mut self.input
+    fn parts(of: &Helped<'_>) -> Option<Shared> {
+        Some((Arc::new(Members::<Self>::new(of)), None))
     }
 }

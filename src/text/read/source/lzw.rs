@@ -11,8 +11,9 @@
 
 use std::io::BufRead;
 
-use super::record::Reason;
-use super::source::{Failure, Fault, Input};
+use super::input::Input;
+use super::{Failure, Fault};
+use crate::text::read::record::Reason;
 
 const FIRST_BITS: u32 = 9;
 const CLEAR: usize = 256;
@@ -91,13 +92,7 @@ impl Lzw {
     }
 
     fn start(&mut self) -> Result<(), Failure> {
-        let mut header = [0; 3];
-        for byte in &mut header {
-            *byte = self
-                .input
-                .byte()?
-                .ok_or_else(|| Failure::truncated("compress: header"))?;
-        }
+        let header: [u8; 3] = self.input.need("compress: header")?;
         self.max_bits = u32::from(header[2] & 0x1f);
         self.block_mode = header[2] & 0x80 != 0;
         if !(FIRST_BITS + 1..=16).contains(&self.max_bits) {

@@ -1,0 +1,88 @@
+//! Lines, words and names in bytes.
+
+use std::borrow::Cow;
+
+/// The byte order mark of UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
+/// record of 64 MiB does not occupy 128 MiB.
+pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
+    let needed = buffer.len() + more;
+    if needed > buffer.capacity() {
+        if needed < 8 << 20 {
+            buffer.reserve(more);
+        } else {
+            buffer.reserve_exact(more + needed / 8);
+        }
+    }
+}
+
+/// The number of white-space characters that these bytes begin with.
+pub(super) fn spaces(bytes: &[u8]) -> usize {
+    let is_space = |byte: &&u8| byte.is_ascii_whitespace();
+    bytes.iter().take_while(is_space).count()
+}
+
+/// A line without its line end.
+pub(super) fn trim_line(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The first line of these bytes, without its line end.
+pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
+    trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])
+}
+
+/// A value as text, with bytes that are not UTF-8 replaced and folded lines joined.
+pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(value);
+    if text.contains(['\r', '\n']) {
+        // Build one string directly: for a million folded lines, a list of their words would take
+        // many times their size.
+        let mut folded = String::with_capacity(text.len());
+        for word in text.split_ascii_whitespace() {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            folded.push_str(word);
+        }
+        return folded.into();
+    }
+    text
+}
+
+/// A value without the angle brackets around it.
+pub(super) fn unbracket(value: &[u8]) -> &[u8] {
+    let value = value.strip_prefix(b"<").unwrap_or(value);
+    value.strip_suffix(b">").unwrap_or(value).trim_ascii()
+}
+
+/// Skips a UTF-8 byte order mark and white space.
+pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start()
+}
+
+/// The first place of these bytes in any case.
+pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    let (&first, _) = needle.split_first()?;
+    let is = |&at: &usize| {
+        bytes[at..]
+            .get(..needle.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(needle))
+    };
+    memchr::memchr2_iter(
+        first.to_ascii_lowercase(),
+        first.to_ascii_uppercase(),
+        bytes,
+    )
+    .find(is)
+}
+
+/// Whether a name is one of these, in any case.
+pub(super) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,95 @@
+//! How each format of input is recognised.
+
+use super::archive::{is_arc_line, is_warc_line};
+use super::bytes::{MARK, trim_front};
+use super::config::Format;
+use super::frame_mbox::begins_message;
+use super::frame_trec::Tag;
+use super::framer::Container;
+use super::mail;
+
+impl Container {
+    /// The container of a format that is given, or that the extension of a file implies.
+    pub(super) fn of(format: Format, head: &[u8]) -> Container {
+        match format {
+            Format::TrecWeb | Format::TrecSgml => match container_of(head) {
+                Container::Reuters => Container::Reuters,
+                _ => Container::Trec,
+            },
+            Format::Warc => Container::Warc,
+            Format::Arc => Container::Arc,
+            Format::Jsonl => Container::Json,
+            Format::Mbox => Container::Mbox,
+            Format::Eml => Container::Mail,
+            Format::Csv | Format::Tsv => Container::Table,
+            Format::Parquet => Container::Parquet,
+            Format::Text | Format::Html => Container::Plain,
+        }
+    }
+}
+
+/// The container whose beginning these first bytes are.
+pub(super) fn container_of(head: &[u8]) -> Container {
+    let at = trim_front(head);
+    if is_warc_line(at) {
+        return Container::Warc;
+    }
+    if is_arc_line(at) {
+        return Container::Arc;
+    }
+    // A mailbox begins with its first message; plain text may also begin with `From `.
+    let lines = head.strip_prefix(MARK).unwrap_or(head);
+    let first = lines.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
+    if begins_message(&lines[first.unwrap_or_default()..], true) {
+        return Container::Mbox;
+    }
+    // The separator of JSON text sequences.
+    match at.strip_prefix(b"\x1e").unwrap_or(at) {
+        [b'{', rest @ ..] if matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]) => {
+            return Container::Json;
+        }
+        [b'[', rest @ ..] => {
+            let rest = rest.trim_ascii_start();
+            if rest.starts_with(b"{") || rest == b"]" {
+                return Container::Json;
+            }
+        }
+        _ => {}
+    }
+    match Tag::of(at) {
+        Some(tag) if tag.is_reuters() => Container::Reuters,
+        Some(_) => Container::Trec,
+        None if mail::begins_parts(head.strip_prefix(MARK).unwrap_or(head)) => Container::Mail,
+        None => Container::Plain,
+    }
+}
+
+/// Whether an object of JSON begins at the beginning of one of these lines, as far as they go: with
+/// a name and a colon, or without a member.
+pub(super) fn can_be_json(head: &[u8]) -> bool {
+    let begins = |line: &[u8]| {
+        let line = line.trim_ascii_start();
+        let line = line.strip_prefix(b"\x1e").unwrap_or(line);
+        let line = line.strip_prefix(b"[").unwrap_or(line);
+        let [b'{', rest @ ..] = line.trim_ascii_start() else {
+            return false;
+        };
+        match rest.trim_ascii_start() {
+            [] | [b'}', ..] => true,
+            [b'"', rest @ ..] => {
+                let mut at = 0;
+                while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[at.min(rest.len())..]) {
+                    at += found;
+                    if rest[at] == b'"' {
+                        return matches!(rest[at + 1..].trim_ascii_start(), [] | [b':', ..]);
+                    }
+                    at += 2;
+                }
+                true
+            }
+            _ => false,
+        }
+    };
+    let head = trim_front(head);
+    begins(head) || memchr::memchr_iter(b'\n', head).any(|at| begins(&head[at + 1..]))
+}

@@ -1,0 +1,178 @@
+//! What all framers have in common. A framer finds where the records of one format begin and end.
+
+use super::record::{Reason, RecordKind};
+use super::stream::{Sink, Stream};
+use crate::base::keywords::keywords;
+
+keywords! {
+    /// The format of an input: what its records are cut by.
+    pub(crate) enum Container {
+        Trec = "TREC",
+        Reuters = "Reuters-21578",
+        Warc = "WARC",
+        Arc = "ARC",
+        Json = "JSON",
+        Mbox = "mbox",
+        Mail = "mail",
+        Table = "CSV or TSV",
+        Parquet = "Parquet",
+        /// Markup that is split at the elements of one name.
+        Elements = "markup split by --record",
+        Plain = "text or HTML",
+    }
+}
+
+/// The result of one step of a framer.
+pub(super) enum Step {
+    /// A record; its bytes are in the sink.
+    Record {
+        kind: RecordKind,
+        notice: Option<(Reason, String)>,
+    },
+    /// A stretch of bytes that is not a record, either in the sink or skipped.
+    Rejected {
+        reason: Reason,
+        docno: Option<String>,
+        detail: String,
+    },
+    /// The end of the stream was reached.
+    End,
+}
+
+impl Step {
+    pub fn record(kind: RecordKind) -> Self {
+        Step::Record { kind, notice: None }
+    }
+
+    pub fn rejected(reason: Reason, detail: impl Into<String>) -> Self {
+        Step::named(None, reason, detail)
+    }
+
+    /// A reject whose docno may be known.
+    pub fn named(docno: Option<String>, reason: Reason, detail: impl Into<String>) -> Self {
+        Step::Rejected {
+            reason,
+            docno,
+            detail: detail.into(),
+        }
+    }
+
+    /// The stream ends inside a record.
+    pub fn cut(docno: Option<String>, sink: &Sink<'_>) -> Self {
+        let detail = format!(
+            "the stream ends after {} bytes of the record",
+            sink.length()
+        );
+        Step::named(docno, Reason::Truncated, detail)
+    }
+}
+
+/// Where a file can be cut into parts that are read at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cuts {
+    Nowhere,
+    /// Where [`Framer::certain_begin`] says.
+    Certain,
+    /// Where a reader of the whole file finds records.
+    Found,
+}
+
+/// Cuts a stream into the records of one format.
+pub(super) trait Framer: Send {
+    fn container(&self) -> Container;
+
+    /// Frames the next record, or the next stretch of bytes that is not one.
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step;
+
+    fn cuts(&self) -> Cuts {
+        Cuts::Nowhere
+    }
+
+    /// The first place in these bytes where a record begins, whatever precedes the bytes.
+    fn certain_begin(&self, _bytes: &[u8]) -> Option<usize> {
+        None
+    }
+
+    /// Says that records precede the stream.
+    fn begun(&mut self) {}
+
+    /// A framer of what follows damage. `None` if it cannot be used.
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        None
+    }
+
+    /// Whether a record begins with these bytes, at a place where one is expected.
+    fn begins(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// The kind of a record that only these first bytes are left of.
+    fn kind_of(&self, _head: &[u8]) -> Option<RecordKind> {
+        None
+    }
+}
+
+/// How far a record is looked for behind damage.
+const LOOK: usize = 64 << 10;
+
+/// Behind damage, before a record certainly begins.
+pub(super) struct Behind<F> {
+    framer: F,
+    /// Whether a record has begun.
+    begun: bool,
+}
+
+impl<F: Framer + Clone + 'static> Behind<F> {
+    pub fn of(framer: F) -> Box<dyn Framer> {
+        let begun = false;
+        Box::new(Behind { framer, begun })
+    }
+
+    /// Skips what is left of a record whose beginning is damaged. `None` where a record begins.
+    fn skip(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Option<Step> {
+        /// What precedes a beginning, as far as it matters.
+        const BEFORE: usize = 1 << 10;
+        stream.skip_space(LOOK);
+        loop {
+            let window = stream.ensure(LOOK);
+            let (n, last) = match self.framer.certain_begin(window) {
+                _ if sink.offset().is_none() && self.framer.begins(window) => return None,
+                Some(at) => (at, true),
+                None if window.len() < LOOK => (window.len(), true),
+                None => (window.len() - BEFORE, false),
+            };
+            sink.pass(stream, n);
+            if last {
+                let length = sink.length();
+                return (length > 0).then(|| {
+                    let detail = format!("{length} bytes of a record whose beginning is damaged");
+                    Step::rejected(Reason::StrayBytes, detail)
+                });
+            }
+        }
+    }
+}
+
+impl<F: Framer + Clone + 'static> Framer for Behind<F> {
+    fn container(&self) -> Container {
+        self.framer.container()
+    }
+
+    fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        if !self.begun {
+            if let Some(step) = self.skip(stream, sink) {
+                return step;
+            }
+            self.begun = true;
+        }
+        self.framer.step(stream, sink)
+    }
+
+    fn behind(&self) -> Option<Box<dyn Framer>> {
+        self.framer.behind()
+    }
+
+    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
+        self.framer.kind_of(head)
+    }
+}

@@ -1,0 +1,232 @@
+//! Interprets the records of web archives.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::archive::{ArcLine, Fields, WarcHead};
+use super::bytes::{first_line, text_of, unbracket};
+use super::config::ReadConfig;
+use super::http::{self, Body, Head};
+use super::outcome::{Outcome, Parts, Refusal, refused};
+use super::record::Reason;
+
+impl<'a> WarcHead<'a> {
+    /// Old versions of wget put the URL in angle brackets.
+    fn url(&self) -> Option<Cow<'a, str>> {
+        self.target
+            .map(unbracket)
+            .filter(|url| !url.is_empty())
+            .map(text_of)
+    }
+
+    fn docno(&self) -> Option<Cow<'a, str>> {
+        if let Some(id) = self.trec_id {
+            return Some(text_of(id));
+        }
+        let id = self.record_id.map(|id| {
+            let id = unbracket(id);
+            id.strip_prefix(b"urn:uuid:").unwrap_or(id)
+        });
+        id.filter(|id| !id.is_empty())
+            .map(text_of)
+            .or_else(|| self.url())
+    }
+}
+
+/// The type of a WARC record, and hashes of what links it to the other records of its capture: the
+/// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5),
+/// and its URL with its date, because some crawlers write no links.
+pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
+    const LINKS: [&str; 3] = ["warc-record-id", "warc-concurrent-to", "warc-refers-to"];
+    let head = WarcHead::parse(bytes);
+    let mut links = Vec::new();
+    let mut date = None;
+    for (name, value) in Fields::after_line(bytes) {
+        let value = unbracket(value);
+        if value.is_empty() {
+            continue;
+        }
+        if LINKS
+            .iter()
+            .any(|link| name.eq_ignore_ascii_case(link.as_bytes()))
+        {
+            links.push(xxh3_64(value));
+        } else if name.eq_ignore_ascii_case(b"warc-date") {
+            date = Some(value);
+        }
+    }
+    if let (Some(url), Some(date)) = (head.target.map(unbracket), date) {
+        links.push(xxh3_64(&[url, b" ", date].concat()));
+    }
+    (head.kind.unwrap_or_default(), links)
+}
+
+pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let head = WarcHead::parse(bytes);
+    let docno = head.docno();
+    let Some(kind) = head.kind else {
+        return refused(docno, Reason::BadHeader, "no WARC-Type");
+    };
+    let kind = kind.to_ascii_lowercase();
+    if kind == b"continuation" {
+        // Those that follow their first segment were joined with it.
+        let detail = "a segment of a record whose first segment is not before it";
+        return refused(docno, Reason::Truncated, detail);
+    }
+    if !config.reads_warc_type(&kind) {
+        return Outcome::Skipped(match kind.as_slice() {
+            b"response" => "response",
+            b"resource" => "resource",
+            b"conversion" => "conversion",
+            b"warcinfo" => "warcinfo",
+            b"request" => "request",
+            b"metadata" => "metadata",
+            b"revisit" => "revisit",
+            // The standard requires that readers ignore types of later versions.
+            _ => "unknown WARC-Type",
+        });
+    }
+    let url = head.url();
+    if let Some(kind) = left_out(url.as_deref(), config) {
+        return Outcome::Skipped(kind);
+    }
+    let Some(docno) = docno else {
+        return refused(
+            None,
+            Reason::MissingDocno,
+            "no WARC-TREC-ID, record id or target URI",
+        );
+    };
+    let block = &bytes[head.block..];
+    let content_type = head.content_type.map(text_of);
+    // Some writers omit the HTTP header.
+    let is_http = kind == b"response" && (http::begins(block) || block.trim_ascii().is_empty());
+    let body = if is_http {
+        http::response(block, config)
+    } else {
+        let mut head = Head::default();
+        if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
+            head.set_content_type(kind);
+        }
+        http::bare(block, head)
+    };
+    let mut notices = Vec::new();
+    if let Some(odd) = head.odd {
+        let odd = &odd[..odd.len().min(200)];
+        notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
+    }
+    finish(docno, url, body, notices)
+}
+
+/// Why the URL of a record of an archive excludes it, if it does: the kind under which the
+/// ledger counts it.
+fn left_out(url: Option<&str>, config: &ReadConfig) -> Option<&'static str> {
+    let url = url.unwrap_or_default();
+    if config.exclude_url.matches(url) {
+        return Some("URL excluded by --exclude-url");
+    }
+    if config.include_url.matches(url) {
+        return None;
+    }
+    let by_crawler = written_by_crawler(url);
+    if by_crawler.is_none() && !config.include_url.is_empty() {
+        return Some("URL not in --include-url");
+    }
+    by_crawler
+}
+
+/// What a crawler stores beside the pages: its log and its settings, and what it made of a page,
+/// whose URL then contains the page's: `urn:text:https://e.org/`.
+fn written_by_crawler(url: &str) -> Option<&'static str> {
+    if url.starts_with("http") {
+        return None;
+    }
+    let (scheme, rest) = url.split_once(':')?;
+    Some(match scheme.to_ascii_lowercase().as_str() {
+        "filedesc" => "filedesc",
+        "dns" => "dns",
+        "whois" => "whois",
+        // wget and Heritrix.
+        "metadata" => "metadata:",
+        // brozzler.
+        "screenshot" | "thumbnail" => "screenshot",
+        "youtube-dl" => "youtube-dl:",
+        "urn" => {
+            let (name, of) = rest.split_once(':').unwrap_or((rest, ""));
+            match name.to_ascii_lowercase().as_str() {
+                "pageinfo" => "urn:pageinfo",
+                "text" | "textfinal" => "urn:text",
+                "view" | "fullpage" | "fullpagefinal" | "thumbnail" | "screenshot" => "screenshot",
+                "log" | "logs" | "crawl-log" | "crawl-logs" => "crawl log",
+                // wpull and other private names.
+                name if name.starts_with("x-") => "urn: of a crawler",
+                _ if of.contains("://") => "urn: of a crawler",
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn finish<'a>(
+    docno: Cow<'a, str>,
+    url: Option<Cow<'a, str>>,
+    body: Result<Body<'a>, Refusal>,
+    mut notices: Vec<(Reason, String)>,
+) -> Outcome<'a> {
+    match body {
+        Err(refusal) => Outcome::Refused {
+            docno: Some(docno),
+            refusal,
+        },
+        Ok(body) => {
+            notices.extend(body.notices);
+            Outcome::Document(Parts {
+                docno,
+                url,
+                title: None,
+                content: body.content,
+                charset: body.charset,
+                body: body.body,
+                notices,
+            })
+        }
+    }
+}
+
+/// The docno in the first bytes of a WARC record.
+pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
+    WarcHead::parse(head).docno().map(Cow::into_owned)
+}
+
+/// The docno in the first bytes of an ARC record.
+pub(super) fn arc_docno_in_head(head: &[u8]) -> Option<String> {
+    ArcLine::parse(first_line(head)).map(|line| arc_docno(&line))
+}
+
+/// ARC has no ids. The docno of a page is `URL@date`, which distinguishes two captures.
+fn arc_docno(line: &ArcLine<'_>) -> String {
+    format!("{}@{}", text_of(line.url), text_of(line.date))
+}
+
+pub(super) fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let Some(line) = ArcLine::parse(first_line(bytes)) else {
+        return refused(None, Reason::BadHeader, "not the line of an ARC record");
+    };
+    let url = text_of(line.url);
+    if let Some(kind) = left_out(Some(&url), config) {
+        return Outcome::Skipped(kind);
+    }
+    let docno = arc_docno(&line).into();
+    let block = &bytes[memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)..];
+    let body = if http::begins(block) || url.starts_with("http") && block.trim_ascii().is_empty() {
+        http::response(block, config)
+    } else {
+        // Some writers omit the HTTP header.
+        let mut head = Head::default();
+        head.set_content_type(text_of(line.mime));
+        http::bare(block, head)
+    };
+    finish(docno, Some(url), body, Vec::new())
+}
