@@ -7,8 +7,6 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::choose::{Choice, Fate, Removal};
-use super::output::{OutputDirectory, OutputFile};
-use super::parquet::Annotation;
 use super::places::Places;
 use super::{DedupSummary, Rejects, STAGE};
 use crate::base::measure::Measure;
@@ -19,6 +17,8 @@ use crate::engine::sample::Sampled;
 use crate::store::table::{Cell, ColumnSpec, ColumnType, Table};
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
+use crate::text::rewrite::output::{OutputDirectory, OutputFile};
+use crate::text::rewrite::parquet::Annotation;
 use crate::{Error, Result};
 use ColumnType::{F64, I64, Text, U32};
 

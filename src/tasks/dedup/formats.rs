@@ -1,13 +1,14 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
 use super::values::no_such_field;
-use super::write::is_parquet;
-use super::{DedupConfig, Form, Policy, Revisit, STAGE, parquet};
+use super::{DedupConfig, Form, Policy, Revisit, STAGE};
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
 use crate::text::read::{
     Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of,
 };
+use crate::text::rewrite::parquet;
+use crate::text::rewrite::source::is_parquet;
 use crate::{Error, Result};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC

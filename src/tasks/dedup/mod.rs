@@ -41,20 +41,12 @@
 //! for its file. Policies that read a field read the inputs once more; a WARC file that loses a
 //! record is framed once more, to find the request and the metadata of the removed capture.
 
-mod annotate;
 mod choose;
-pub(crate) mod copy;
 mod decide;
-pub(crate) mod encode;
 mod evidence;
-pub(crate) mod files;
-mod finished;
 mod formats;
 mod listed;
-mod lzw;
 mod order;
-pub(crate) mod output;
-pub(crate) mod parquet;
 mod places;
 mod policy;
 mod revisit;
@@ -73,25 +65,25 @@ use crate::base::budget::ByteSize;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::{self, Catalogue};
+use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
 use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
+use crate::text::rewrite::files;
+use crate::text::rewrite::output::{self, OutputDirectory};
 use crate::{Error, Result};
 
+pub use crate::text::rewrite::output::PRIVATE;
+pub(crate) use crate::text::rewrite::output::{check_outside_kept, check_outside_taken};
 pub use choose::Removal;
 pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
-pub use output::PRIVATE;
-pub(crate) use output::{check_outside_kept, check_outside_taken};
-pub use parquet::parquet_with_rows;
 pub use policy::{Policy, Rule, preference};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;
 
 use evidence::Knowledge;
-use output::OutputDirectory;
 
 const STAGE: &str = "dedup";
 /// Memory for a finished file of an output directory, by its name, length and checksum.
@@ -566,6 +558,20 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     Ok(inputs)
 }
 
+/// Calls `act` for every input of a collection, with the records that the collection has of it
+/// ([`InputRecords::next_of`]). Several threads call it.
+pub(crate) fn each_file<'w>(
+    name: &'static str,
+    (workspace, inputs): (&'w Workspace, &[InputFile]),
+    context: &Context<'_>,
+    act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
+) -> Result<()> {
+    // The files before are those of another collection, which is not written.
+    let first = collection::against(&workspace.manifest).files;
+    let open = |file| InputRecords::of_file(workspace, file);
+    files::each(name, (inputs, first), open, act, context)
+}
+
 /// Writes the inputs of a finished directory again to `kept`, without the redundant records, which
 /// go to `removed`.
 ///
@@ -647,8 +653,19 @@ pub fn run(
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
     let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
+    let lists = [
+        REMOVED_FILE,
+        REMOVED_TABLE,
+        KEPT_LIST,
+        REMOVED_LIST,
+        KEPT_TABLE,
+    ];
+    let names = own
+        .iter()
+        .map(|input| (&input.docno[..], Some(&*input.path)));
+    let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
     for output in outputs() {
-        output.check_finished(own, context.budget.threads, context)?;
+        output.check_files(&names, context.budget.threads, context)?;
     }
     outputs().try_for_each(OutputDirectory::begin)?;
     let lists = (config.form == Form::Lists).then_some(&kept);

@@ -22,9 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::choose::{Choice, Fate};
-use super::files::{self, Shared};
 use super::policy::date;
-use super::{Revisit, STAGE};
+use super::{Revisit, STAGE, each_file};
 use crate::base::bits::Bits;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
@@ -35,6 +34,7 @@ use crate::text::read::{
     Batch, Capture, Container, InputFile, ReadConfig, Reason, RecordKind, RecordReader, Reference,
     capture, labelled,
 };
+use crate::text::rewrite::files::Shared;
 use crate::{Error, Result};
 
 /// The profile of the standard for payloads of the same bytes.
@@ -294,7 +294,7 @@ impl Captures {
             path,
         };
         let memory = Shared::new(memory);
-        files::each(
+        each_file(
             "payloads",
             (workspace, inputs),
             context,

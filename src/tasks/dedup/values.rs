@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::STAGE;
-use super::files::{self, Shared};
 use super::order::{Values, ValuesWriter};
 use super::places::Places;
 use super::policy::{Policy, preference};
-use super::write::is_parquet;
+use super::{STAGE, each_file};
 use crate::base::progress::Context;
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
 use crate::text::read::{
     Batch, InputFile, ReadConfig, RecordKind, RecordReader, date_of, field_of,
 };
+use crate::text::rewrite::files::Shared;
+use crate::text::rewrite::source::is_parquet;
 use crate::{Error, Result};
 
 /// Buffers of a reader.
@@ -139,7 +139,7 @@ pub(crate) fn fields<S: FieldSink>(
         sink,
     };
     let memory = Shared::new(memory);
-    files::each(
+    each_file(
         "fields",
         (workspace, inputs),
         context,

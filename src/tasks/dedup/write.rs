@@ -4,30 +4,28 @@
 //! as much as one of gzip.
 
 use std::cell::RefCell;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
-use super::copy::{self, Failed, Members, Removed, Span};
-use super::encode::Encoder;
-use super::files::Shared;
-use super::output::{OutputDirectory, OutputFile, is_regular};
-use super::parquet::{self, Annotation};
 use super::places::Places;
 use super::revisit::Revisits;
-use super::{Rejects, STAGE, files, values, warc};
+use super::{Rejects, STAGE, values, warc};
 use crate::base::progress::Context;
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::disk::{self, SharedFile};
 use crate::store::workspace::Workspace;
 use crate::text::read::parquet::pages::ReadAt;
 use crate::text::read::{Codec, Container, Decompressed, InputFile, ReadConfig, RecordReader};
+use crate::text::rewrite::copy::{self, Failed, Removed, Span};
+use crate::text::rewrite::encode::Encoder;
+use crate::text::rewrite::files::Shared;
+use crate::text::rewrite::output::{OutputDirectory, OutputFile, is_regular};
+use crate::text::rewrite::parquet::{self, Annotation};
+use crate::text::rewrite::source::{Source, copy_whole, is_parquet};
 use crate::{Error, Result};
 
-/// The number of bytes that are copied at once.
-const PIECE: usize = 1 << 20;
 /// Memory of one copy, without its compressors and decompressor.
 pub(crate) const COPY_BYTES: u64 = 4 << 20;
 /// Memory of a copy of a Parquet file: what the writer collects of a column.
@@ -89,7 +87,7 @@ pub(super) fn write(plan: &Writing<'_>, memory: u64, context: &Context<'_>) -> R
     let written = Written::default();
     let memory = Shared::new(memory);
     let from = (plan.workspace, plan.inputs);
-    files::each("write", from, context, |file, input, entries| {
+    super::each_file("write", from, context, |file, input, entries| {
         plan.write_file(file, input, (entries, &memory), &written, context)
     })?;
     Ok(written)
@@ -479,79 +477,5 @@ impl<'p> Numbers<'p> {
             .next
             .filter(|(at, _)| *at == row)
             .map(|(_, number)| number))
-    }
-}
-
-/// Whether a file is Parquet, by its first bytes.
-pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
-    let mut head = [0; 4];
-    let mut file = disk::open_regular(path)?;
-    let mut length = 0;
-    while length < head.len() {
-        match disk::read_some(&mut file, &mut head[length..], path)? {
-            0 => return Ok(false),
-            n => length += n,
-        }
-    }
-    Ok(&head == b"PAR1")
-}
-
-/// The content of an input, as far as it can be decompressed.
-pub(crate) struct Source {
-    pub decompressed: Decompressed,
-    /// Why some of it cannot be decompressed: the first reason.
-    pub damage: Option<io::Error>,
-    gaps: u64,
-}
-
-impl Source {
-    pub fn open(path: &Path) -> Result<Source> {
-        Ok(Source {
-            decompressed: Decompressed::open_input(path)?,
-            damage: None,
-            gaps: 0,
-        })
-    }
-}
-
-impl Read for Source {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.damage.is_none() || self.decompressed.goes_on() {
-            match self.decompressed.read(out) {
-                // The disk failed, and not the stream.
-                Err(error) if error.raw_os_error().is_some() => return Err(error),
-                Err(error) => {
-                    self.damage.get_or_insert(error);
-                    self.gaps += 1;
-                }
-                read => return read,
-            }
-        }
-        Ok(0)
-    }
-}
-
-impl Members for Source {
-    fn members(&self) -> u64 {
-        self.decompressed.members()
-    }
-
-    fn gaps(&self) -> u64 {
-        self.gaps
-    }
-}
-
-/// Copies a file byte by byte.
-pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
-    let mut input = disk::open_regular(path)?;
-    let mut buffer = vec![0; PIECE];
-    loop {
-        context.stop.check(STAGE)?;
-        let read = disk::read_some(&mut input, &mut buffer, path)?;
-        if read == 0 {
-            return Ok(());
-        }
-        let put = out.write_all(&buffer[..read]);
-        put.map_err(Error::io("write", out.path()))?;
     }
 }

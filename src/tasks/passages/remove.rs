@@ -50,12 +50,7 @@ use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
 use crate::store::disk::{self, SharedFile};
 use crate::store::workspace::{Cost, Meter, Workspace};
-use crate::tasks::dedup::copy::{Failed, Removed, Span, copy_rewriting};
-use crate::tasks::dedup::encode::Encoder;
-use crate::tasks::dedup::files::{self, Shared};
-use crate::tasks::dedup::output::{OutputDirectory, OutputFile};
-use crate::tasks::dedup::parquet::{self, Texts};
-use crate::tasks::dedup::write::{self, Source};
+use crate::tasks::dedup::write;
 use crate::tasks::dedup::{self, Empty};
 use crate::text::parse::Parser;
 use crate::text::read::parquet::columns::text_columns;
@@ -65,6 +60,12 @@ use crate::text::read::{
     Batch, Codec, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
     ReadConfig, RecordKind, RecordReader, document_of, interpret, is_markup_by_name,
 };
+use crate::text::rewrite::copy::{Failed, Removed, Span, copy_rewriting};
+use crate::text::rewrite::encode::Encoder;
+use crate::text::rewrite::files::Shared;
+use crate::text::rewrite::output::{OutputDirectory, OutputFile};
+use crate::text::rewrite::parquet::{self, Texts};
+use crate::text::rewrite::source::{self, Source};
 use crate::{Error, Result};
 
 use later::Later;
@@ -343,7 +344,7 @@ pub fn remove(
         ..RemovalSummary::default()
     });
     let memory = Shared::new(spare);
-    files::each(
+    dedup::each_file(
         "write",
         (workspace, &inputs),
         context,
@@ -470,7 +471,7 @@ impl<'p> Removal<'p> {
         let summary = if !needs.is_removable() && !drops {
             let _memory = memory.take(write::COPY_BYTES);
             self.copy_whole(file, input, entries, context)?
-        } else if write::is_parquet(&input.path)? {
+        } else if source::is_parquet(&input.path)? {
             let read = &self.collection.read;
             let rows = read.max_document.0.saturating_mul(3) / 2;
             let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
@@ -501,7 +502,7 @@ impl<'p> Removal<'p> {
         }
         if !self.kept.has(&input.docno)? {
             let mut out = self.kept.create(&input.docno, file)?;
-            write::copy_whole(&input.path, &mut out, context)?;
+            source::copy_whole(&input.path, &mut out, context)?;
             out.finish()?;
         }
         Ok(summary)

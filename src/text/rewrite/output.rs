@@ -15,20 +15,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::STAGE;
 use super::finished::{Content, FinishedList, SharedList};
-use super::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, STAGE};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 use crate::store::disk;
 pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
-use crate::text::read::InputFile;
 use crate::{Error, Result};
 
 /// From what a directory is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(crate) struct State {
     program: String,
     /// Digest of the pairs, the inputs and the parameters.
     pub digest: String,
@@ -138,29 +137,7 @@ impl OutputDirectory {
     }
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
-    /// them has changed.
-    pub fn check_finished(
-        &self,
-        inputs: &[InputFile],
-        threads: usize,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        let names = inputs
-            .iter()
-            .map(|input| (&input.docno[..], Some(&*input.path)));
-        let lists = [
-            REMOVED_FILE,
-            REMOVED_TABLE,
-            KEPT_LIST,
-            REMOVED_LIST,
-            KEPT_TABLE,
-        ];
-        let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
-        self.check_files(&names, threads, context)
-    }
-
-    /// As [`OutputDirectory::check_finished`], for files of these names, and the inputs to which
-    /// they may be links.
+    /// them has changed. The files have these names, and may be links to these inputs.
     pub fn check_files(
         &self,
         names: &[(&str, Option<&Path>)],
@@ -392,7 +369,7 @@ pub(crate) fn is_private(name: &str) -> bool {
 
 /// The name of an input file as a path below an output directory. A list of inputs that somebody
 /// else made could hold any name.
-pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
+pub(crate) fn plain_name(name: &str, list: &Path) -> Result<()> {
     let path = Path::new(name);
     let plain = !name.is_empty()
         && !name.contains('\0')
@@ -479,6 +456,6 @@ pub(crate) fn check_place(
 }
 
 /// Whether a path leads to a file that can be copied.
-pub(super) fn is_regular(path: &Path) -> bool {
+pub(crate) fn is_regular(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }

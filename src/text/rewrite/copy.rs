@@ -87,7 +87,7 @@ pub(crate) enum Removed<'r> {
 /// Copies `input` to `kept` without the removed records, and those to `removed`. `spans` has every
 /// document of the file, in order. A table has a `header` of this number of bytes. Returns whether
 /// the file is one removed record and nothing else.
-pub(super) fn copy<E>(
+pub(crate) fn copy<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,

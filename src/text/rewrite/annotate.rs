@@ -1,14 +1,14 @@
 //! Puts a member into a JSON object, or gives a member that it has another value.
 
 /// The name of the member.
-pub(super) const MEMBER: &str = "lookalike";
+pub(crate) const MEMBER: &str = "lookalike";
 
 /// Gives the top-level member `lookalike` of an object a value. All other bytes stay.
 ///
 /// The object comes in pieces of any length. If it has such a member, the value is replaced, and
 /// further members of that name are left out; otherwise the member is added before the closing
 /// brace. Memory: one separator and name.
-pub(super) struct Annotator<'v> {
+pub(crate) struct Annotator<'v> {
     value: &'v str,
     place: Place,
     /// Objects and lists around this place.
