@@ -17,8 +17,8 @@ use crate::engine::sample::Sampled;
 use crate::store::table::{Cell, ColumnSpec, ColumnType, Table};
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
+use crate::text::rewrite::annotate::{Annotation, Survivor};
 use crate::text::rewrite::output::{OutputDirectory, OutputFile};
-use crate::text::rewrite::parquet::Annotation;
 use crate::{Error, Result};
 use ColumnType::{F64, I64, Text, U32};
 
@@ -122,42 +122,13 @@ impl Knowledge<'_> {
     }
 
     /// The score of a removed document and its survivor as text; empty without a survivor.
-    pub fn score_text(&self, document: u32, fate: Fate) -> String {
-        let score = self.score(document, fate);
+    pub fn score_text(&self, document: u32) -> String {
+        let score = self.score(document, self.choice.fate(document));
         score.map_or_else(String::new, |score| score.text(self.measure))
     }
 
-    /// The object that `--annotate` adds, as the value of a JSON member.
-    pub fn member(&self, document: u32) -> Result<String> {
-        let fate = self.choice.fate(document);
-        let cluster = self.choice.cluster(document);
-        let mut text = String::from("{\"cluster\":");
-        match cluster {
-            Some((number, size)) => {
-                let _ = write!(text, "{number},\"cluster_size\":{size}");
-            }
-            None => text.push_str("null,\"cluster_size\":1"),
-        }
-        let survivor = match fate {
-            Fate::Removed {
-                survivor: Some(survivor),
-                ..
-            } => json(&self.place(survivor)?)?,
-            _ => "null".into(),
-        };
-        let score = self.score_text(document, fate);
-        let score = if score.is_empty() { "null" } else { &score };
-        let kept = fate == Fate::Kept;
-        let column = self.measure.column();
-        let _ = write!(
-            text,
-            ",\"survivor\":{survivor},\"{column}\":{score},\"kept\":{kept}}}"
-        );
-        Ok(text)
-    }
-
-    /// The same for a row of a Parquet file. The survivor is `FILE:RECORD`.
-    pub fn note(&self, document: u32) -> Result<Annotation> {
+    /// What `--annotate` says about a document.
+    pub fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
         let survivor = match fate {
@@ -167,13 +138,17 @@ impl Knowledge<'_> {
             } => Some(self.place(survivor)?),
             _ => None,
         };
-        let score = self.score_text(document, fate);
         Ok(Annotation {
-            cluster: cluster.map(|(number, _)| number.into()),
-            cluster_size: Some(cluster.map_or(1, |(_, size)| size.into())),
-            survivor: survivor.map(|place| format!("{}:{}", place.file, place.record)),
-            resemblance: score.parse().ok(),
-            kept: Some(fate == Fate::Kept),
+            cluster: cluster.map(|(number, _)| number),
+            cluster_size: cluster.map_or(1, |(_, size)| size),
+            survivor: survivor.map(|place| Survivor {
+                file: place.file.into(),
+                record: place.record,
+                docno: place.docno.into_owned(),
+            }),
+            measure: self.measure.column(),
+            score: self.score_text(document),
+            kept: fate == Fate::Kept,
         })
     }
 
@@ -195,7 +170,7 @@ impl Knowledge<'_> {
         );
         if let Some(survivor) = survivor {
             let shared = self.score(document, fate).map_or(0, Score::shared);
-            let score = self.score_text(document, fate);
+            let score = self.score_text(document);
             let survivor = json(&self.place(survivor)?)?;
             let column = self.measure.column();
             let _ = write!(
@@ -262,7 +237,7 @@ impl Knowledge<'_> {
                 Some(survivor) => {
                     let place = self.place(survivor)?;
                     let (file, docno) = (cell(place.file), cell(&place.docno));
-                    let score = self.score_text(document, fate);
+                    let score = self.score_text(document);
                     let _ = write!(row, "\t{file}\t{}\t{docno}\t{score}", place.record);
                 }
                 None => row.push_str("\t\t\t\t"),

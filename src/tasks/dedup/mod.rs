@@ -53,11 +53,11 @@ mod revisit;
 mod source;
 pub(crate) mod values;
 mod warc;
-pub(crate) mod write;
+mod write;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,8 +69,8 @@ use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
 use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::files;
 use crate::text::rewrite::output::{self, OutputDirectory};
+use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, files};
 use crate::{Error, Result};
 
 pub use crate::text::rewrite::output::PRIVATE;
@@ -84,12 +84,9 @@ pub(crate) use source::DedupSource;
 pub use source::is_kept;
 
 use evidence::Knowledge;
+use write::Writing;
 
 const STAGE: &str = "dedup";
-/// Memory for a finished file of an output directory, by its name, length and checksum.
-pub(crate) const FINISHED_BYTES: u64 = 200;
-/// Memory for the buffers of readers and writers.
-pub(crate) const FIXED_BYTES: u64 = 24 << 20;
 
 /// What becomes of documents without words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -511,7 +508,7 @@ fn least_of_threads(
         _ => memory_of_payloads(read),
     };
     let outputs = 1 + u64::from(removed);
-    write::least_memory(inputs, outputs, there).max(reading)
+    rewrite::least_memory(inputs, outputs, there).max(reading)
 }
 
 /// The inputs of a collection, from its list.
@@ -626,7 +623,6 @@ pub fn run(
     };
 
     costs.insert("choose", meter.cost());
-    let score = |document| knowledge.score_text(document, choice.fate(document));
     let revisits = match config.revisit {
         Revisit::None => None,
         which => {
@@ -679,25 +675,29 @@ pub fn run(
     costs.insert("lists", meter.cost());
     if config.form != Form::Lists {
         let meter = Meter::start();
-        let annotate = |document| knowledge.member(document);
-        let plan = write::Writing {
-            workspace,
-            inputs: &inputs,
-            choice: &choice,
-            places: knowledge.places,
+        let writing = Writing {
+            knowledge: &knowledge,
             read,
             rejects: config.rejects,
-            annotate: (config.form == Form::Annotated).then_some(&annotate),
-            note: &|document| knowledge.note(document),
-            link: config.link,
-            revisits: revisits.as_ref().map(|revisits| (revisits, &score as _)),
+            annotated: config.form == Form::Annotated,
+            revisits: revisits.as_ref(),
+            context,
+            companions: AtomicU64::new(0),
+        };
+        let job = Job {
+            inputs: &inputs,
+            first: collection::against(&workspace.manifest).files,
+            read,
             kept: &kept,
             removed: removed.as_ref(),
+            annotated: writing.annotated,
+            link: config.link,
+            memory: spare,
+            context,
         };
-        let written = write::write(&plan, spare, context)?;
-        summary.companions = written.companions.load(Ordering::Relaxed);
+        summary.whole_files = rewrite::rewrite(&job, &writing)?;
+        summary.companions = writing.companions.into_inner();
         summary.revisits = revisits.map_or(0, |revisits| revisits.count());
-        summary.whole_files = written.whole.load(Ordering::Relaxed);
         costs.insert("write", meter.cost());
     }
     summary.costs = costs;

@@ -33,8 +33,7 @@
 
 mod later;
 
-use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,24 +47,20 @@ use super::{REMOVABLE_FILE, STAGE};
 use crate::base::budget::ByteSize;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use crate::store::disk::{self, SharedFile};
+use crate::store::disk::{self, Scratch, SharedFile};
 use crate::store::workspace::{Cost, Meter, Workspace};
-use crate::tasks::dedup::write;
 use crate::tasks::dedup::{self, Empty};
 use crate::text::parse::Parser;
 use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
 use crate::text::read::parquet::pages::ReadAt;
 use crate::text::read::{
-    Batch, Codec, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
+    Batch, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
     ReadConfig, RecordKind, RecordReader, document_of, interpret, is_markup_by_name,
 };
-use crate::text::rewrite::copy::{Failed, Removed, Span, copy_rewriting};
-use crate::text::rewrite::encode::Encoder;
 use crate::text::rewrite::files::Shared;
 use crate::text::rewrite::output::{OutputDirectory, OutputFile};
-use crate::text::rewrite::parquet::{self, Texts};
-use crate::text::rewrite::source::{self, Source};
+use crate::text::rewrite::{self, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use crate::{Error, Result};
 
 use later::Later;
@@ -124,7 +119,6 @@ impl RemovalSummary {
         self.ranges += part.ranges;
         self.removed_tokens += part.removed_tokens;
         self.removed_bytes += part.removed_bytes;
-        self.whole_files += part.whole_files;
     }
 }
 
@@ -309,14 +303,14 @@ pub fn remove(
     let removable = Removable::open(workspace, &inputs, context)?;
 
     let files = inputs.len() as u64;
-    let tables = Removable::bytes(files) + files * 2 * dedup::FINISHED_BYTES;
-    let fixed = dedup::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
+    let tables = Removable::bytes(files) + files * 2 * rewrite::FINISHED_BYTES;
+    let fixed = rewrite::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
     let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = ByteSize(fixed + write::least_memory(&inputs, 1, there));
+    let least = ByteSize(fixed + rewrite::least_memory(&inputs, 1, there));
     context
         .budget
         .require(least, || "writing the inputs again".into())?;
-    let spare = context.budget.memory.0 - dedup::FIXED_BYTES - tables;
+    let spare = context.budget.memory.0 - rewrite::FIXED_BYTES - tables;
 
     let digest = digest(workspace, sought, config, removed.is_some())?;
     let kept = OutputDirectory::open(kept, "output", &digest)?;
@@ -336,32 +330,33 @@ pub fn remove(
         collection,
         removable: &removable,
         config,
-        kept: &kept,
         removed: removed.as_ref(),
-    };
-    let summary = Mutex::new(RemovalSummary {
-        files,
-        ..RemovalSummary::default()
-    });
-    let memory = Shared::new(spare);
-    dedup::each_file(
-        "write",
-        (workspace, &inputs),
         context,
-        |file, input, entries| {
-            let part = removal.write_file(file, input, (entries, &memory), context)?;
-            let mut summary = summary.lock().unwrap_or_else(PoisonError::into_inner);
-            summary.add(&part);
-            Ok(())
-        },
-    )?;
+        summary: Mutex::default(),
+    };
+    let job = Job {
+        inputs: &inputs,
+        first: 0,
+        read: &collection.read,
+        kept: &kept,
+        removed: None,
+        annotated: false,
+        link: false,
+        memory: spare,
+        context,
+    };
+    let whole_files = rewrite::rewrite(&job, &removal)?;
     kept.complete()?;
     if let Some(removed) = &removed {
         removed.complete()?;
     }
-    let mut summary = summary.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.cost = meter.cost();
-    Ok(summary)
+    let summary = removal.summary.into_inner();
+    Ok(RemovalSummary {
+        files,
+        whole_files,
+        cost: meter.cost(),
+        ..summary.unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// Digest of everything that decides what is written.
@@ -385,8 +380,10 @@ struct Removal<'p> {
     collection: &'p CollectionConfig,
     removable: &'p Removable,
     config: &'p RemovalConfig,
-    kept: &'p OutputDirectory,
     removed: Option<&'p OutputDirectory>,
+    context: &'p Context<'p>,
+    /// The counts of the files so far.
+    summary: Mutex<RemovalSummary>,
 }
 
 /// A document of a file, and what is removable of it.
@@ -407,17 +404,16 @@ impl Document {
     }
 }
 
-/// The documents of a file, in order.
-struct Documents<'e, 'p> {
-    entries: &'e mut InputRecords<'p>,
+/// The place in the documents of a file.
+struct Documents {
     file: u32,
     record: u64,
     ranges: FileRanges,
 }
 
-impl Documents<'_, '_> {
-    fn next(&mut self) -> Result<Option<Document>> {
-        while let Some(entry) = self.entries.next_of(self.file)? {
+impl Documents {
+    fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
+        while let Some(entry) = entries.next_of(self.file)? {
             self.record += 1;
             if let InputRecord::Document(_, document) = entry {
                 return Ok(Some(Document {
@@ -434,78 +430,88 @@ impl Documents<'_, '_> {
     }
 }
 
-impl<'p> Removal<'p> {
-    fn documents<'e>(
-        &self,
-        entries: &'e mut InputRecords<'p>,
-        file: u32,
-        input: &InputFile,
-    ) -> Result<Documents<'e, 'p>> {
-        Ok(Documents {
+impl<'p> Edit for Removal<'p> {
+    type Records = InputRecords<'p>;
+    type File<'f>
+        = FileRemoval<'f, 'p>
+    where
+        Self: 'f;
+
+    fn open(&self, file: u32) -> InputRecords<'p> {
+        InputRecords::of_file(self.workspace, file)
+    }
+
+    fn changes(&self, file: u32, entries: &mut InputRecords<'p>) -> Result<bool> {
+        let needs = self.removable.of(file);
+        if needs.is_removable() || needs.wordless && self.config.empty == Empty::Drop {
+            return Ok(true);
+        }
+        let mut summary = RemovalSummary::default();
+        while let Some(entry) = entries.next_of(file)? {
+            summary.documents += u64::from(matches!(entry, InputRecord::Document(..)));
+        }
+        self.count(&summary);
+        Ok(false)
+    }
+
+    fn file<'f>(
+        &'f self,
+        target: Target<'f>,
+        entries: &'f mut InputRecords<'p>,
+        _: &Shared,
+    ) -> Result<FileRemoval<'f, 'p>> {
+        let Target { number, input, .. } = target;
+        let rows = target.is_parquet.then(|| Rows::new(self, target));
+        Ok(FileRemoval {
+            removal: self,
             entries,
+            documents: self.documents(number, input)?,
+            current: Document::default(),
+            rows: rows.transpose()?,
+            cutter: Cutter {
+                collection: self.collection,
+                config: self.config,
+                input,
+                parser: Parser::new(&self.collection.shingle.parse),
+                text: String::new(),
+                side: self.side(number, input)?,
+                summary: RemovalSummary::default(),
+            },
+        })
+    }
+
+    fn memory(&self, file: u32, is_parquet: bool) -> u64 {
+        let read = &self.collection.read;
+        if !is_parquet {
+            return self.removable.of(file).largest.saturating_mul(RECORD_BYTES);
+        }
+        let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
+        read.max_document.0.saturating_mul(3) / 2 + paths.count() as u64 * Later::BYTES
+    }
+
+    fn edits_again(&self) -> bool {
+        true
+    }
+}
+
+impl<'p> Removal<'p> {
+    fn documents(&self, file: u32, input: &InputFile) -> Result<Documents> {
+        Ok(Documents {
             file,
             record: 0,
             ranges: self.removable.reader(file, input)?,
         })
     }
 
+    /// Adds the counts of a file.
+    fn count(&self, part: &RemovalSummary) {
+        let summary = self.summary.lock();
+        summary.unwrap_or_else(PoisonError::into_inner).add(part);
+    }
+
     /// Whether a document is left out.
     fn is_dropped(&self, document: &Document) -> bool {
         self.config.empty == Empty::Drop && (document.words == 0 || document.is_emptied())
-    }
-
-    fn write_file(
-        &self,
-        file: u32,
-        input: &InputFile,
-        (entries, memory): (&mut InputRecords<'p>, &Shared),
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        // An input that could not be opened is a reject without bytes.
-        if input.problem.is_some() {
-            return Ok(RemovalSummary::default());
-        }
-        input.check_path()?;
-        let needs = self.removable.of(file);
-        let drops = needs.wordless && self.config.empty == Empty::Drop;
-        let summary = if !needs.is_removable() && !drops {
-            let _memory = memory.take(write::COPY_BYTES);
-            self.copy_whole(file, input, entries, context)?
-        } else if source::is_parquet(&input.path)? {
-            let read = &self.collection.read;
-            let rows = read.max_document.0.saturating_mul(3) / 2;
-            let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
-            let later = paths.count() as u64 * Later::BYTES;
-            let _memory = memory.take(write::COPY_BYTES + write::ROWS_BYTES + rows + later);
-            self.write_rows(file, input, entries, context)?
-        } else {
-            let record = needs.largest.saturating_mul(RECORD_BYTES);
-            self.write_records(file, input, entries, (memory, record), context)?
-        };
-        input.check_path()?;
-        Ok(summary)
-    }
-
-    fn copy_whole(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let mut summary = RemovalSummary {
-            whole_files: 1,
-            ..RemovalSummary::default()
-        };
-        while let Some(entry) = entries.next_of(file)? {
-            summary.documents += u64::from(matches!(entry, InputRecord::Document(..)));
-        }
-        if !self.kept.has(&input.docno)? {
-            let mut out = self.kept.create(&input.docno, file)?;
-            source::copy_whole(&input.path, &mut out, context)?;
-            out.finish()?;
-        }
-        Ok(summary)
     }
 
     /// Where the removed text of a file goes.
@@ -522,250 +528,152 @@ impl<'p> Removal<'p> {
             out: None,
         })
     }
+}
 
-    fn cutter<'i>(&self, file: u32, input: &'i InputFile) -> Result<Cutter<'p, 'i>> {
-        Ok(Cutter {
-            collection: self.collection,
-            config: self.config,
-            input,
-            parser: Parser::new(&self.collection.shingle.parse),
-            text: String::new(),
-            side: self.side(file, input)?,
-            summary: RemovalSummary::default(),
-        })
-    }
+/// The edit of a file.
+struct FileRemoval<'f, 'p> {
+    removal: &'f Removal<'p>,
+    entries: &'f mut InputRecords<'p>,
+    documents: Documents,
+    /// The last document.
+    current: Document,
+    /// Of a Parquet file.
+    rows: Option<Rows<'p>>,
+    cutter: Cutter<'f>,
+}
 
-    /// Writes a file of JSON, or one that is a plain text.
-    fn write_records(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        (memory, record): (&Shared, u64),
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let read = &self.collection.read;
-        let is_json = RecordReader::open(input, file, read, context.stop).container()
-            == Some(Container::Json);
-        let mut source = Source::open(&input.path)?;
-        let codec = source.decompressed.codec();
-        let decoder = source.decompressed.memory();
-        let _memory = memory.take(write::memory_of(codec, 1) + decoder + record);
-        // A file that is in its place is made again, without being written, for the counts.
-        let is_there = self.kept.has(&input.docno)?;
-        let out = match is_there {
-            true => Target::Nothing,
-            false => Target::File(Box::new(self.kept.create(&input.docno, file)?)),
+impl FileEdit for FileRemoval<'_, '_> {
+    fn next(&mut self) -> Result<Option<Span>> {
+        self.removal.context.stop.check(STAGE)?;
+        let Some(document) = self.documents.next(self.entries)? else {
+            return Ok(None);
         };
-        let path = self.kept.path(&input.docno);
-        let codec = if is_there { Codec::None } else { codec };
-        let kept = Encoder::like(&source.decompressed, out, codec);
-        let mut kept = kept.map_err(Error::io("write", &path))?;
-        let mut documents = self.documents(entries, file, input)?;
-        let cutter = RefCell::new(self.cutter(file, input)?);
-        let current = RefCell::new(Document::default());
-        let spans = std::iter::from_fn(|| {
-            let document = match documents.next() {
-                Ok(document) => document?,
-                Err(error) => return Some(Err(error)),
-            };
-            if let Err(error) = context.stop.check(STAGE) {
-                return Some(Err(error));
-            }
-            let dropped = self.is_dropped(&document);
-            cutter.borrow_mut().count(&document, dropped);
-            let span = Span {
-                offset: document.offset,
-                length: document.length,
-                kept: !dropped,
-                member: None,
-                revisit: None,
-                rewritten: !document.ranges.bytes.is_empty(),
-            };
-            *current.borrow_mut() = document;
-            Some(Ok(span))
-        });
-        let mut rewrite = |_: &Span, bytes: Vec<u8>| {
-            let document = current.borrow();
-            cutter.borrow_mut().record(&document, bytes, is_json)
-        };
-        let removed = (Removed::Nowhere, None);
-        let copied = copy_rewriting(&mut source, spans, &mut kept, removed, &mut rewrite);
-        let lone = copied.map_err(|failed| match failed {
-            Failed::Reading(error) => Error::io("read", &input.path)(error),
-            Failed::Keeping(error) | Failed::Removing(error) => Error::io("write", &path)(error),
-            Failed::Place(offset) | Failed::NotAnObject(offset) => Error::InputChanged {
-                path: input.path.clone(),
-                expected: format!("a record at byte {offset} of its content"),
-                found: "the end of the file, or other records".into(),
+        let kept = !self.removal.is_dropped(&document);
+        self.cutter.count(&document, !kept);
+        let span = Span {
+            offset: document.offset,
+            length: document.length,
+            action: match document.ranges.bytes.is_empty() {
+                false => Action::Change { kept },
+                true if kept => Action::Keep,
+                true => Action::Remove,
             },
-            Failed::Span(error) => error,
-        })?;
-        input.check_path()?;
-        if let Some(damage) = &source.damage {
-            let line = format!(
-                "{}: the damaged part cannot be copied ({damage})",
-                input.path.display()
-            );
-            context.progress.note(&line);
-        }
-        let summary = cutter.into_inner().finish()?;
-        let out = kept.finish().map_err(Error::io("write", &path))?;
-        if let Target::File(out) = out {
-            // A file that is one document, which is left out, has no kept file.
-            if lone { out.discard() } else { out.finish() }?;
-        }
-        Ok(summary)
-    }
-
-    /// Writes a Parquet file.
-    fn write_rows(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let read = &self.collection.read;
-        let mut rows = Rows {
-            removal: self,
-            documents: self.documents(entries, file, input)?,
-            reader: RecordReader::open(input, file, read, context.stop),
-            batch: Batch::default(),
-            cutter: self.cutter(file, input)?,
-            columns: Vec::new(),
-            context,
         };
-        if !self.kept.has(&input.docno)? {
-            let opened: Arc<dyn ReadAt> =
-                Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
-            let mut out = self.kept.create(&input.docno, file)?;
-            let to = out.path().to_path_buf();
-            let source = parquet::Source {
-                file: opened.clone(),
-                path: &input.path,
-                to: &to,
-            };
-            let damaged = |what: String| Error::InputChanged {
-                path: input.path.clone(),
-                expected: "had columns of text".into(),
-                found: what,
-            };
-            let footer = footer(&*opened, None).map_err(|error| damaged(error.to_string()))?;
-            let columns = text_columns(footer.file_metadata().schema_descr(), read);
-            let columns = columns.map_err(damaged)?;
-            let scratch = self.workspace.scratch(context)?;
-            let first = columns.iter().min();
-            let later = columns.iter().map(|column| match Some(column) == first {
-                true => Ok(None),
-                false => Later::create(scratch.path()).map(Some),
-            });
-            rows.columns = later.collect::<Result<_>>()?;
-            let mut entries = InputRecords::of_file(self.workspace, file);
-            let fates = RefCell::new(Fates {
-                removal: self,
-                documents: self.documents(&mut entries, file, input)?,
-                current: None,
-                failed: None,
-            });
-            let keep = |row| fates.borrow_mut().of(row).0;
-            let mut check = || {
-                let failed = fates.borrow_mut().failed.take();
-                failed.map_or_else(|| context.stop.check(STAGE), Err)
-            };
-            let mut texts = Texts {
-                columns: &columns,
-                changes: &mut |row| fates.borrow_mut().of(row).1,
-                text: &mut |column, row, value| rows.text(column, row, value),
-            };
-            parquet::copy_with_texts(&source, &mut out, keep, &mut texts, &mut check)?;
-            check()?;
-            input.check_path()?;
-            rows.until(u64::MAX)?;
-            let summary = rows.cutter.finish()?;
-            out.finish()?;
-            return Ok(summary);
-        }
-        rows.until(u64::MAX)?;
-        rows.cutter.finish()
+        self.current = document;
+        Ok(Some(span))
     }
-}
 
-/// Which rows of a Parquet file stay, and which change.
-struct Fates<'e, 'p> {
-    removal: &'e Removal<'p>,
-    documents: Documents<'e, 'p>,
-    /// The last document: its row, whether it stays, and whether it changes.
-    current: Option<(u64, bool, bool)>,
-    failed: Option<Error>,
-}
-
-impl Fates<'_, '_> {
-    /// Whether a row stays, and whether it changes; it is called with rising rows.
-    fn of(&mut self, row: u64) -> (bool, bool) {
-        while self.current.is_none_or(|(at, ..)| at < row) {
-            match self.documents.next() {
-                Ok(Some(document)) => {
-                    let changes = !document.ranges.bytes.is_empty();
-                    let stays = !self.removal.is_dropped(&document);
-                    self.current = Some((document.offset, stays, changes));
-                }
-                Ok(None) => return (true, false),
-                Err(error) => {
-                    self.failed = Some(error);
-                    return (true, false);
-                }
-            }
-        }
-        match self.current {
-            Some((at, stays, changes)) if at == row => (stays, changes),
-            _ => (true, false),
-        }
+    fn record(&mut self, bytes: Vec<u8>, is_json: bool) -> Result<Vec<u8>> {
+        self.cutter.record(&self.current, bytes, is_json)
     }
-}
 
-/// The new texts of the rows of a Parquet file.
-struct Rows<'e, 'p, 'i, 'c> {
-    removal: &'e Removal<'p>,
-    documents: Documents<'e, 'p>,
-    reader: RecordReader,
-    batch: Batch,
-    cutter: Cutter<'p, 'i>,
-    /// For each column of the text, what it loses of the rows of the current row group; `None` for
-    /// the column that is written first, of which nothing is kept. Empty if nothing is written.
-    columns: Vec<Option<Later>>,
-    context: &'c Context<'c>,
-}
+    fn columns(&self) -> &[usize] {
+        self.rows.as_ref().map_or(&[], |rows| &rows.columns)
+    }
 
-impl Rows<'_, '_, '_, '_> {
-    /// The new value of a column of the text; for each column it is called with rising rows that
-    /// change.
-    fn text(&mut self, column: usize, row: u64, value: &[u8]) -> Result<Vec<u8>> {
-        let cuts = match self.columns.get_mut(column) {
-            Some(Some(later)) => later.take(value)?,
-            _ => self
-                .until(row)?
-                .filter(|(checksum, _)| *checksum == xxh3_128(value))
-                .map(|(_, cuts)| cuts),
-        };
-        match cuts {
-            Some(cuts) => Ok(without(value, &cuts)),
+    fn value(&mut self, column: usize, row: u64, old: &[u8]) -> Result<Vec<u8>> {
+        let rows = self.rows.as_mut();
+        let cuts = rows.map(|rows| rows.cuts((column, row, old), &mut self.cutter));
+        match cuts.transpose()?.flatten() {
+            Some(cuts) => Ok(without(old, &cuts)),
             None => Err(self.cutter.changed(&format!("the text of row {row}"))),
         }
     }
 
+    fn finish(&mut self) -> Result<()> {
+        while self.next()?.is_some() {}
+        if let Some(rows) = &mut self.rows {
+            rows.until(u64::MAX, &mut self.cutter)?;
+        }
+        if let Some(out) = self.cutter.side.out.take() {
+            out.finish()?;
+        }
+        self.removal.count(&self.cutter.summary);
+        Ok(())
+    }
+}
+
+/// Reads the texts of a Parquet file, which change column by column.
+struct Rows<'p> {
+    entries: InputRecords<'p>,
+    documents: Documents,
+    reader: RecordReader,
+    batch: Batch,
+    /// The columns of the text, among the leaf columns; none if nothing is written.
+    columns: Vec<usize>,
+    /// For each of them, what it loses of the rows of the current row group; `None` for the column
+    /// that is written first, of which nothing is kept.
+    later: Vec<Option<Later>>,
+    /// The place of these files.
+    _scratch: Option<Scratch>,
+    context: &'p Context<'p>,
+}
+
+impl<'p> Rows<'p> {
+    fn new(removal: &Removal<'p>, target: Target<'_>) -> Result<Rows<'p>> {
+        let Target { number, input, .. } = target;
+        let read = &removal.collection.read;
+        let mut rows = Rows {
+            entries: removal.open(number),
+            documents: removal.documents(number, input)?,
+            reader: RecordReader::open(input, number, read, removal.context.stop),
+            batch: Batch::default(),
+            columns: Vec::new(),
+            later: Vec::new(),
+            _scratch: None,
+            context: removal.context,
+        };
+        if target.is_there {
+            return Ok(rows);
+        }
+        let damaged = |what: String| Error::InputChanged {
+            path: input.path.clone(),
+            expected: "had columns of text".into(),
+            found: what,
+        };
+        let opened = SharedFile::new(disk::open_regular(&input.path)?);
+        let footer = footer(&opened, None).map_err(|error| damaged(error.to_string()))?;
+        let columns = text_columns(footer.file_metadata().schema_descr(), read);
+        rows.columns = columns.map_err(damaged)?;
+        let scratch = removal.workspace.scratch(removal.context)?;
+        let first = rows.columns.iter().min();
+        let later = rows
+            .columns
+            .iter()
+            .map(|column| match Some(column) == first {
+                true => Ok(None),
+                false => Later::create(scratch.path()).map(Some),
+            });
+        rows.later = later.collect::<Result<_>>()?;
+        rows._scratch = Some(scratch);
+        Ok(rows)
+    }
+
+    /// The cuts of a value of a column; `None` if it is not the value that was read. For each
+    /// column it is called with rising rows that change.
+    fn cuts(
+        &mut self,
+        (column, row, value): (usize, u64, &[u8]),
+        cutter: &mut Cutter<'_>,
+    ) -> Result<Option<Vec<Cut>>> {
+        if let Some(Some(later)) = self.later.get_mut(column) {
+            return later.take(value);
+        }
+        let first = self.until(row, cutter)?;
+        let first = first.filter(|(checksum, _)| *checksum == xxh3_128(value));
+        Ok(first.map(|(_, cuts)| cuts))
+    }
+
     /// Cuts the documents up to a row. Returns the cuts of this row in the column that is written
     /// first, with a checksum of the value; those of the other columns are kept.
-    fn until(&mut self, row: u64) -> Result<Option<(u128, Vec<Cut>)>> {
-        while let Some(document) = self.documents.next()? {
+    fn until(&mut self, row: u64, cutter: &mut Cutter<'_>) -> Result<Option<(u128, Vec<Cut>)>> {
+        while let Some(document) = self.documents.next(&mut self.entries)? {
             self.context.stop.check(STAGE)?;
-            let dropped = self.removal.is_dropped(&document);
-            self.cutter.count(&document, dropped);
             if document.ranges.bytes.is_empty() {
                 continue;
             }
             let is_last = document.offset == row;
-            let first = self.cut(&document, is_last)?;
+            let first = self.cut(&document, is_last, cutter)?;
             if is_last {
                 return Ok(Some(first));
             }
@@ -775,17 +683,21 @@ impl Rows<'_, '_, '_, '_> {
 
     /// Cuts a document. If it is `written`, the cuts of the columns that are written later are
     /// kept.
-    fn cut(&mut self, document: &Document, written: bool) -> Result<(u128, Vec<Cut>)> {
-        let changed = |cutter: &Cutter<'_, '_>| cutter.changed(&document.docno);
+    fn cut(
+        &mut self,
+        document: &Document,
+        written: bool,
+        cutter: &mut Cutter<'_>,
+    ) -> Result<(u128, Vec<Cut>)> {
         loop {
             self.context.stop.check(STAGE)?;
             self.batch.clear();
             let more = self.reader.next_into(&mut self.batch);
             if let Some(error) = self.reader.failure() {
-                return Err(error).map_err(Error::io("read", &self.cutter.input.path));
+                return Err(error).map_err(Error::io("read", &cutter.input.path));
             }
             if !more {
-                return Err(changed(&self.cutter));
+                return Err(cutter.changed(&document.docno));
             }
             let found = self.batch.records.first();
             if found.is_some_and(|record| record.source.offset >= document.offset) {
@@ -793,13 +705,13 @@ impl Rows<'_, '_, '_, '_> {
             }
         }
         let Some(record) = self.batch.records.first() else {
-            return Err(changed(&self.cutter));
+            return Err(cutter.changed(&document.docno));
         };
         let bytes = self.batch.bytes.get(record.bytes.clone());
         let bytes = bytes.unwrap_or_default();
-        let raw = match interpret(record, bytes, &self.cutter.collection.read) {
+        let raw = match interpret(record, bytes, &cutter.collection.read) {
             Interpreted::Document(raw) if record.source.offset == document.offset => raw,
-            _ => return Err(changed(&self.cutter)),
+            _ => return Err(cutter.changed(&document.docno)),
         };
         let parts = match &record.kind {
             RecordKind::Row(fields) if !fields.parts.is_empty() => &fields.parts[..],
@@ -808,7 +720,7 @@ impl Rows<'_, '_, '_, '_> {
         let value = |part: &Range<usize>| bytes.get(part.clone()).unwrap_or_default();
         let texts = parts.iter().flatten().map(value);
         let texts: Vec<_> = texts.map(String::from_utf8_lossy).collect();
-        let mut cuts = self.cutter.cut(document, &raw, &texts)?.into_iter();
+        let mut cuts = cutter.cut(document, &raw, &texts)?.into_iter();
         let mut first = (0, Vec::new());
         for (column, part) in parts.iter().enumerate() {
             // A null value has no cuts.
@@ -816,7 +728,7 @@ impl Rows<'_, '_, '_, '_> {
                 Some(part) => (value(part), cuts.next().unwrap_or_default()),
                 None => Default::default(),
             };
-            match self.columns.get_mut(column) {
+            match self.later.get_mut(column) {
                 Some(Some(later)) if written => later.put(value, &cuts)?,
                 Some(Some(_)) => {}
                 _ => first = (xxh3_128(value), cuts),
@@ -825,30 +737,10 @@ impl Rows<'_, '_, '_, '_> {
         // The value of the column is in memory next.
         if bytes.len() > ROW_BYTES {
             self.batch = Batch::default();
-            self.cutter.text = String::new();
-            self.cutter.parser.shrink();
+            cutter.text = String::new();
+            cutter.parser.shrink();
         }
         Ok(first)
-    }
-}
-
-/// Where a copy goes.
-enum Target {
-    /// Nowhere.
-    Nothing,
-    File(Box<OutputFile>),
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::Nothing => Ok(bytes.len()),
-            Target::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -879,18 +771,18 @@ impl Side<'_> {
 }
 
 /// Cuts the texts of a file.
-struct Cutter<'p, 'i> {
-    collection: &'p CollectionConfig,
-    config: &'p RemovalConfig,
-    input: &'i InputFile,
+struct Cutter<'f> {
+    collection: &'f CollectionConfig,
+    config: &'f RemovalConfig,
+    input: &'f InputFile,
     parser: Parser,
     /// The text of a document, as read.
     text: String,
-    side: Side<'p>,
+    side: Side<'f>,
     summary: RemovalSummary,
 }
 
-impl Cutter<'_, '_> {
+impl Cutter<'_> {
     fn count(&mut self, document: &Document, dropped: bool) {
         self.summary.documents += 1;
         self.summary.emptied += u64::from(document.is_emptied());
@@ -903,13 +795,6 @@ impl Cutter<'_, '_> {
             expected: format!("had {what} as it was read"),
             found: "another text".into(),
         }
-    }
-
-    fn finish(self) -> Result<RemovalSummary> {
-        if let Some(out) = self.side.out {
-            out.finish()?;
-        }
-        Ok(self.summary)
     }
 
     /// What becomes of a record.

@@ -1,7 +1,52 @@
 //! Puts a member into a JSON object, or gives a member that it has another value.
 
-/// The name of the member.
-pub(crate) const MEMBER: &str = "lookalike";
+use serde::Serialize;
+
+/// The name of the member, and of the column of a Parquet file.
+pub(super) const MEMBER: &str = "lookalike";
+
+/// What an annotation says about a document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Annotation {
+    /// The cluster.
+    pub cluster: Option<u32>,
+    /// Documents in the cluster.
+    pub cluster_size: u32,
+    /// The document of the cluster that is kept, if another one is removed for it.
+    pub survivor: Option<Survivor>,
+    /// The name of the score.
+    pub measure: &'static str,
+    /// The score of the document and its survivor, as text; empty without a survivor.
+    pub score: String,
+    /// Whether deduplication keeps the document.
+    pub kept: bool,
+}
+
+/// A survivor by its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Survivor {
+    pub file: String,
+    pub record: u32,
+    pub docno: String,
+}
+
+impl Annotation {
+    /// The value of the JSON member.
+    pub fn json(&self) -> String {
+        let null = || "null".to_string();
+        let cluster = self.cluster.map_or_else(null, |number| number.to_string());
+        let survivor = serde_json::to_string(&self.survivor).unwrap_or_else(|_| null());
+        let score = match self.score.is_empty() {
+            true => "null",
+            false => &self.score,
+        };
+        format!(
+            "{{\"cluster\":{cluster},\"cluster_size\":{},\"survivor\":{survivor},\"{}\":{score},\
+             \"kept\":{}}}",
+            self.cluster_size, self.measure, self.kept
+        )
+    }
+}
 
 /// Gives the top-level member `lookalike` of an object a value. All other bytes stay.
 ///
