@@ -55,6 +55,7 @@ pub(crate) mod values;
 mod warc;
 mod write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -69,8 +70,8 @@ use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
 use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::output::{self, OutputDirectory};
-use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, files};
+use crate::text::rewrite::output::{self, Names, Outputs};
+use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files};
 use crate::{Error, Result};
 
 pub use crate::text::rewrite::output::PRIVATE;
@@ -357,14 +358,6 @@ fn check(
     Ok(())
 }
 
-pub(crate) fn standard_input() -> Error {
-    Error::BadParameter {
-        name: "INPUT",
-        given: "-".into(),
-        limit: "standard input cannot be read again; store it in a file first".into(),
-    }
-}
-
 /// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
 /// outputs that a second call would take for inputs.
 ///
@@ -373,38 +366,18 @@ pub(crate) fn standard_input() -> Error {
 pub fn check_before(
     inputs: &[PathBuf],
     work: &Path,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     (config, read): (&DedupConfig, &ReadConfig),
     context: &Context<'_>,
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(standard_input());
+        return Err(again::standard_input());
     }
-    check_memory(&[], removed.is_some(), (config, read), context)?;
+    check_memory(&[], outputs.1.is_some(), (config, read), context)?;
     if let Some(list) = &config.remove {
         listed::check(list)?;
     }
-    check_outputs(inputs, work, (kept, removed))
-}
-
-/// Refuses output directories that overlap with each other, the work directory or an input, or that
-/// hold other files.
-pub(crate) fn check_outputs(
-    inputs: &[PathBuf],
-    work: &Path,
-    (kept, removed): (&Path, Option<&Path>),
-) -> Result<()> {
-    let mut taken = vec![("the work directory", work)];
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        let Some(output) = output else { continue };
-        output::check_place(parameter, output, &taken)?;
-        taken.push(("the kept files", output));
-        for input in inputs {
-            output::check_outside(parameter, output, input)?;
-        }
-        OutputDirectory::look(output, parameter)?;
-    }
-    Ok(())
+    output::check_outputs(inputs, work, outputs)
 }
 
 /// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
@@ -524,9 +497,7 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
             inputs.push(InputFile::of_entry(entry, Path::new(&entry.path), None));
             continue;
         }
-        if entry.path == "-" {
-            return Err(standard_input());
-        }
+        let input = again::listed(entry)?;
         check_name(&entry.name, &entry.path)?;
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
@@ -540,17 +511,13 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
                 ),
             });
         }
-        // The file may have moved with its directory, or the working directory may be another.
-        let path = entry.places().find(|path| output::is_regular(path));
-        if path.is_none() && entry.identity.is_some() && entry.path.contains('\u{fffd}') {
+        if entry.identity.is_some()
+            && entry.path.contains('\u{fffd}')
+            && !output::is_regular(&input.path)
+        {
             return Err(not_utf8(&entry.path));
         }
-        let problem = match path.is_some() || entry.identity.is_some() {
-            true => None,
-            false => Some((crate::text::read::Reason::Unreadable, String::new())),
-        };
-        let path = path.unwrap_or(Path::new(&entry.path));
-        inputs.push(InputFile::of_entry(entry, path, problem));
+        inputs.push(input);
     }
     Ok(inputs)
 }
@@ -579,23 +546,23 @@ pub(crate) fn each_file<'w>(
 pub fn run(
     workspace: &Workspace,
     config: &DedupConfig,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
-    let pairs = needs_pairs(config, removed.is_some());
+    let pairs = needs_pairs(config, outputs.1.is_some());
     let criterion = choose::criterion(workspace, pairs)?;
     let inputs = inputs_of(workspace)?;
     let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
     let own = own.unwrap_or_default();
-    check(workspace, config, own, removed)?;
-    check_places(workspace, own, (kept, removed))?;
+    check(workspace, config, own, outputs.1)?;
+    output::check_places(workspace.directory(), own, outputs)?;
     let read = &collection::config(&workspace.manifest).read;
     formats::check(config, own, read, context)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let beside = revisit::Revisits::bytes(config.revisit, documents)
         + inputs.len() as u64 * 2 * FINISHED_BYTES;
-    let threads = |there| least_of_threads(own, removed.is_some(), (config, read), there);
+    let threads = |there| least_of_threads(own, outputs.1.is_some(), (config, read), there);
     let decided = Decided::make(
         workspace,
         &inputs,
@@ -637,18 +604,9 @@ pub fn run(
     };
     let meter = Meter::start();
 
-    // Neither directory is begun if the other one is refused.
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        output
-            .map(|output| OutputDirectory::look(output, parameter))
-            .transpose()?;
-    }
-    let digest = digest(workspace, (config, removed.is_some()), list)?;
-    let made_from = (workspace, config, removed.is_some());
-    let kept = OutputDirectory::open(kept, "output", &digest)?;
-    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
-    let removed = removed.transpose()?;
-    let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
+    let digest = digest(workspace, (config, outputs.1.is_some()), list)?;
+    let made_from = (workspace, config, outputs.1.is_some());
+    let outputs = Outputs::open(outputs, &digest)?;
     let lists = [
         REMOVED_FILE,
         REMOVED_TABLE,
@@ -656,17 +614,14 @@ pub fn run(
         REMOVED_LIST,
         KEPT_TABLE,
     ];
-    let names = own
-        .iter()
-        .map(|input| (&input.docno[..], Some(&*input.path)));
-    let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
-    for output in outputs() {
-        output.check_files(&names, context.budget.threads, context)?;
-    }
-    outputs().try_for_each(OutputDirectory::begin)?;
-    let lists = (config.form == Form::Lists).then_some(&kept);
+    let names = own.iter();
+    let names = names.map(|input| (Cow::Borrowed(&*input.docno), Some(&*input.path)));
+    let names: Names<'_> = names.chain(lists.map(|name| (name.into(), None))).collect();
+    outputs.begin((names.clone(), names), context)?;
+    let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
+    let lists = (config.form == Form::Lists).then_some(kept);
     let how = (config.results, config.rejects);
-    let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
+    let mut summary = knowledge.write(removed, lists, how, context)?;
     summary.files = own.len() as u64;
     summary.skipped = collection::own_segments(&workspace.manifest)
         .iter()
@@ -688,8 +643,8 @@ pub fn run(
             inputs: &inputs,
             first: collection::against(&workspace.manifest).files,
             read,
-            kept: &kept,
-            removed: removed.as_ref(),
+            kept,
+            removed,
             annotated: writing.annotated,
             link: config.link,
             memory: spare,
@@ -702,44 +657,8 @@ pub fn run(
     }
     summary.costs = costs;
     DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
-    kept.complete()?;
-    if let Some(removed) = &removed {
-        removed.complete()?;
-    }
+    outputs.complete()?;
     Ok(summary)
-}
-
-/// Refuses output directories that overlap with each other, the work directory or the inputs.
-pub(crate) fn check_places(
-    workspace: &Workspace,
-    inputs: &[InputFile],
-    (kept, removed): (&Path, Option<&Path>),
-) -> Result<()> {
-    let work = ("the work directory", workspace.directory());
-    output::check_place("output", kept, &[work])?;
-    if let Some(removed) = removed {
-        output::check_place("removed", removed, &[work, ("the kept files", kept)])?;
-    }
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        let Some(output) = output else { continue };
-        let here = crate::store::disk::canonical(output).ok();
-        let inside = |input: &&InputFile| {
-            let real = crate::store::disk::canonical(&input.path).ok();
-            real.zip(here.as_ref())
-                .is_some_and(|(file, here)| file.starts_with(here))
-        };
-        if let Some(input) = inputs.iter().find(inside) {
-            return Err(Error::BadParameter {
-                name: parameter,
-                given: output.display().to_string(),
-                limit: format!(
-                    "it contains the input {}; give a new directory",
-                    input.path.display()
-                ),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and

@@ -33,10 +33,11 @@
 
 mod later;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
@@ -53,13 +54,13 @@ use crate::tasks::dedup::{self, Empty};
 use crate::text::parse::Parser;
 use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
-use crate::text::read::parquet::pages::ReadAt;
 use crate::text::read::{
-    Batch, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
-    ReadConfig, RecordKind, RecordReader, document_of, interpret, is_markup_by_name,
+    Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig,
+    RecordKind, document_of, interpret, is_markup_by_name,
 };
+use crate::text::rewrite::again::{Again, standard_input};
 use crate::text::rewrite::files::Shared;
-use crate::text::rewrite::output::{OutputDirectory, OutputFile};
+use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
 use crate::text::rewrite::{self, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use crate::{Error, Result};
 
@@ -156,9 +157,9 @@ pub fn check_before_removal(
     outputs: (&Path, Option<&Path>),
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(dedup::standard_input());
+        return Err(standard_input());
     }
-    dedup::check_outputs(inputs, work, outputs)
+    output::check_outputs(inputs, work, outputs)
 }
 
 /// Refuses inputs from whose formats no text can be removed.
@@ -182,14 +183,10 @@ pub fn check_removal_inputs(
     }
     for input in inputs {
         context.stop.check(STAGE)?;
-        let mut reader = RecordReader::open(input, 0, read, context.stop);
-        let container = reader.container();
-        if let Some(error) = reader.failure() {
-            return Err(error).map_err(Error::io("read", &input.path));
-        }
-        match container {
+        let mut records = Again::open(input, 0, read, context.stop);
+        match records.container()? {
             None => {}
-            Some(Container::Json) => check_first(&mut reader, input, read)?,
+            Some(Container::Json) => check_first(&mut records, input, read)?,
             Some(Container::Plain) if is_markup_by_name(&input.docno, read) => {
                 return refuse(&input.path, format!("it is markup; {MARKUP}, or {ADVICE}"));
             }
@@ -201,11 +198,10 @@ pub fn check_removal_inputs(
                 );
             }
             Some(Container::Parquet) => {
-                let file: Arc<dyn ReadAt> =
-                    Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
-                parquet::refuse_encrypted(&*file, &input.path)?;
+                let file = SharedFile::new(disk::open_regular(&input.path)?);
+                parquet::refuse_encrypted(&file, &input.path)?;
                 // A damaged file has no documents.
-                if let Ok(footer) = footer(&*file, None)
+                if let Ok(footer) = footer(&file, None)
                     && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)
                 {
                     let limit = format!(
@@ -214,7 +210,7 @@ pub fn check_removal_inputs(
                     );
                     return refuse(&input.path, limit);
                 }
-                check_first(&mut reader, input, read)?;
+                check_first(&mut records, input, read)?;
             }
             Some(other) => {
                 let limit = format!(
@@ -231,17 +227,12 @@ pub fn check_removal_inputs(
 
 /// Refuses an input whose first document is markup: most others then are, too, and would be refused
 /// only after the search.
-fn check_first(reader: &mut RecordReader, input: &InputFile, read: &ReadConfig) -> Result<()> {
-    let mut batch = Batch::default();
+fn check_first(records: &mut Again<'_>, input: &InputFile, read: &ReadConfig) -> Result<()> {
     for _ in 0..FIRST_RECORDS {
-        batch.clear();
-        if !reader.next_into(&mut batch) {
-            break;
-        }
-        let Some(record) = batch.records.first() else {
+        records.advance()?;
+        let Some((record, bytes)) = records.record() else {
             break;
         };
-        let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
         if let Interpreted::Document(raw) = interpret(record, bytes, read) {
             if raw.content == ContentKind::Markup {
                 let limit = format!("its document {} is markup; {MARKUP}", raw.docno);
@@ -271,16 +262,10 @@ pub fn check_removal(
     context: &Context<'_>,
 ) -> Result<Vec<InputFile>> {
     let inputs = dedup::inputs_of(workspace)?;
-    dedup::check_places(workspace, &inputs, outputs)?;
+    output::check_places(workspace.directory(), &inputs, outputs)?;
     let collection = collection::config(&workspace.manifest);
     check_removal_inputs(&inputs, &collection.read, context)?;
-    // Neither directory is begun if the other one is refused.
-    let (kept, removed) = outputs;
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        output
-            .map(|output| OutputDirectory::look(output, parameter))
-            .transpose()?;
-    }
+    Outputs::look(outputs)?;
     Ok(inputs)
 }
 
@@ -293,11 +278,11 @@ pub fn remove(
     workspace: &Workspace,
     sought: &impl Serialize,
     config: &RemovalConfig,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<RemovalSummary> {
     let meter = Meter::start();
-    let inputs = check_removal(workspace, (kept, removed), context)?;
+    let inputs = check_removal(workspace, outputs, context)?;
     let collection = collection::config(&workspace.manifest);
     collection.shingle.parse.check_rule(workspace.directory())?;
     let removable = Removable::open(workspace, &inputs, context)?;
@@ -312,25 +297,20 @@ pub fn remove(
         .require(least, || "writing the inputs again".into())?;
     let spare = context.budget.memory.0 - rewrite::FIXED_BYTES - tables;
 
-    let digest = digest(workspace, sought, config, removed.is_some())?;
-    let kept = OutputDirectory::open(kept, "output", &digest)?;
-    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
-    let removed = removed.transpose()?;
-    let names: Vec<_> = inputs.iter().map(|input| &*input.docno).collect();
-    let files_of = |ending| names.iter().map(move |name| format!("{name}{ending}"));
-    for (output, ending) in [(Some(&kept), ""), (removed.as_ref(), REMOVED_ENDING)] {
-        let Some(output) = output else { continue };
-        let names: Vec<String> = files_of(ending).collect();
-        let names: Vec<_> = names.iter().map(|name| (&name[..], None)).collect();
-        output.check_files(&names, context.budget.threads, context)?;
-        output.begin()?;
-    }
+    let digest = digest(workspace, sought, config, outputs.1.is_some())?;
+    let outputs = Outputs::open(outputs, &digest)?;
+    let kept = inputs.iter().map(|input| (Cow::from(&*input.docno), None));
+    let sides = inputs
+        .iter()
+        .map(|input| format!("{}{REMOVED_ENDING}", input.docno));
+    let sides = sides.map(|name| (Cow::from(name), None));
+    outputs.begin((kept.collect(), sides.collect()), context)?;
     let removal = Removal {
         workspace,
         collection,
         removable: &removable,
         config,
-        removed: removed.as_ref(),
+        removed: outputs.removed.as_ref(),
         context,
         summary: Mutex::default(),
     };
@@ -338,7 +318,7 @@ pub fn remove(
         inputs: &inputs,
         first: 0,
         read: &collection.read,
-        kept: &kept,
+        kept: &outputs.kept,
         removed: None,
         annotated: false,
         link: false,
@@ -346,10 +326,7 @@ pub fn remove(
         context,
     };
     let whole_files = rewrite::rewrite(&job, &removal)?;
-    kept.complete()?;
-    if let Some(removed) = &removed {
-        removed.complete()?;
-    }
+    outputs.complete()?;
     let summary = removal.summary.into_inner();
     Ok(RemovalSummary {
         files,
@@ -538,7 +515,7 @@ struct FileRemoval<'f, 'p> {
     /// The last document.
     current: Document,
     /// Of a Parquet file.
-    rows: Option<Rows<'p>>,
+    rows: Option<Rows<'f, 'p>>,
     cutter: Cutter<'f>,
 }
 
@@ -594,11 +571,10 @@ impl FileEdit for FileRemoval<'_, '_> {
 }
 
 /// Reads the texts of a Parquet file, which change column by column.
-struct Rows<'p> {
+struct Rows<'f, 'p> {
     entries: InputRecords<'p>,
     documents: Documents,
-    reader: RecordReader,
-    batch: Batch,
+    records: Again<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
     /// For each of them, what it loses of the rows of the current row group; `None` for the column
@@ -606,22 +582,19 @@ struct Rows<'p> {
     later: Vec<Option<Later>>,
     /// The place of these files.
     _scratch: Option<Scratch>,
-    context: &'p Context<'p>,
 }
 
-impl<'p> Rows<'p> {
-    fn new(removal: &Removal<'p>, target: Target<'_>) -> Result<Rows<'p>> {
+impl<'f, 'p> Rows<'f, 'p> {
+    fn new(removal: &'f Removal<'p>, target: Target<'f>) -> Result<Rows<'f, 'p>> {
         let Target { number, input, .. } = target;
         let read = &removal.collection.read;
         let mut rows = Rows {
             entries: removal.open(number),
             documents: removal.documents(number, input)?,
-            reader: RecordReader::open(input, number, read, removal.context.stop),
-            batch: Batch::default(),
+            records: Again::open(input, number, read, removal.context.stop),
             columns: Vec::new(),
             later: Vec::new(),
             _scratch: None,
-            context: removal.context,
         };
         if target.is_there {
             return Ok(rows);
@@ -668,7 +641,6 @@ impl<'p> Rows<'p> {
     /// first, with a checksum of the value; those of the other columns are kept.
     fn until(&mut self, row: u64, cutter: &mut Cutter<'_>) -> Result<Option<(u128, Vec<Cut>)>> {
         while let Some(document) = self.documents.next(&mut self.entries)? {
-            self.context.stop.check(STAGE)?;
             if document.ranges.bytes.is_empty() {
                 continue;
             }
@@ -689,28 +661,12 @@ impl<'p> Rows<'p> {
         written: bool,
         cutter: &mut Cutter<'_>,
     ) -> Result<(u128, Vec<Cut>)> {
-        loop {
-            self.context.stop.check(STAGE)?;
-            self.batch.clear();
-            let more = self.reader.next_into(&mut self.batch);
-            if let Some(error) = self.reader.failure() {
-                return Err(error).map_err(Error::io("read", &cutter.input.path));
-            }
-            if !more {
-                return Err(cutter.changed(&document.docno));
-            }
-            let found = self.batch.records.first();
-            if found.is_some_and(|record| record.source.offset >= document.offset) {
-                break;
-            }
-        }
-        let Some(record) = self.batch.records.first() else {
+        let found = self.records.reach(document.offset)?;
+        let Some((record, bytes)) = self.records.record().filter(|_| found) else {
             return Err(cutter.changed(&document.docno));
         };
-        let bytes = self.batch.bytes.get(record.bytes.clone());
-        let bytes = bytes.unwrap_or_default();
         let raw = match interpret(record, bytes, &cutter.collection.read) {
-            Interpreted::Document(raw) if record.source.offset == document.offset => raw,
+            Interpreted::Document(raw) => raw,
             _ => return Err(cutter.changed(&document.docno)),
         };
         let parts = match &record.kind {
@@ -736,7 +692,7 @@ impl<'p> Rows<'p> {
         }
         // The value of the column is in memory next.
         if bytes.len() > ROW_BYTES {
-            self.batch = Batch::default();
+            self.records.forget();
             cutter.text = String::new();
             cutter.parser.shrink();
         }

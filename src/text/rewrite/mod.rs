@@ -20,6 +20,7 @@
 //! # Errors
 //! `InputChanged` if a record is not where the edit says; `DamagedInput` for Parquet files; `Io`.
 
+pub(crate) mod again;
 pub(crate) mod annotate;
 mod copy;
 mod encode;
@@ -40,8 +41,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
 use crate::text::read::{Codec, Container, Decompressed};
-use crate::text::read::{InputFile, ReadConfig, RecordReader, Reference};
+use crate::text::read::{InputFile, ReadConfig, Reference};
 use crate::{Error, Result};
+use again::Again;
 use annotate::Annotation;
 use copy::{Failed, Layout};
 use encode::Encoder;
@@ -387,13 +389,10 @@ impl<E: Edit> Running<'_, E> {
     fn layout(&self, target: Target<'_>) -> Result<Layout> {
         let Target { number, input, .. } = target;
         let stop = self.job.context.stop;
-        let mut reader = RecordReader::open(input, number, self.job.read, stop);
-        let container = reader.container();
-        if let Some(error) = reader.failure() {
-            return Err(error).map_err(Error::io("read", &input.path));
-        }
+        let mut records = Again::open(input, number, self.job.read, stop);
+        let container = records.container()?;
         let header = match container {
-            Some(Container::Table) => reader.header(),
+            Some(Container::Table) => records.header(),
             _ => 0,
         };
         Ok(Layout { container, header })

@@ -7,6 +7,7 @@
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
 //! overwrite what somebody changed.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::base::threads;
 use crate::store::disk;
 pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
+use crate::text::read::InputFile;
 use crate::{Error, Result};
 
 /// From what a directory is made.
@@ -140,7 +142,7 @@ impl OutputDirectory {
     /// them has changed. The files have these names, and may be links to these inputs.
     pub fn check_files(
         &self,
-        names: &[(&str, Option<&Path>)],
+        names: &Names<'_>,
         threads: usize,
         context: &Context<'_>,
     ) -> Result<()> {
@@ -283,6 +285,61 @@ impl OutputDirectory {
             }
             Err(error) => Err(error).map_err(Error::io("link", &to)),
         }
+    }
+}
+
+/// Where a command writes: the directory of the copies, and perhaps one for what is removed.
+pub(crate) type Places<'p> = (&'p Path, Option<&'p Path>);
+
+/// The directories with the parameters that name them.
+fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
+    let removed = removed.map(|removed| ("removed", removed));
+    [("output", kept)].into_iter().chain(removed)
+}
+
+/// The directories of a command.
+pub(crate) struct Outputs {
+    pub kept: OutputDirectory,
+    pub removed: Option<OutputDirectory>,
+}
+
+/// Names of files, and the inputs to which they may be links.
+pub(crate) type Names<'n> = Vec<(Cow<'n, str>, Option<&'n Path>)>;
+
+impl Outputs {
+    /// Looks at both directories ([`OutputDirectory::look`]).
+    pub fn look(places: Places<'_>) -> Result<()> {
+        named(places).try_for_each(|(parameter, output)| {
+            OutputDirectory::look(output, parameter).map(|_| ())
+        })
+    }
+
+    /// Opens and locks the directories. Neither is begun if the other one is refused.
+    pub fn open(places: Places<'_>, digest: &str) -> Result<Outputs> {
+        Outputs::look(places)?;
+        let removed = |removed| OutputDirectory::open(removed, "removed", digest);
+        Ok(Outputs {
+            kept: OutputDirectory::open(places.0, "output", digest)?,
+            removed: places.1.map(removed).transpose()?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &OutputDirectory> {
+        [&self.kept].into_iter().chain(&self.removed)
+    }
+
+    /// Checks the files that an earlier command finished under these names in the kept and in the
+    /// removed directory, and begins to write.
+    pub fn begin(&self, names: (Names<'_>, Names<'_>), context: &Context<'_>) -> Result<()> {
+        for (output, names) in self.all().zip([names.0, names.1]) {
+            output.check_files(&names, context.budget.threads, context)?;
+        }
+        self.all().try_for_each(OutputDirectory::begin)
+    }
+
+    /// Says that every file is in its place.
+    pub fn complete(&self) -> Result<()> {
+        self.all().try_for_each(OutputDirectory::complete)
     }
 }
 
@@ -438,11 +495,7 @@ pub(crate) fn check_outside_taken(
 }
 
 /// Refuses an output directory in a place where it would change what the command reads.
-pub(crate) fn check_place(
-    parameter: &'static str,
-    directory: &Path,
-    taken: &[(&str, &Path)],
-) -> Result<()> {
+fn check_place(parameter: &'static str, directory: &Path, taken: &[(&str, &Path)]) -> Result<()> {
     let mine = resolved(directory)?;
     for (what, other) in taken {
         let other = resolved(other)?;
@@ -451,6 +504,46 @@ pub(crate) fn check_place(
             let limit = format!("it overlaps with {what}, {other}; give another directory");
             return refuse(parameter, directory, &limit);
         }
+    }
+    Ok(())
+}
+
+/// Refuses output directories that overlap with each other, the work directory or an input, or that
+/// hold other files.
+pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>) -> Result<()> {
+    check_apart(work, places)?;
+    for (parameter, output) in named(places) {
+        for input in inputs {
+            check_outside(parameter, output, input)?;
+        }
+    }
+    Outputs::look(places)
+}
+
+/// Refuses output directories that overlap with each other, the work directory or the inputs.
+pub(crate) fn check_places(work: &Path, inputs: &[InputFile], places: Places<'_>) -> Result<()> {
+    check_apart(work, places)?;
+    for (parameter, output) in named(places) {
+        let here = disk::canonical(output).ok();
+        let inside = |input: &&InputFile| {
+            let real = disk::canonical(&input.path).ok();
+            real.zip(here.as_ref())
+                .is_some_and(|(file, here)| file.starts_with(here))
+        };
+        if let Some(input) = inputs.iter().find(inside) {
+            let input = input.path.display();
+            let limit = format!("it contains the input {input}; give a new directory");
+            return refuse(parameter, output, &limit);
+        }
+    }
+    Ok(())
+}
+
+fn check_apart(work: &Path, places: Places<'_>) -> Result<()> {
+    let mut taken = vec![("the work directory", work)];
+    for (parameter, output) in named(places) {
+        check_place(parameter, output, &taken)?;
+        taken.push(("the kept files", output));
     }
     Ok(())
 }

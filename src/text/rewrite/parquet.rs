@@ -90,42 +90,38 @@ pub(super) struct Source<'a> {
 ///
 /// # Errors
 /// `DamagedInput` or `BadParameter` if it cannot be written again.
-pub fn parquet_with_rows(bytes: Vec<u8>, keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
+pub fn parquet_with_rows(bytes: Vec<u8>, mut keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
     let place = Path::new("the file");
     let source = Source {
         file: Arc::new(Bytes::from(bytes)),
         path: place,
         to: place,
     };
+    let act = |row| match keep(row) {
+        true => Action::Keep,
+        false => Action::Remove,
+    };
     let mut out = Vec::new();
-    let mut edit = ByRow { keep, next: 0 };
-    copy(
-        &source,
-        &mut out,
-        &mut Rows::new(&mut edit),
-        &Stop::default(),
-    )?;
+    let mut edit = ByRow { act, next: 0 };
+    let mut rows = Rows::new(&mut edit);
+    copy(&source, &mut out, &mut rows, &Stop::default())?;
     Ok(out)
 }
 
-/// Keeps the rows that a function returns `true` for.
-struct ByRow<K> {
-    keep: K,
+/// Says for each row what happens to it.
+struct ByRow<A> {
+    act: A,
     next: u64,
 }
 
-impl<K: FnMut(u64) -> bool> FileEdit for ByRow<K> {
+impl<A: FnMut(u64) -> Action> FileEdit for ByRow<A> {
     fn next(&mut self) -> Result<Option<Span>> {
         let row = self.next;
         self.next += 1;
-        let action = match (self.keep)(row) {
-            true => Action::Keep,
-            false => Action::Remove,
-        };
         Ok(Some(Span {
             offset: row,
             length: 1,
-            action,
+            action: (self.act)(row),
         }))
     }
 }
@@ -873,42 +869,31 @@ mod tests {
     fn copy_rows(
         source: &Source<'_>,
         out: impl Write + Send,
-        keep: impl FnMut(u64) -> bool,
+        mut keep: impl FnMut(u64) -> bool,
     ) -> Result<()> {
-        let mut edit = ByRow { keep, next: 0 };
+        let act = |row| match keep(row) {
+            true => Action::Keep,
+            false => Action::Remove,
+        };
+        let mut edit = ByRow { act, next: 0 };
         copy(source, out, &mut Rows::new(&mut edit), &Stop::default())
-    }
-
-    /// Adds annotations to rows.
-    struct Noting<N>(u64, N);
-
-    impl<N: FnMut(u64) -> Action> FileEdit for Noting<N> {
-        fn next(&mut self) -> Result<Option<Span>> {
-            let row = self.0;
-            self.0 += 1;
-            Ok(Some(Span {
-                offset: row,
-                length: 1,
-                action: (self.1)(row),
-            }))
-        }
     }
 
     fn annotate(
         source: &Source<'_>,
         out: impl Write + Send,
-        note: impl FnMut(u64) -> Action,
+        act: impl FnMut(u64) -> Action,
     ) -> Result<()> {
-        let mut edit = Noting(0, note);
+        let mut edit = ByRow { act, next: 0 };
         let mut rows = Rows::new(&mut edit);
         rows.annotated = true;
         copy(source, out, &mut rows, &Stop::default())
     }
 
-    /// Changes the second column of some rows.
-    struct Texts;
+    /// Removes a row, and changes the second column of some others.
+    struct Texts(u64);
 
-    impl FileEdit for (u64, Texts) {
+    impl FileEdit for Texts {
         fn next(&mut self) -> Result<Option<Span>> {
             let row = self.0;
             self.0 += 1;
@@ -1181,7 +1166,7 @@ mod tests {
                     0 => copy_rows(&source, io::sink(), |row| row != 3),
                     1 => annotate(&source, io::sink(), note),
                     _ => {
-                        let mut edit = (0, Texts);
+                        let mut edit = Texts(0);
                         copy(
                             &source,
                             io::sink(),
@@ -1208,10 +1193,8 @@ mod tests {
         );
         let stop = Stop::default();
         stop.request();
-        let mut edit = ByRow {
-            keep: |row| row > 3,
-            next: 0,
-        };
+        let act = |_| Action::Keep;
+        let mut edit = ByRow { act, next: 0 };
         let stopped = copy(
             &source(&input),
             Vec::new(),
