@@ -32,8 +32,7 @@
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
-//! The modules that write files also serve [`crate::tasks::passages::remove()`], whose copies keep these
-//! rules.
+//! [`crate::text::rewrite`] writes the files.
 //!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
@@ -570,21 +569,12 @@ pub fn run(
         (beside, &threads),
         context,
     )?;
-    let Decided {
-        choice,
-        places,
-        names,
-        list,
-        scratch,
-        spare,
-        ..
-    } = decided;
     let knowledge = Knowledge {
         workspace,
         inputs: &inputs,
-        choice: &choice,
-        places: &places,
-        names,
+        choice: &decided.choice,
+        places: &decided.places,
+        names: decided.names,
         sizes: choose::sizes(workspace, pairs)?,
         measure: criterion.measure,
     };
@@ -596,28 +586,19 @@ pub fn run(
             let meter = Meter::start();
             let from = (workspace, &inputs[..], read);
             let how = (which, criterion.measure);
-            let beside = (scratch.path(), spare);
-            let made = revisit::Revisits::find(from, &choice, how, beside, context)?;
+            let beside = (decided.scratch.path(), decided.spare);
+            let made = revisit::Revisits::find(from, &decided.choice, how, beside, context)?;
             costs.insert("payloads", meter.cost());
             Some(made)
         }
     };
     let meter = Meter::start();
 
-    let digest = digest(workspace, (config, outputs.1.is_some()), list)?;
+    let digest = digest(workspace, (config, outputs.1.is_some()), decided.list)?;
     let made_from = (workspace, config, outputs.1.is_some());
     let outputs = Outputs::open(outputs, &digest)?;
-    let lists = [
-        REMOVED_FILE,
-        REMOVED_TABLE,
-        KEPT_LIST,
-        REMOVED_LIST,
-        KEPT_TABLE,
-    ];
-    let names = own.iter();
-    let names = names.map(|input| (Cow::Borrowed(&*input.docno), Some(&*input.path)));
-    let names: Names<'_> = names.chain(lists.map(|name| (name.into(), None))).collect();
-    outputs.begin((names.clone(), names), context)?;
+    let names = names_of(own);
+    outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
     let lists = (config.form == Form::Lists).then_some(kept);
     let how = (config.results, config.rejects);
@@ -647,7 +628,7 @@ pub fn run(
             removed,
             annotated: writing.annotated,
             link: config.link,
-            memory: spare,
+            memory: decided.spare,
             context,
         };
         summary.whole_files = rewrite::rewrite(&job, &writing)?;
@@ -659,6 +640,22 @@ pub fn run(
     DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
     outputs.complete()?;
     Ok(summary)
+}
+
+/// The names of all files that a directory may have.
+fn names_of(inputs: &[InputFile]) -> Names<'_> {
+    let lists = [
+        REMOVED_FILE,
+        REMOVED_TABLE,
+        KEPT_LIST,
+        REMOVED_LIST,
+        KEPT_TABLE,
+    ];
+    let inputs = inputs.iter();
+    let inputs = inputs.map(|input| (Cow::from(&*input.docno), Some(&*input.path)));
+    inputs
+        .chain(lists.map(|name| (name.into(), None)))
+        .collect()
 }
 
 /// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and

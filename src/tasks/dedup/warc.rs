@@ -11,7 +11,7 @@ use crate::base::progress::Context;
 use crate::text::read::{InputFile, ReadConfig, RecordKind, warc_links};
 use crate::text::rewrite::again::Again;
 
-/// A record that is no document, and the records that it is linked to.
+/// A request or metadata record, and the records that it is linked to.
 struct Companion {
     offset: u64,
     length: u64,
@@ -21,7 +21,7 @@ struct Companion {
 /// Places of the requests and metadata of the removed records of a file, in order. `is_removed`
 /// says whether the document at an offset is removed; it is called with rising offsets.
 ///
-/// Reads the file once. Memory: some 50 bytes for each request or metadata record, and eight for
+/// Reads the file once. Memory: about 50 bytes for each request or metadata record, and eight for
 /// each link of a removed one.
 pub(super) fn companions(
     input: &InputFile,

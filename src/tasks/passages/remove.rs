@@ -7,19 +7,20 @@
 //!
 //! # Algorithm
 //! 1. One pass over the documents of the collection finds the files that change.
-//! 2. Each input file is copied as `dedup` copies it ([`crate::tasks::dedup`]). A file that does not
-//!    change is copied as it is.
-//! 3. A record that changes is in memory as a whole. `cuts` decides what goes of its text, and the
-//!    same bytes go from the record: of a JSON object from the strings of its text, of a row of
-//!    Parquet from the values of its columns of text. A passage may go on from one string or column
-//!    into the next one: each loses its part, and what is between them stays.
+//! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied as it
+//!    is.
+//! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the record
+//!    loses the same bytes: a JSON object from the strings of its text, a row of Parquet from the
+//!    values of its columns of text. A passage may continue from one string or column into the next
+//!    one: each loses its part, and what is between them is kept.
 //!
 //! # Invariants
-//! - Records without removable text, and all bytes of other records outside of their text, stay.
+//! - Records without removable text, and all bytes of other records outside of their text, are
+//!   kept.
 //! - The kept text is the text as read without the ranges that the side files list, with a space
 //!   where they say so.
 //! - What is written depends on inputs and parameters alone. The directories follow the rules of
-//!   those of `dedup`.
+//!   [`crate::text::rewrite`].
 //!
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
@@ -81,7 +82,7 @@ const ROW_BYTES: usize = 1 << 20;
 pub struct RemovalConfig {
     /// What is removed as a whole.
     pub align: Align,
-    /// What becomes of documents without tokens, and of those of which no token stays.
+    /// Whether documents without tokens, also those that lose all of them, are kept.
     pub empty: Empty,
 }
 
@@ -92,7 +93,7 @@ pub struct RemovalSummary {
     pub documents: u64,
     /// Documents that lose text.
     pub changed: u64,
-    /// Documents of which no token stays.
+    /// Documents that lose all their tokens.
     pub emptied: u64,
     /// Documents that are left out: those, and documents that had no token.
     pub dropped: u64,
@@ -225,8 +226,8 @@ pub fn check_removal_inputs(
     Ok(())
 }
 
-/// Refuses an input whose first document is markup: most others then are, too, and would be refused
-/// only after the search.
+/// Refuses an input whose first document is markup: most others then are also markup, and would be
+/// refused only after the search.
 fn check_first(records: &mut Again<'_>, input: &InputFile, read: &ReadConfig) -> Result<()> {
     for _ in 0..FIRST_RECORDS {
         records.advance()?;
@@ -255,7 +256,7 @@ const MARKUP: &str = "its text as read is not a part of the file, so no part of 
 /// inputs.
 ///
 /// # Errors
-/// `BadParameter`; those of reading.
+/// `BadParameter`; the errors of reading.
 pub fn check_removal(
     workspace: &Workspace,
     outputs: (&Path, Option<&Path>),
@@ -270,7 +271,7 @@ pub fn check_removal(
 }
 
 /// Writes the inputs of a collection again to `kept`, without the text that is removable of them by
-/// the search `sought`. What is removed goes to `removed`.
+/// the search `sought`. The removed text is written to `removed`.
 ///
 /// # Errors
 /// As the module says; `BadParameter` if an output directory is not empty.
@@ -304,7 +305,7 @@ pub fn remove(
         .iter()
         .map(|input| format!("{}{REMOVED_ENDING}", input.docno));
     let sides = sides.map(|name| (Cow::from(name), None));
-    outputs.begin((kept.collect(), sides.collect()), context)?;
+    outputs.begin((&kept.collect(), &sides.collect()), context)?;
     let removal = Removal {
         workspace,
         collection,
@@ -375,7 +376,7 @@ struct Document {
 }
 
 impl Document {
-    /// Whether no token of it stays.
+    /// Whether it loses all its tokens.
     fn is_emptied(&self) -> bool {
         self.words > 0 && self.ranges.tokens == self.words
     }
@@ -491,7 +492,7 @@ impl<'p> Removal<'p> {
         self.config.empty == Empty::Drop && (document.words == 0 || document.is_emptied())
     }
 
-    /// Where the removed text of a file goes.
+    /// The place for the removed text of a file.
     fn side(&self, file: u32, input: &InputFile) -> Result<Side<'p>> {
         let name = format!("{}{REMOVED_ENDING}", input.docno);
         let directory = match self.removed {
@@ -638,7 +639,7 @@ impl<'f, 'p> Rows<'f, 'p> {
     }
 
     /// Cuts the documents up to a row. Returns the cuts of this row in the column that is written
-    /// first, with a checksum of the value; those of the other columns are kept.
+    /// first, with a checksum of the value; the cuts of the other columns are kept.
     fn until(&mut self, row: u64, cutter: &mut Cutter<'_>) -> Result<Option<(u128, Vec<Cut>)>> {
         while let Some(document) = self.documents.next(&mut self.entries)? {
             if document.ranges.bytes.is_empty() {
@@ -753,7 +754,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// What becomes of a record.
+    /// A record without its cuts.
     fn record(&mut self, document: &Document, bytes: Vec<u8>, is_json: bool) -> Result<Vec<u8>> {
         let read = &self.collection.read;
         let Some(raw) = document_of(is_json, &self.input.docno, &bytes, read) else {
@@ -762,24 +763,20 @@ impl Cutter<'_> {
         if !is_json {
             return self.plain(document, &raw);
         }
-        let strings = JsonStrings::find(&bytes, read).map_err(|error| {
+        let strings = JsonStrings::find(&bytes, read).or_else(|error| {
             let limit = format!(
                 "the text of {} cannot be found in its record again ({error}); name its field with \
                  --text-field",
                 document.docno
             );
-            Error::BadParameter {
-                name: "remove",
-                given: self.input.path.display().to_string(),
-                limit,
-            }
+            refuse(&self.input.path, limit)
         })?;
         let parts = strings.decoded();
         let cuts = self.cut(document, &raw, &parts)?;
         Ok(strings.without(&cuts))
     }
 
-    /// What becomes of a text that is one part.
+    /// The same for a text that is one part.
     fn plain(&mut self, document: &Document, raw: &RawDocument<'_>) -> Result<Vec<u8>> {
         let text = String::from_utf8_lossy(&raw.body);
         let cuts = self.cut(document, raw, std::slice::from_ref(&text))?;
@@ -795,11 +792,7 @@ impl Cutter<'_> {
     ) -> Result<Vec<Vec<Cut>>> {
         let about = |why: &str| {
             let limit = format!("{} of {}; {why}", document.docno, self.input.docno);
-            Err(Error::BadParameter {
-                name: "remove",
-                given: self.input.path.display().to_string(),
-                limit,
-            })
+            refuse(&self.input.path, limit)
         };
         if raw.content == ContentKind::Markup {
             return about(&format!("it is markup; {MARKUP}"));

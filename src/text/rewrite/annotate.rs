@@ -81,7 +81,7 @@ enum Place {
     Name,
     /// Behind the name of our member, before its value.
     Colon,
-    /// In the value of a member, which stays.
+    /// In the value of a member, which is kept.
     Value,
     /// In a value that is left out.
     Left,
@@ -110,7 +110,7 @@ impl<'v> Annotator<'v> {
         self.place == Place::After
     }
 
-    /// Appends what becomes of the next bytes of the object.
+    /// Appends the next bytes of the object, as they are written.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -278,7 +278,7 @@ mod tests {
                 r#"{"\u006cookalike":N,"a":2}"#,
             ),
             (r#"{"look\"alike":1}"#, r#"{"look\"alike":1,"lookalike":N}"#),
-            // The first one stays.
+            // The first one is kept.
             (
                 r#"{"a":1,"lookalike":{"x":1},"lookalike":{"x":2},"b":3}"#,
                 r#"{"a":1,"lookalike":N,"b":3}"#,

@@ -33,7 +33,7 @@ pub(crate) mod source;
 
 pub use parquet::parquet_with_rows;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,6 +136,16 @@ pub(crate) struct Target<'i> {
     pub is_there: bool,
 }
 
+impl Target<'_> {
+    /// Begins its copy in a directory.
+    fn create(self, output: &OutputDirectory) -> Result<OutputFile> {
+        match self.is_there {
+            true => Ok(output.nothing(&self.input.docno)),
+            false => output.create(&self.input.docno, self.number),
+        }
+    }
+}
+
 /// How input files are written again.
 pub(crate) trait Edit: Sync {
     /// What is known of the records of consecutive files.
@@ -230,22 +240,6 @@ pub(crate) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u6
     least
 }
 
-/// A copy that is being written: nothing, if it is in its place.
-struct Out(Option<OutputFile>);
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.0 {
-            None => Ok(bytes.len()),
-            Some(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 struct Running<'r, E> {
     job: &'r Job<'r>,
     edit: &'r E,
@@ -302,12 +296,12 @@ impl<E: Edit> Running<'_, E> {
             };
             let mut records = self.edit.open(number);
             let mut edit = self.edit.file(target, &mut records, &self.memory)?;
-            let out = match is_there {
-                true => None,
-                false => Some(self.rows(target, (output, removed), &mut edit)?),
-            };
+            let mut out = target.create(output)?;
+            if !is_there {
+                self.rows(target, (&mut out, removed), &mut edit)?;
+            }
             edit.finish()?;
-            out.map_or(Ok(()), OutputFile::finish)?;
+            out.finish()?;
         }
         Ok(())
     }
@@ -315,11 +309,10 @@ impl<E: Edit> Running<'_, E> {
     fn rows(
         &self,
         target: Target<'_>,
-        (output, removed): (&OutputDirectory, bool),
+        (out, removed): (&mut OutputFile, bool),
         edit: &mut dyn FileEdit,
-    ) -> Result<OutputFile> {
+    ) -> Result<()> {
         let input = target.input;
-        let mut out = output.create(&input.docno, target.number)?;
         let to = out.path().to_path_buf();
         let source = parquet::Source {
             file: Arc::new(SharedFile::new(disk::open_regular(&input.path)?)),
@@ -329,10 +322,9 @@ impl<E: Edit> Running<'_, E> {
         let mut rows = parquet::Rows::new(edit);
         (rows.removed, rows.annotated) = (removed, self.job.annotated);
         let stop = self.job.context.stop;
-        parquet::copy(&source, &mut out, &mut rows, stop)?;
+        parquet::copy(&source, out, &mut rows, stop)?;
         stop.check(STAGE)?;
-        input.check_path()?;
-        Ok(out)
+        input.check_path()
     }
 
     /// Writes the records of a file of any other format.
@@ -375,15 +367,11 @@ impl<E: Edit> Running<'_, E> {
         edit.finish()?;
         if let (Some(removed), Some(path)) = (removed, &removed_path) {
             let out = removed.finish().map_err(Error::io("write", path))?;
-            out.0.map_or(Ok(()), OutputFile::finish)?;
+            out.finish()?;
         }
         let out = kept.finish().map_err(Error::io("write", &kept_path))?;
         // A file that is one document, which is removed, has no kept file.
-        match out.0 {
-            Some(out) if lone => out.discard(),
-            Some(out) => out.finish(),
-            None => Ok(()),
-        }
+        if lone { out.discard() } else { out.finish() }
     }
 
     fn layout(&self, target: Target<'_>) -> Result<Layout> {
@@ -405,14 +393,14 @@ fn encoder(
     content: &Decompressed,
     output: &OutputDirectory,
     target: Target<'_>,
-) -> Result<(Encoder<Out>, PathBuf)> {
-    let name = &target.input.docno;
-    let (codec, out) = match target.is_there {
-        true => (Codec::None, None),
-        false => (content.codec(), Some(output.create(name, target.number)?)),
+) -> Result<(Encoder<OutputFile>, PathBuf)> {
+    let codec = match target.is_there {
+        true => Codec::None,
+        false => content.codec(),
     };
-    let path = output.path(name);
-    let encoder = Encoder::like(content, Out(out), codec);
+    let out = target.create(output)?;
+    let path = out.path().to_path_buf();
+    let encoder = Encoder::like(content, out, codec);
     Ok((encoder.map_err(Error::io("write", &path))?, path))
 }
 

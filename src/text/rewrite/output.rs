@@ -252,14 +252,23 @@ impl OutputDirectory {
         let temporary = self.directory.join(PRIVATE).join(format!("{number}.tmp"));
         let file = disk::create(&temporary)?;
         Ok(OutputFile {
-            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
+            out: Some(BufWriter::with_capacity(disk::WRITE_BUFFER, file)),
             temporary,
+            ..self.nothing(name)
+        })
+    }
+
+    /// A file that is in its place: what is written to it is dropped.
+    pub fn nothing(&self, name: &str) -> OutputFile {
+        OutputFile {
+            out: None,
+            temporary: PathBuf::new(),
             path: self.path(name),
             name: name.into(),
             hash: Xxh3::new(),
             bytes: 0,
             finished: self.finished.clone(),
-        })
+        }
     }
 
     /// Makes a hard link of an input. Returns whether the file system can.
@@ -330,9 +339,9 @@ impl Outputs {
 
     /// Checks the files that an earlier command finished under these names in the kept and in the
     /// removed directory, and begins to write.
-    pub fn begin(&self, names: (Names<'_>, Names<'_>), context: &Context<'_>) -> Result<()> {
+    pub fn begin(&self, names: (&Names<'_>, &Names<'_>), context: &Context<'_>) -> Result<()> {
         for (output, names) in self.all().zip([names.0, names.1]) {
-            output.check_files(&names, context.budget.threads, context)?;
+            output.check_files(names, context.budget.threads, context)?;
         }
         self.all().try_for_each(OutputDirectory::begin)
     }
@@ -345,7 +354,8 @@ impl Outputs {
 
 /// A file that is being written.
 pub(crate) struct OutputFile {
-    out: BufWriter<disk::File>,
+    /// `None` if nothing is written.
+    out: Option<BufWriter<disk::File>>,
     temporary: PathBuf,
     path: PathBuf,
     name: String,
@@ -383,7 +393,8 @@ impl OutputFile {
 
     /// Puts the complete file in its place.
     pub fn finish(self) -> Result<()> {
-        let file = self.out.into_inner().map_err(|error| error.into_error());
+        let Some(out) = self.out else { return Ok(()) };
+        let file = out.into_inner().map_err(|error| error.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
         disk::sync(&file, &self.temporary)?;
         drop(file);
@@ -401,21 +412,25 @@ impl OutputFile {
 
     /// Removes the file.
     pub fn discard(self) -> Result<()> {
-        drop(self.out.into_parts());
+        let Some(out) = self.out else { return Ok(()) };
+        drop(out.into_parts());
         disk::remove(&self.temporary)
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
+        let Some(out) = &mut self.out else {
+            return Ok(bytes.len());
+        };
+        let written = out.write(bytes)?;
         self.hash.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
@@ -454,28 +469,30 @@ fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T
     })
 }
 
-/// Refuses an output directory below a directory that is an input: the next call would read it.
-pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
-    if !resolved(directory)?.starts_with(resolved(input)?) {
+/// Refuses a file or directory in another directory. The message has words before and after the
+/// path of the directory.
+fn refuse_inside(
+    (parameter, file): (&'static str, &Path),
+    directory: &Path,
+    (before, after): (&str, &str),
+) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(directory)?) {
         return Ok(());
     }
-    let limit = format!(
-        "it lies in the input {}; give a directory outside of the inputs",
-        input.display()
-    );
-    refuse(parameter, directory, &limit)
+    let limit = format!("it lies in {before}{}{after}", directory.display());
+    refuse(parameter, file, &limit)
+}
+
+/// Refuses an output directory below a directory that is an input: the next call would read it.
+pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+    let words = ("the input ", "; give a directory outside of the inputs");
+    refuse_inside((parameter, directory), input, words)
 }
 
 /// Refuses a file in a directory of kept records.
 pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
-    if !resolved(file)?.starts_with(resolved(kept)?) {
-        return Ok(());
-    }
-    let limit = format!(
-        "it lies in {}, which has the kept records and nothing else; give a file outside of it",
-        kept.display()
-    );
-    refuse(parameter, file, &limit)
+    let after = ", which has the kept records and nothing else; give a file outside of it";
+    refuse_inside((parameter, file), kept, ("", after))
 }
 
 /// Refuses a file in another directory that belongs to the same command.
@@ -484,14 +501,8 @@ pub(crate) fn check_outside_taken(
     file: &Path,
     taken: &Path,
 ) -> Result<()> {
-    if !resolved(file)?.starts_with(resolved(taken)?) {
-        return Ok(());
-    }
-    let limit = format!(
-        "it lies in the output directory {}; give a file outside of it",
-        taken.display()
-    );
-    refuse(parameter, file, &limit)
+    let words = ("the output directory ", "; give a file outside of it");
+    refuse_inside((parameter, file), taken, words)
 }
 
 /// Refuses an output directory in a place where it would change what the command reads.

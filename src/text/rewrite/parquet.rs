@@ -457,10 +457,10 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
         Some(first) if annotated => first,
         _ => columns.len(),
     };
-    let stays = |column: &SortingColumn| {
+    let keeps_place = |column: &SortingColumn| {
         usize::try_from(column.column_idx).is_ok_and(|number| number < fixed)
     };
-    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(stays))
+    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(keeps_place))
         && groups
             .iter()
             .all(|group| group.sorting_columns() == sorting);
@@ -1052,7 +1052,7 @@ mod tests {
         let kept = metadata.file_metadata().key_value_metadata().unwrap();
         assert_eq!(kept, &vec![entry(entries[1])]);
 
-        // Once more, the column is replaced, and everything else stays.
+        // Once more, the column is replaced, and everything else is kept.
         let renoted = |row: u64| {
             Action::Annotate(Annotation {
                 cluster: Some(1000 + row as u32),
