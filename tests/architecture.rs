@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &[]),
-    ("text", &["read", "parse", "align"]),
+    ("text", &["read", "parse", "align", "rewrite"]),
     (
         "engine",
         &[
@@ -127,7 +127,6 @@ const KNOWN: &[&[&str]] = &[
         "tasks::contamination::output",
         "tasks::contamination::search",
     ],
-    &["tasks::dedup::values", "tasks::dedup::write"],
     &["tasks::evaluate::documents", "tasks::evaluate::samples"],
     &["tasks::passages::grams", "tasks::passages::repeats"],
     &["tasks::query::batch", "tasks::query::indexed"],

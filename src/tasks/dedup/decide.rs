@@ -4,7 +4,7 @@ use super::choose::{self, Choice};
 use super::listed::Listed;
 use super::places::Places;
 use super::policy::Policy;
-use super::{DedupConfig, FIXED_BYTES, STAGE, order, values};
+use super::{DedupConfig, STAGE, order, values};
 use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::FingerprintKind;
@@ -16,6 +16,7 @@ use crate::engine::sample::Sampled;
 use crate::store::disk::Scratch;
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
+use crate::text::rewrite::FIXED_BYTES;
 
 /// The fate of every document, and what is known of the documents.
 pub(crate) struct Decided {

@@ -7,8 +7,6 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::choose::{Choice, Fate, Removal};
-use super::output::{OutputDirectory, OutputFile};
-use super::parquet::Annotation;
 use super::places::Places;
 use super::{DedupSummary, Rejects, STAGE};
 use crate::base::measure::Measure;
@@ -19,6 +17,8 @@ use crate::engine::sample::Sampled;
 use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
+use crate::text::rewrite::annotate::{Annotation, Survivor};
+use crate::text::rewrite::output::{OutputDirectory, OutputFile};
 use crate::{Error, Result};
 
 /// The evidence for removed documents.
@@ -93,40 +93,13 @@ impl Knowledge<'_> {
     }
 
     /// The score of a removed document and its survivor in JSON; `null` without a survivor.
-    pub fn score_text(&self, document: u32, fate: Fate) -> String {
-        Cell::from(self.score(document, fate).map(|(score, _)| score)).json()
+    pub fn score_text(&self, document: u32) -> String {
+        let score = self.score(document, self.choice.fate(document));
+        Cell::from(score.map(|(score, _)| score)).json()
     }
 
-    /// The object that `--annotate` adds, as the value of a JSON member.
-    pub fn member(&self, document: u32) -> Result<String> {
-        let fate = self.choice.fate(document);
-        let cluster = self.choice.cluster(document);
-        let mut text = String::from("{\"cluster\":");
-        match cluster {
-            Some((number, size)) => {
-                let _ = write!(text, "{number},\"cluster_size\":{size}");
-            }
-            None => text.push_str("null,\"cluster_size\":1"),
-        }
-        let survivor = match fate {
-            Fate::Removed {
-                survivor: Some(survivor),
-                ..
-            } => json(&self.place(survivor)?)?,
-            _ => "null".into(),
-        };
-        let score = self.score_text(document, fate);
-        let kept = fate == Fate::Kept;
-        let column = self.measure.column();
-        let _ = write!(
-            text,
-            ",\"survivor\":{survivor},\"{column}\":{score},\"kept\":{kept}}}"
-        );
-        Ok(text)
-    }
-
-    /// The same for a row of a Parquet file. The survivor is `FILE:RECORD`.
-    pub fn note(&self, document: u32) -> Result<Annotation> {
+    /// What `--annotate` says about a document.
+    pub fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
         let survivor = match fate {
@@ -136,13 +109,17 @@ impl Knowledge<'_> {
             } => Some(self.place(survivor)?),
             _ => None,
         };
-        let score = self.score_text(document, fate);
         Ok(Annotation {
-            cluster: cluster.map(|(number, _)| number.into()),
-            cluster_size: Some(cluster.map_or(1, |(_, size)| size.into())),
-            survivor: survivor.map(|place| format!("{}:{}", place.file, place.record)),
-            resemblance: score.parse().ok(),
-            kept: Some(fate == Fate::Kept),
+            cluster: cluster.map(|(number, _)| number),
+            cluster_size: cluster.map_or(1, |(_, size)| size),
+            survivor: survivor.map(|place| Survivor {
+                file: place.file.into(),
+                record: place.record,
+                docno: place.docno.into_owned(),
+            }),
+            measure: self.measure.column(),
+            score: self.score_text(document),
+            kept: fate == Fate::Kept,
         })
     }
 
@@ -164,7 +141,7 @@ impl Knowledge<'_> {
         );
         if let Some(survivor) = survivor {
             let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
-            let score = self.score_text(document, fate);
+            let score = self.score_text(document);
             let survivor = json(&self.place(survivor)?)?;
             let column = self.measure.column();
             let _ = write!(

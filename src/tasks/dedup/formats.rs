@@ -1,14 +1,16 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
 use super::values::no_such_field;
-use super::write::is_parquet;
-use super::{DedupConfig, Form, Policy, Revisit, STAGE, parquet};
+use super::{DedupConfig, Form, Policy, Revisit, STAGE};
 use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
 use crate::text::read::{
     Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of,
 };
+use crate::text::rewrite::again::Again;
+use crate::text::rewrite::parquet;
+use crate::text::rewrite::source::is_parquet;
 use crate::{Error, Result};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
@@ -32,12 +34,7 @@ pub(super) fn check(
     }
     for input in inputs {
         context.stop.check(STAGE)?;
-        let mut reader = RecordReader::open(input, 0, read, context.stop);
-        let container = reader.container();
-        if let Some(error) = reader.failure() {
-            return Err(error).map_err(Error::io("read", &input.path));
-        }
-        match container {
+        match Again::open(input, 0, read, context.stop).container()? {
             Some(Container::Warc) if !annotated => return Ok(()),
             None | Some(Container::Json | Container::Parquet) => {}
             Some(other) if annotated => {

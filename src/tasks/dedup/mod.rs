@@ -32,8 +32,7 @@
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
-//! The modules that write files also serve [`crate::tasks::passages::remove()`], whose copies keep these
-//! rules.
+//! [`crate::text::rewrite`] writes the files.
 //!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
@@ -41,31 +40,24 @@
 //! for its file. Policies that read a field read the inputs once more; a WARC file that loses a
 //! record is framed once more, to find the request and the metadata of the removed capture.
 
-mod annotate;
 mod choose;
-pub(crate) mod copy;
 mod decide;
-pub(crate) mod encode;
 mod evidence;
-pub(crate) mod files;
-mod finished;
 mod formats;
 mod listed;
-mod lzw;
 mod order;
-pub(crate) mod output;
-pub(crate) mod parquet;
 mod places;
 mod policy;
 mod revisit;
 mod source;
 pub(crate) mod values;
 mod warc;
-pub(crate) mod write;
+mod write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
@@ -75,31 +67,28 @@ use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::{self, Catalogue};
+use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
 use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
+use crate::text::rewrite::output::{self, Names, Outputs};
+use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files};
 use crate::{Error, Result};
 
+pub use crate::text::rewrite::output::PRIVATE;
+pub(crate) use crate::text::rewrite::output::{check_outside_kept, check_outside_taken};
 pub use choose::Removal;
 pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
-pub use output::PRIVATE;
-pub(crate) use output::{check_outside_kept, check_outside_taken};
-pub use parquet::parquet_with_rows;
 pub use policy::{Policy, Rule, preference};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;
 
 use evidence::Knowledge;
-use output::OutputDirectory;
+use write::Writing;
 
 const STAGE: &str = "dedup";
-/// Memory for a finished file of an output directory, by its name, length and checksum.
-pub(crate) const FINISHED_BYTES: u64 = 200;
-/// Memory for the buffers of readers and writers.
-pub(crate) const FIXED_BYTES: u64 = 24 << 20;
 
 /// What becomes of documents without words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -338,11 +327,6 @@ fn check(
     Ok(())
 }
 
-pub(crate) fn standard_input() -> Error {
-    Error::parameter("INPUT", "-")
-        .because("standard input cannot be read again; store it in a file first")
-}
-
 /// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
 /// outputs that a second call would take for inputs.
 ///
@@ -351,38 +335,18 @@ pub(crate) fn standard_input() -> Error {
 pub fn check_before(
     inputs: &[PathBuf],
     work: &Path,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     (config, read): (&DedupConfig, &ReadConfig),
     context: &Context<'_>,
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(standard_input());
+        return Err(again::standard_input());
     }
-    check_memory(&[], removed.is_some(), (config, read), context)?;
+    check_memory(&[], outputs.1.is_some(), (config, read), context)?;
     if let Some(list) = &config.remove {
         listed::check(list)?;
     }
-    check_outputs(inputs, work, (kept, removed))
-}
-
-/// Refuses output directories that overlap with each other, the work directory or an input, or that
-/// hold other files.
-pub(crate) fn check_outputs(
-    inputs: &[PathBuf],
-    work: &Path,
-    (kept, removed): (&Path, Option<&Path>),
-) -> Result<()> {
-    let mut taken = vec![("the work directory", work)];
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        let Some(output) = output else { continue };
-        output::check_place(parameter, output, &taken)?;
-        taken.push(("the kept files", output));
-        for input in inputs {
-            output::check_outside(parameter, output, input)?;
-        }
-        OutputDirectory::look(output, parameter)?;
-    }
-    Ok(())
+    output::check_outputs(inputs, work, outputs)
 }
 
 /// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
@@ -479,7 +443,7 @@ fn least_of_threads(
         _ => memory_of_payloads(read),
     };
     let outputs = 1 + u64::from(removed);
-    write::least_memory(inputs, outputs, there).max(reading)
+    rewrite::least_memory(inputs, outputs, there).max(reading)
 }
 
 /// The inputs of a collection, from its list.
@@ -495,9 +459,7 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
             inputs.push(InputFile::of_entry(entry, Path::new(&entry.path), None));
             continue;
         }
-        if entry.path == "-" {
-            return Err(standard_input());
-        }
+        let input = again::listed(entry)?;
         check_name(&entry.name, &entry.path)?;
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
@@ -508,19 +470,29 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
             );
             return refuse("INPUT", &entry.path, limit);
         }
-        // The file may have moved with its directory, or the working directory may be another.
-        let path = entry.places().find(|path| output::is_regular(path));
-        if path.is_none() && entry.identity.is_some() && entry.path.contains('\u{fffd}') {
+        if entry.identity.is_some()
+            && entry.path.contains('\u{fffd}')
+            && !output::is_regular(&input.path)
+        {
             return Err(not_utf8(&entry.path));
         }
-        let problem = match path.is_some() || entry.identity.is_some() {
-            true => None,
-            false => Some((crate::text::read::Reason::Unreadable, String::new())),
-        };
-        let path = path.unwrap_or(Path::new(&entry.path));
-        inputs.push(InputFile::of_entry(entry, path, problem));
+        inputs.push(input);
     }
     Ok(inputs)
+}
+
+/// Calls `act` for every input of a collection, with the records that the collection has of it
+/// ([`InputRecords::next_of`]). Several threads call it.
+pub(crate) fn each_file<'w>(
+    name: &'static str,
+    (workspace, inputs): (&'w Workspace, &[InputFile]),
+    context: &Context<'_>,
+    act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
+) -> Result<()> {
+    // The files before are those of another collection, which is not written.
+    let first = collection::against(&workspace.manifest).files;
+    let open = |file| InputRecords::of_file(workspace, file);
+    files::each(name, (inputs, first), open, act, context)
 }
 
 /// Writes the inputs of a finished directory again to `kept`, without the redundant records, which
@@ -533,23 +505,23 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
 pub fn run(
     workspace: &Workspace,
     config: &DedupConfig,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
-    let pairs = needs_pairs(config, removed.is_some());
+    let pairs = needs_pairs(config, outputs.1.is_some());
     let criterion = choose::criterion(workspace, pairs)?;
     let inputs = inputs_of(workspace)?;
     let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
     let own = own.unwrap_or_default();
-    check(workspace, config, own, removed)?;
-    check_places(workspace, own, (kept, removed))?;
+    check(workspace, config, own, outputs.1)?;
+    output::check_places(workspace.directory(), own, outputs)?;
     let read = &collection::config(&workspace.manifest).read;
     formats::check(config, own, read, context)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let beside = revisit::Revisits::bytes(config.revisit, documents)
         + inputs.len() as u64 * 2 * FINISHED_BYTES;
-    let threads = |there| least_of_threads(own, removed.is_some(), (config, read), there);
+    let threads = |there| least_of_threads(own, outputs.1.is_some(), (config, read), there);
     let decided = Decided::make(
         workspace,
         &inputs,
@@ -557,60 +529,40 @@ pub fn run(
         (beside, &threads),
         context,
     )?;
-    let Decided {
-        choice,
-        places,
-        names,
-        list,
-        scratch,
-        spare,
-        ..
-    } = decided;
     let knowledge = Knowledge {
         workspace,
         inputs: &inputs,
-        choice: &choice,
-        places: &places,
-        names,
+        choice: &decided.choice,
+        places: &decided.places,
+        names: decided.names,
         sizes: choose::sizes(workspace, pairs)?,
         measure: criterion.measure,
     };
 
     costs.insert("choose", meter.cost());
-    let score = |document| knowledge.score_text(document, choice.fate(document));
     let revisits = match config.revisit {
         Revisit::None => None,
         which => {
             let meter = Meter::start();
             let from = (workspace, &inputs[..], read);
             let how = (which, criterion.measure);
-            let beside = (scratch.path(), spare);
-            let made = revisit::Revisits::find(from, &choice, how, beside, context)?;
+            let beside = (decided.scratch.path(), decided.spare);
+            let made = revisit::Revisits::find(from, &decided.choice, how, beside, context)?;
             costs.insert("payloads", meter.cost());
             Some(made)
         }
     };
     let meter = Meter::start();
 
-    // Neither directory is begun if the other one is refused.
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        output
-            .map(|output| OutputDirectory::look(output, parameter))
-            .transpose()?;
-    }
-    let digest = digest(workspace, (config, removed.is_some()), list)?;
-    let made_from = (workspace, config, removed.is_some());
-    let kept = OutputDirectory::open(kept, "output", &digest)?;
-    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
-    let removed = removed.transpose()?;
-    let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
-    for output in outputs() {
-        output.check_finished(own, context.budget.threads, context)?;
-    }
-    outputs().try_for_each(OutputDirectory::begin)?;
-    let lists = (config.form == Form::Lists).then_some(&kept);
+    let digest = digest(workspace, (config, outputs.1.is_some()), decided.list)?;
+    let made_from = (workspace, config, outputs.1.is_some());
+    let outputs = Outputs::open(outputs, &digest)?;
+    let names = names_of(own);
+    outputs.begin((&names, &names), context)?;
+    let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
+    let lists = (config.form == Form::Lists).then_some(kept);
     let how = (config.results, config.rejects);
-    let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
+    let mut summary = knowledge.write(removed, lists, how, context)?;
     summary.files = own.len() as u64;
     summary.skipped = collection::own_segments(&workspace.manifest)
         .iter()
@@ -619,64 +571,51 @@ pub fn run(
     costs.insert("lists", meter.cost());
     if config.form != Form::Lists {
         let meter = Meter::start();
-        let annotate = |document| knowledge.member(document);
-        let plan = write::Writing {
-            workspace,
-            inputs: &inputs,
-            choice: &choice,
-            places: knowledge.places,
+        let writing = Writing {
+            knowledge: &knowledge,
             read,
             rejects: config.rejects,
-            annotate: (config.form == Form::Annotated).then_some(&annotate),
-            note: &|document| knowledge.note(document),
-            link: config.link,
-            revisits: revisits.as_ref().map(|revisits| (revisits, &score as _)),
-            kept: &kept,
-            removed: removed.as_ref(),
+            annotated: config.form == Form::Annotated,
+            revisits: revisits.as_ref(),
+            context,
+            companions: AtomicU64::new(0),
         };
-        let written = write::write(&plan, spare, context)?;
-        summary.companions = written.companions.load(Ordering::Relaxed);
+        let job = Job {
+            inputs: &inputs,
+            first: collection::against(&workspace.manifest).files,
+            read,
+            kept,
+            removed,
+            annotated: writing.annotated,
+            link: config.link,
+            memory: decided.spare,
+            context,
+        };
+        summary.whole_files = rewrite::rewrite(&job, &writing)?;
+        summary.companions = writing.companions.into_inner();
         summary.revisits = revisits.map_or(0, |revisits| revisits.count());
-        summary.whole_files = written.whole.load(Ordering::Relaxed);
         costs.insert("write", meter.cost());
     }
     summary.costs = costs;
     DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
-    kept.complete()?;
-    if let Some(removed) = &removed {
-        removed.complete()?;
-    }
+    outputs.complete()?;
     Ok(summary)
 }
 
-/// Refuses output directories that overlap with each other, the work directory or the inputs.
-pub(crate) fn check_places(
-    workspace: &Workspace,
-    inputs: &[InputFile],
-    (kept, removed): (&Path, Option<&Path>),
-) -> Result<()> {
-    let work = ("the work directory", workspace.directory());
-    output::check_place("output", kept, &[work])?;
-    if let Some(removed) = removed {
-        output::check_place("removed", removed, &[work, ("the kept files", kept)])?;
-    }
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        let Some(output) = output else { continue };
-        let here = crate::store::disk::canonical(output).ok();
-        let inside = |input: &&InputFile| {
-            let real = crate::store::disk::canonical(&input.path).ok();
-            real.zip(here.as_ref())
-                .is_some_and(|(file, here)| file.starts_with(here))
-        };
-        if let Some(input) = inputs.iter().find(inside) {
-            let limit = format!(
-                "it contains the input {}; give a new directory",
-                input.path.display()
-            );
-            return refuse(parameter, output.display(), limit);
-        }
-    }
-    Ok(())
+/// The names of all files that a directory may have.
+fn names_of(inputs: &[InputFile]) -> Names<'_> {
+    let lists = [
+        REMOVED_FILE,
+        REMOVED_TABLE,
+        KEPT_LIST,
+        REMOVED_LIST,
+        KEPT_TABLE,
+    ];
+    let inputs = inputs.iter();
+    let inputs = inputs.map(|input| (Cow::from(&*input.docno), Some(&*input.path)));
+    inputs
+        .chain(lists.map(|name| (name.into(), None)))
+        .collect()
 }
 
 /// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and

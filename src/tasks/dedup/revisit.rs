@@ -22,9 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::choose::{Choice, Fate};
-use super::files::{self, Shared};
 use super::policy::date;
-use super::{Revisit, STAGE};
+use super::{Revisit, STAGE, each_file};
 use crate::base::bits::Bits;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
@@ -32,9 +31,10 @@ use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
 use crate::store::{disk, meta};
 use crate::text::read::{
-    Batch, Capture, Container, InputFile, ReadConfig, Reason, RecordKind, RecordReader, Reference,
-    capture, labelled,
+    Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Reference, capture, labelled,
 };
+use crate::text::rewrite::again::Again;
+use crate::text::rewrite::files::Shared;
 use crate::{Error, Result};
 
 /// The profile of the standard for payloads of the same bytes.
@@ -206,8 +206,7 @@ impl CapturesWriter {
         (entries, wanted): (&mut InputRecords<'_>, &Bits),
         context: &Context<'_>,
     ) -> Result<()> {
-        let mut reader = None;
-        let mut batch = Batch::default();
+        let mut records = None;
         while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(number, document) = entry else {
                 continue;
@@ -215,37 +214,21 @@ impl CapturesWriter {
             if !wanted.contains(number) {
                 continue;
             }
-            let reader = match &mut reader {
-                Some(reader) => reader,
+            let records = match &mut records {
+                Some(records) => records,
                 None => {
                     input.check_path()?;
-                    let mut opened = RecordReader::open(input, file, config, context.stop);
-                    let is_warc = opened.container() == Some(Container::Warc);
-                    check_failure(&opened, input)?;
-                    if !is_warc {
+                    let mut opened = Again::open(input, file, config, context.stop);
+                    if opened.container()? != Some(Container::Warc) {
                         return Ok(());
                     }
-                    reader.insert(opened)
+                    records.insert(opened)
                 }
             };
-            // Its record is the next one, or comes after others.
-            loop {
-                context.stop.check(STAGE)?;
-                batch.clear();
-                let more = reader.next_into(&mut batch);
-                check_failure(reader, input)?;
-                if !more {
-                    return Err(input.changed());
-                }
-                let found = batch.records.first().map(|record| record.source.offset);
-                if found == Some(document.offset) {
-                    break;
-                }
-            }
-            let Some(record) = batch.records.first() else {
+            records.seek(document.offset)?;
+            let Some((record, bytes)) = records.record() else {
                 continue;
             };
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             let measured = record
                 .notice
                 .as_ref()
@@ -292,7 +275,7 @@ impl Captures {
             path,
         };
         let memory = Shared::new(memory);
-        files::each(
+        each_file(
             "payloads",
             (workspace, inputs),
             context,
@@ -331,12 +314,5 @@ impl Captures {
                 .at(place)
                 .expected("what this command wrote", found)),
         }
-    }
-}
-
-fn check_failure(reader: &RecordReader, input: &InputFile) -> Result<()> {
-    match reader.failure() {
-        Some(error) => Err(error).map_err(Error::io("read", &input.path)),
-        None => Ok(()),
     }
 }

@@ -9,10 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::output::{PRIVATE, State};
 use super::{DedupConfig, DedupSummary};
 use crate::store::disk;
 use crate::store::workspace::{STATE_FILE, Workspace};
+use crate::text::rewrite::output::{PRIVATE, State};
 use crate::{Error, Result};
 
 /// The name of the record.

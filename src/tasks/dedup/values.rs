@@ -3,20 +3,19 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::STAGE;
-use super::files::{self, Shared};
+use super::each_file;
 use super::order::{Values, ValuesWriter};
 use super::places::Places;
 use super::policy::{Policy, preference};
-use super::write::is_parquet;
+use crate::Result;
 use crate::base::error::refuse;
-use crate::base::progress::Context;
+use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
-use crate::text::read::{
-    Batch, InputFile, ReadConfig, RecordKind, RecordReader, date_of, field_of,
-};
-use crate::{Error, Result};
+use crate::text::read::{InputFile, ReadConfig, RecordKind, date_of, field_of};
+use crate::text::rewrite::again::Again;
+use crate::text::rewrite::files::Shared;
+use crate::text::rewrite::source::is_parquet;
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -136,7 +135,7 @@ pub(crate) fn fields<S: FieldSink>(
         sink,
     };
     let memory = Shared::new(memory);
-    files::each(
+    each_file(
         "fields",
         (workspace, inputs),
         context,
@@ -168,22 +167,14 @@ impl<S: FieldSink> Fields<'_, S> {
         context: &Context<'_>,
     ) -> Result<()> {
         input.check_path()?;
-        let mut readers = Readers::open(input, file, (self.columns, self.config), context)?;
+        let mut readers = Readers::open(input, file, (self.columns, self.config), context.stop)?;
         let mut values: Vec<Vec<S::Value>> = self.columns.iter().map(|_| Vec::new()).collect();
         let mut held = 0;
         while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(_, document) = entry else {
                 continue;
             };
-            loop {
-                context.stop.check(STAGE)?;
-                if !readers.advance(input)? {
-                    return Err(input.changed());
-                }
-                if readers.offset() == Some(document.offset) {
-                    break;
-                }
-            }
+            readers.seek(document.offset)?;
             for (at, (part, values)) in self.columns.iter().zip(&mut values).enumerate() {
                 if let Some(part) = part {
                     let value = readers.value(at, *part);
@@ -213,24 +204,21 @@ impl<S: FieldSink> Fields<'_, S> {
 }
 
 /// Reads the records of a file, one at a time.
-struct Readers {
+struct Readers<'r> {
     /// One reader; of a Parquet file one for each column, with the column's field in place of the
     /// URL. All give the same rows.
-    readers: Vec<(RecordReader, Batch)>,
+    readers: Vec<Again<'r>>,
     is_parquet: bool,
 }
 
-impl Readers {
+impl<'r> Readers<'r> {
     fn open(
-        input: &InputFile,
+        input: &'r InputFile,
         file: u32,
         (columns, config): (&[Option<Part<'_>>], &ReadConfig),
-        context: &Context<'_>,
-    ) -> Result<Readers> {
-        let open = |config: &ReadConfig| {
-            let reader = RecordReader::open(input, file, config, context.stop);
-            (reader, Batch::default())
-        };
+        stop: &'r Stop,
+    ) -> Result<Readers<'r>> {
+        let open = |config: &ReadConfig| Again::open(input, file, config, stop);
         let is_parquet = is_parquet(&input.path)?;
         let readers = match is_parquet {
             false => vec![open(config)],
@@ -254,38 +242,21 @@ impl Readers {
         })
     }
 
-    /// Reads the next record; `false` at the end.
-    fn advance(&mut self, input: &InputFile) -> Result<bool> {
-        let mut more = true;
-        for (reader, batch) in &mut self.readers {
-            batch.clear();
-            more &= reader.next_into(batch);
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
-        }
-        Ok(more)
-    }
-
-    fn offset(&self) -> Option<u64> {
-        let (_, batch) = self.readers.first()?;
-        batch.records.first().map(|record| record.source.offset)
+    /// Reads until the record at an offset.
+    fn seek(&mut self, offset: u64) -> Result<()> {
+        let mut readers = self.readers.iter_mut();
+        readers.try_for_each(|reader| reader.seek(offset))
     }
 
     /// What is wanted for column number `column`.
     fn value(&self, column: usize, part: Part<'_>) -> Option<String> {
-        let (_, batch) = self.readers.get(if self.is_parquet { column } else { 0 })?;
-        let record = batch.records.first()?;
+        let reader = self.readers.get(if self.is_parquet { column } else { 0 })?;
+        let (record, bytes) = reader.record()?;
         match (&record.kind, part) {
             (RecordKind::Row(_), Part::Date) => None,
             (RecordKind::Row(row), Part::Field(_)) => row.url.clone(),
-            (kind, part) => {
-                let bytes = batch.bytes.get(record.bytes.clone())?;
-                match part {
-                    Part::Field(field) => field_of(kind, bytes, field),
-                    Part::Date => date_of(kind, bytes),
-                }
-            }
+            (kind, Part::Field(field)) => field_of(kind, bytes, field),
+            (kind, Part::Date) => date_of(kind, bytes),
         }
     }
 }

@@ -6,12 +6,12 @@
 
 use std::collections::HashSet;
 
-use super::STAGE;
+use crate::Result;
 use crate::base::progress::Context;
-use crate::text::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, warc_links};
-use crate::{Error, Result};
+use crate::text::read::{InputFile, ReadConfig, RecordKind, warc_links};
+use crate::text::rewrite::again::Again;
 
-/// A record that is no document, and the records that it is linked to.
+/// A request or metadata record, and the records that it is linked to.
 struct Companion {
     offset: u64,
     length: u64,
@@ -21,7 +21,7 @@ struct Companion {
 /// Places of the requests and metadata of the removed records of a file, in order. `is_removed`
 /// says whether the document at an offset is removed; it is called with rising offsets.
 ///
-/// Reads the file once. Memory: some 50 bytes for each request or metadata record, and eight for
+/// Reads the file once. Memory: about 50 bytes for each request or metadata record, and eight for
 /// each link of a removed one.
 pub(super) fn companions(
     input: &InputFile,
@@ -29,35 +29,25 @@ pub(super) fn companions(
     mut is_removed: impl FnMut(u64) -> Result<bool>,
     context: &Context<'_>,
 ) -> Result<Vec<(u64, u64)>> {
-    let mut reader = RecordReader::open(input, 0, config, context.stop);
-    let mut batch = Batch::default();
+    let mut records = Again::open(input, 0, config, context.stop);
     let mut removed: HashSet<u64> = HashSet::new();
     let mut companions = Vec::new();
-    loop {
-        batch.clear();
-        let more = reader.next_into(&mut batch);
-        context.stop.check(STAGE)?;
-        if let Some(error) = reader.failure() {
-            return Err(error).map_err(Error::io("read", &input.path));
+    while records.advance()? {
+        let Some((record, bytes)) = records.record() else {
+            continue;
+        };
+        if record.kind != RecordKind::Warc {
+            continue;
         }
-        if !more {
-            break;
-        }
-        for record in &batch.records {
-            if record.kind != RecordKind::Warc {
-                continue;
-            }
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-            let (kind, links) = warc_links(bytes);
-            if kind.eq_ignore_ascii_case(b"request") || kind.eq_ignore_ascii_case(b"metadata") {
-                companions.push(Companion {
-                    offset: record.source.offset,
-                    length: record.source.length,
-                    links,
-                });
-            } else if is_removed(record.source.offset)? {
-                removed.extend(links);
-            }
+        let (kind, links) = warc_links(bytes);
+        if kind.eq_ignore_ascii_case(b"request") || kind.eq_ignore_ascii_case(b"metadata") {
+            companions.push(Companion {
+                offset: record.source.offset,
+                length: record.source.length,
+                links,
+            });
+        } else if is_removed(record.source.offset)? {
+            removed.extend(links);
         }
     }
     companions.retain(|companion| companion.links.iter().any(|link| removed.contains(link)));

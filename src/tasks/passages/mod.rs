@@ -78,6 +78,7 @@ use crate::store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile,
 use crate::store::{digest_of, disk};
 use crate::text::parse::TokenKind;
 use crate::text::read::InputFile;
+use crate::text::rewrite::again;
 use crate::{Error, Result};
 
 pub use cuts::Align;
@@ -262,19 +263,7 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut inputs = Vec::new();
     let mut entries = InputList::open(workspace.directory())?;
     while let Some(entry) = entries.next()? {
-        if entry.path == "-" {
-            return Err(Error::parameter("INPUT", "-")
-                .because("standard input cannot be read again; store it in a file first"));
-        }
-        // The file may have moved with its directory, or the working directory may be another.
-        let is_file = |path: &&Path| disk::metadata(path).is_ok_and(|found| found.is_file());
-        let path = entry.places().find(is_file);
-        let problem = match path.is_some() || entry.identity.is_some() {
-            true => None,
-            false => Some((crate::text::read::Reason::Unreadable, String::new())),
-        };
-        let path = path.unwrap_or(Path::new(&entry.path));
-        inputs.push(InputFile::of_entry(entry, path, problem));
+        inputs.push(again::listed(entry)?);
     }
     Ok(inputs)
 }

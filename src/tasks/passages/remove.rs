@@ -7,19 +7,20 @@
 //!
 //! # Algorithm
 //! 1. One pass over the documents of the collection finds the files that change.
-//! 2. Each input file is copied as `dedup` copies it ([`crate::tasks::dedup`]). A file that does not
-//!    change is copied as it is.
-//! 3. A record that changes is in memory as a whole. `cuts` decides what goes of its text, and the
-//!    same bytes go from the record: of a JSON object from the strings of its text, of a row of
-//!    Parquet from the values of its columns of text. A passage may go on from one string or column
-//!    into the next one: each loses its part, and what is between them stays.
+//! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied as it
+//!    is.
+//! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the record
+//!    loses the same bytes: a JSON object from the strings of its text, a row of Parquet from the
+//!    values of its columns of text. A passage may continue from one string or column into the next
+//!    one: each loses its part, and what is between them is kept.
 //!
 //! # Invariants
-//! - Records without removable text, and all bytes of other records outside of their text, stay.
+//! - Records without removable text, and all bytes of other records outside of their text, are
+//!   kept.
 //! - The kept text is the text as read without the ranges that the side files list, with a space
 //!   where they say so.
 //! - What is written depends on inputs and parameters alone. The directories follow the rules of
-//!   those of `dedup`.
+//!   [`crate::text::rewrite`].
 //!
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
@@ -33,11 +34,11 @@
 
 mod later;
 
-use std::cell::RefCell;
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
@@ -49,23 +50,20 @@ use crate::base::budget::ByteSize;
 use crate::base::error;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use crate::store::disk::{self, SharedFile};
+use crate::store::disk::{self, Scratch, SharedFile};
 use crate::store::workspace::{Cost, Meter, Workspace};
-use crate::tasks::dedup::copy::{Failed, Removed, Span, copy_rewriting};
-use crate::tasks::dedup::encode::Encoder;
-use crate::tasks::dedup::files::{self, Shared};
-use crate::tasks::dedup::output::{OutputDirectory, OutputFile};
-use crate::tasks::dedup::parquet::{self, Texts};
-use crate::tasks::dedup::write::{self, Source};
 use crate::tasks::dedup::{self, Empty};
 use crate::text::parse::Parser;
 use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
-use crate::text::read::parquet::pages::ReadAt;
 use crate::text::read::{
-    Batch, Codec, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
-    ReadConfig, RecordKind, RecordReader, document_of, interpret, is_markup_by_name,
+    Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig,
+    RecordKind, document_of, interpret, is_markup_by_name,
 };
+use crate::text::rewrite::again::{Again, standard_input};
+use crate::text::rewrite::files::Shared;
+use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
+use crate::text::rewrite::{self, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use crate::{Error, Result};
 
 use later::Later;
@@ -85,7 +83,7 @@ const ROW_BYTES: usize = 1 << 20;
 pub struct RemovalConfig {
     /// What is removed as a whole.
     pub align: Align,
-    /// What becomes of documents without tokens, and of those of which no token stays.
+    /// Whether documents without tokens, also those that lose all of them, are kept.
     pub empty: Empty,
 }
 
@@ -96,7 +94,7 @@ pub struct RemovalSummary {
     pub documents: u64,
     /// Documents that lose text.
     pub changed: u64,
-    /// Documents of which no token stays.
+    /// Documents that lose all their tokens.
     pub emptied: u64,
     /// Documents that are left out: those, and documents that had no token.
     pub dropped: u64,
@@ -124,7 +122,6 @@ impl RemovalSummary {
         self.ranges += part.ranges;
         self.removed_tokens += part.removed_tokens;
         self.removed_bytes += part.removed_bytes;
-        self.whole_files += part.whole_files;
     }
 }
 
@@ -158,9 +155,9 @@ pub fn check_before_removal(
     outputs: (&Path, Option<&Path>),
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(dedup::standard_input());
+        return Err(standard_input());
     }
-    dedup::check_outputs(inputs, work, outputs)
+    output::check_outputs(inputs, work, outputs)
 }
 
 /// Refuses inputs from whose formats no text can be removed.
@@ -181,14 +178,10 @@ pub fn check_removal_inputs(
     }
     for input in inputs {
         context.stop.check(STAGE)?;
-        let mut reader = RecordReader::open(input, 0, read, context.stop);
-        let container = reader.container();
-        if let Some(error) = reader.failure() {
-            return Err(error).map_err(Error::io("read", &input.path));
-        }
-        match container {
+        let mut records = Again::open(input, 0, read, context.stop);
+        match records.container()? {
             None => {}
-            Some(Container::Json) => check_first(&mut reader, input, read)?,
+            Some(Container::Json) => check_first(&mut records, input, read)?,
             Some(Container::Plain) if is_markup_by_name(&input.docno, read) => {
                 return refuse(&input.path, format!("it is markup; {MARKUP}, or {ADVICE}"));
             }
@@ -200,11 +193,10 @@ pub fn check_removal_inputs(
                 );
             }
             Some(Container::Parquet) => {
-                let file: Arc<dyn ReadAt> =
-                    Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
-                parquet::refuse_encrypted(&*file, &input.path)?;
+                let file = SharedFile::new(disk::open_regular(&input.path)?);
+                parquet::refuse_encrypted(&file, &input.path)?;
                 // A damaged file has no documents.
-                if let Ok(footer) = footer(&*file, None)
+                if let Ok(footer) = footer(&file, None)
                     && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)
                 {
                     let limit = format!(
@@ -213,7 +205,7 @@ pub fn check_removal_inputs(
                     );
                     return refuse(&input.path, limit);
                 }
-                check_first(&mut reader, input, read)?;
+                check_first(&mut records, input, read)?;
             }
             Some(other) => {
                 let limit = format!(
@@ -228,19 +220,14 @@ pub fn check_removal_inputs(
     Ok(())
 }
 
-/// Refuses an input whose first document is markup: most others then are, too, and would be refused
-/// only after the search.
-fn check_first(reader: &mut RecordReader, input: &InputFile, read: &ReadConfig) -> Result<()> {
-    let mut batch = Batch::default();
+/// Refuses an input whose first document is markup: most others then are also markup, and would be
+/// refused only after the search.
+fn check_first(records: &mut Again<'_>, input: &InputFile, read: &ReadConfig) -> Result<()> {
     for _ in 0..FIRST_RECORDS {
-        batch.clear();
-        if !reader.next_into(&mut batch) {
-            break;
-        }
-        let Some(record) = batch.records.first() else {
+        records.advance()?;
+        let Some((record, bytes)) = records.record() else {
             break;
         };
-        let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
         if let Interpreted::Document(raw) = interpret(record, bytes, read) {
             if raw.content == ContentKind::Markup {
                 let limit = format!("its document {} is markup; {MARKUP}", raw.docno);
@@ -263,28 +250,22 @@ const MARKUP: &str = "its text as read is not a part of the file, so no part of 
 /// inputs.
 ///
 /// # Errors
-/// `BadParameter`; those of reading.
+/// `BadParameter`; the errors of reading.
 pub fn check_removal(
     workspace: &Workspace,
     outputs: (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<Vec<InputFile>> {
     let inputs = dedup::inputs_of(workspace)?;
-    dedup::check_places(workspace, &inputs, outputs)?;
+    output::check_places(workspace.directory(), &inputs, outputs)?;
     let collection = collection::config(&workspace.manifest);
     check_removal_inputs(&inputs, &collection.read, context)?;
-    // Neither directory is begun if the other one is refused.
-    let (kept, removed) = outputs;
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        output
-            .map(|output| OutputDirectory::look(output, parameter))
-            .transpose()?;
-    }
+    Outputs::look(outputs)?;
     Ok(inputs)
 }
 
 /// Writes the inputs of a collection again to `kept`, without the text that is removable of them by
-/// the search `sought`. What is removed goes to `removed`.
+/// the search `sought`. The removed text is written to `removed`.
 ///
 /// # Errors
 /// As the module says; `BadParameter` if an output directory is not empty.
@@ -292,69 +273,62 @@ pub fn remove(
     workspace: &Workspace,
     sought: &impl Serialize,
     config: &RemovalConfig,
-    (kept, removed): (&Path, Option<&Path>),
+    outputs: (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<RemovalSummary> {
     let meter = Meter::start();
-    let inputs = check_removal(workspace, (kept, removed), context)?;
+    let inputs = check_removal(workspace, outputs, context)?;
     let collection = collection::config(&workspace.manifest);
     collection.shingle.parse.check_rule(workspace.directory())?;
     let removable = Removable::open(workspace, &inputs, context)?;
 
     let files = inputs.len() as u64;
-    let tables = Removable::bytes(files) + files * 2 * dedup::FINISHED_BYTES;
-    let fixed = dedup::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
+    let tables = Removable::bytes(files) + files * 2 * rewrite::FINISHED_BYTES;
+    let fixed = rewrite::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
     let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = ByteSize(fixed + write::least_memory(&inputs, 1, there));
+    let least = ByteSize(fixed + rewrite::least_memory(&inputs, 1, there));
     context
         .budget
         .require(least, || "writing the inputs again".into())?;
-    let spare = context.budget.memory.0 - dedup::FIXED_BYTES - tables;
+    let spare = context.budget.memory.0 - rewrite::FIXED_BYTES - tables;
 
-    let digest = digest(workspace, sought, config, removed.is_some())?;
-    let kept = OutputDirectory::open(kept, "output", &digest)?;
-    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
-    let removed = removed.transpose()?;
-    let names: Vec<_> = inputs.iter().map(|input| &*input.docno).collect();
-    let files_of = |ending| names.iter().map(move |name| format!("{name}{ending}"));
-    for (output, ending) in [(Some(&kept), ""), (removed.as_ref(), REMOVED_ENDING)] {
-        let Some(output) = output else { continue };
-        let names: Vec<String> = files_of(ending).collect();
-        let names: Vec<_> = names.iter().map(|name| (&name[..], None)).collect();
-        output.check_files(&names, context.budget.threads, context)?;
-        output.begin()?;
-    }
+    let digest = digest(workspace, sought, config, outputs.1.is_some())?;
+    let outputs = Outputs::open(outputs, &digest)?;
+    let kept = inputs.iter().map(|input| (Cow::from(&*input.docno), None));
+    let sides = inputs
+        .iter()
+        .map(|input| format!("{}{REMOVED_ENDING}", input.docno));
+    let sides = sides.map(|name| (Cow::from(name), None));
+    outputs.begin((&kept.collect(), &sides.collect()), context)?;
     let removal = Removal {
         workspace,
         collection,
         removable: &removable,
         config,
-        kept: &kept,
-        removed: removed.as_ref(),
-    };
-    let summary = Mutex::new(RemovalSummary {
-        files,
-        ..RemovalSummary::default()
-    });
-    let memory = Shared::new(spare);
-    files::each(
-        "write",
-        (workspace, &inputs),
+        removed: outputs.removed.as_ref(),
         context,
-        |file, input, entries| {
-            let part = removal.write_file(file, input, (entries, &memory), context)?;
-            let mut summary = summary.lock().unwrap_or_else(PoisonError::into_inner);
-            summary.add(&part);
-            Ok(())
-        },
-    )?;
-    kept.complete()?;
-    if let Some(removed) = &removed {
-        removed.complete()?;
-    }
-    let mut summary = summary.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.cost = meter.cost();
-    Ok(summary)
+        summary: Mutex::default(),
+    };
+    let job = Job {
+        inputs: &inputs,
+        first: 0,
+        read: &collection.read,
+        kept: &outputs.kept,
+        removed: None,
+        annotated: false,
+        link: false,
+        memory: spare,
+        context,
+    };
+    let whole_files = rewrite::rewrite(&job, &removal)?;
+    outputs.complete()?;
+    let summary = removal.summary.into_inner();
+    Ok(RemovalSummary {
+        files,
+        whole_files,
+        cost: meter.cost(),
+        ..summary.unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// Digest of everything that decides what is written.
@@ -378,8 +352,10 @@ struct Removal<'p> {
     collection: &'p CollectionConfig,
     removable: &'p Removable,
     config: &'p RemovalConfig,
-    kept: &'p OutputDirectory,
     removed: Option<&'p OutputDirectory>,
+    context: &'p Context<'p>,
+    /// The counts of the files so far.
+    summary: Mutex<RemovalSummary>,
 }
 
 /// A document of a file, and what is removable of it.
@@ -394,23 +370,22 @@ struct Document {
 }
 
 impl Document {
-    /// Whether no token of it stays.
+    /// Whether it loses all its tokens.
     fn is_emptied(&self) -> bool {
         self.words > 0 && self.ranges.tokens == self.words
     }
 }
 
-/// The documents of a file, in order.
-struct Documents<'e, 'p> {
-    entries: &'e mut InputRecords<'p>,
+/// The place in the documents of a file.
+struct Documents {
     file: u32,
     record: u64,
     ranges: FileRanges,
 }
 
-impl Documents<'_, '_> {
-    fn next(&mut self) -> Result<Option<Document>> {
-        while let Some(entry) = self.entries.next_of(self.file)? {
+impl Documents {
+    fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
+        while let Some(entry) = entries.next_of(self.file)? {
             self.record += 1;
             if let InputRecord::Document(_, document) = entry {
                 return Ok(Some(Document {
@@ -427,19 +402,83 @@ impl Documents<'_, '_> {
     }
 }
 
-impl<'p> Removal<'p> {
-    fn documents<'e>(
-        &self,
-        entries: &'e mut InputRecords<'p>,
-        file: u32,
-        input: &InputFile,
-    ) -> Result<Documents<'e, 'p>> {
-        Ok(Documents {
+impl<'p> Edit for Removal<'p> {
+    type Records = InputRecords<'p>;
+    type File<'f>
+        = FileRemoval<'f, 'p>
+    where
+        Self: 'f;
+
+    fn open(&self, file: u32) -> InputRecords<'p> {
+        InputRecords::of_file(self.workspace, file)
+    }
+
+    fn changes(&self, file: u32, entries: &mut InputRecords<'p>) -> Result<bool> {
+        let needs = self.removable.of(file);
+        if needs.is_removable() || needs.wordless && self.config.empty == Empty::Drop {
+            return Ok(true);
+        }
+        let mut summary = RemovalSummary::default();
+        while let Some(entry) = entries.next_of(file)? {
+            summary.documents += u64::from(matches!(entry, InputRecord::Document(..)));
+        }
+        self.count(&summary);
+        Ok(false)
+    }
+
+    fn file<'f>(
+        &'f self,
+        target: Target<'f>,
+        entries: &'f mut InputRecords<'p>,
+        _: &Shared,
+    ) -> Result<FileRemoval<'f, 'p>> {
+        let Target { number, input, .. } = target;
+        let rows = target.is_parquet.then(|| Rows::new(self, target));
+        Ok(FileRemoval {
+            removal: self,
             entries,
+            documents: self.documents(number, input)?,
+            current: Document::default(),
+            rows: rows.transpose()?,
+            cutter: Cutter {
+                collection: self.collection,
+                config: self.config,
+                input,
+                parser: Parser::new(&self.collection.shingle.parse),
+                text: String::new(),
+                side: self.side(number, input)?,
+                summary: RemovalSummary::default(),
+            },
+        })
+    }
+
+    fn memory(&self, file: u32, is_parquet: bool) -> u64 {
+        let read = &self.collection.read;
+        if !is_parquet {
+            return self.removable.of(file).largest.saturating_mul(RECORD_BYTES);
+        }
+        let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
+        read.max_document.0.saturating_mul(3) / 2 + paths.count() as u64 * Later::BYTES
+    }
+
+    fn edits_again(&self) -> bool {
+        true
+    }
+}
+
+impl<'p> Removal<'p> {
+    fn documents(&self, file: u32, input: &InputFile) -> Result<Documents> {
+        Ok(Documents {
             file,
             record: 0,
             ranges: self.removable.reader(file, input)?,
         })
+    }
+
+    /// Adds the counts of a file.
+    fn count(&self, part: &RemovalSummary) {
+        let summary = self.summary.lock();
+        summary.unwrap_or_else(PoisonError::into_inner).add(part);
     }
 
     /// Whether a document is left out.
@@ -447,61 +486,7 @@ impl<'p> Removal<'p> {
         self.config.empty == Empty::Drop && (document.words == 0 || document.is_emptied())
     }
 
-    fn write_file(
-        &self,
-        file: u32,
-        input: &InputFile,
-        (entries, memory): (&mut InputRecords<'p>, &Shared),
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        // An input that could not be opened is a reject without bytes.
-        if input.problem.is_some() {
-            return Ok(RemovalSummary::default());
-        }
-        input.check_path()?;
-        let needs = self.removable.of(file);
-        let drops = needs.wordless && self.config.empty == Empty::Drop;
-        let summary = if !needs.is_removable() && !drops {
-            let _memory = memory.take(write::COPY_BYTES);
-            self.copy_whole(file, input, entries, context)?
-        } else if write::is_parquet(&input.path)? {
-            let read = &self.collection.read;
-            let rows = read.max_document.0.saturating_mul(3) / 2;
-            let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
-            let later = paths.count() as u64 * Later::BYTES;
-            let _memory = memory.take(write::COPY_BYTES + write::ROWS_BYTES + rows + later);
-            self.write_rows(file, input, entries, context)?
-        } else {
-            let record = needs.largest.saturating_mul(RECORD_BYTES);
-            self.write_records(file, input, entries, (memory, record), context)?
-        };
-        input.check_path()?;
-        Ok(summary)
-    }
-
-    fn copy_whole(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let mut summary = RemovalSummary {
-            whole_files: 1,
-            ..RemovalSummary::default()
-        };
-        while let Some(entry) = entries.next_of(file)? {
-            summary.documents += u64::from(matches!(entry, InputRecord::Document(..)));
-        }
-        if !self.kept.has(&input.docno)? {
-            let mut out = self.kept.create(&input.docno, file)?;
-            write::copy_whole(&input.path, &mut out, context)?;
-            out.finish()?;
-        }
-        Ok(summary)
-    }
-
-    /// Where the removed text of a file goes.
+    /// The place for the removed text of a file.
     fn side(&self, file: u32, input: &InputFile) -> Result<Side<'p>> {
         let name = format!("{}{REMOVED_ENDING}", input.docno);
         let directory = match self.removed {
@@ -515,247 +500,147 @@ impl<'p> Removal<'p> {
             out: None,
         })
     }
-
-    fn cutter<'i>(&self, file: u32, input: &'i InputFile) -> Result<Cutter<'p, 'i>> {
-        Ok(Cutter {
-            collection: self.collection,
-            config: self.config,
-            input,
-            parser: Parser::new(&self.collection.shingle.parse),
-            text: String::new(),
-            side: self.side(file, input)?,
-            summary: RemovalSummary::default(),
-        })
-    }
-
-    /// Writes a file of JSON, or one that is a plain text.
-    fn write_records(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        (memory, record): (&Shared, u64),
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let read = &self.collection.read;
-        let is_json = RecordReader::open(input, file, read, context.stop).container()
-            == Some(Container::Json);
-        let mut source = Source::open(&input.path)?;
-        let codec = source.decompressed.codec();
-        let decoder = source.decompressed.memory();
-        let _memory = memory.take(write::memory_of(codec, 1) + decoder + record);
-        // A file that is in its place is made again, without being written, for the counts.
-        let is_there = self.kept.has(&input.docno)?;
-        let out = match is_there {
-            true => Target::Nothing,
-            false => Target::File(Box::new(self.kept.create(&input.docno, file)?)),
-        };
-        let path = self.kept.path(&input.docno);
-        let codec = if is_there { Codec::None } else { codec };
-        let kept = Encoder::like(&source.decompressed, out, codec);
-        let mut kept = kept.map_err(Error::io("write", &path))?;
-        let mut documents = self.documents(entries, file, input)?;
-        let cutter = RefCell::new(self.cutter(file, input)?);
-        let current = RefCell::new(Document::default());
-        let spans = std::iter::from_fn(|| {
-            let document = match documents.next() {
-                Ok(document) => document?,
-                Err(error) => return Some(Err(error)),
-            };
-            if let Err(error) = context.stop.check(STAGE) {
-                return Some(Err(error));
-            }
-            let dropped = self.is_dropped(&document);
-            cutter.borrow_mut().count(&document, dropped);
-            let span = Span {
-                offset: document.offset,
-                length: document.length,
-                kept: !dropped,
-                member: None,
-                revisit: None,
-                rewritten: !document.ranges.bytes.is_empty(),
-            };
-            *current.borrow_mut() = document;
-            Some(Ok(span))
-        });
-        let mut rewrite = |_: &Span, bytes: Vec<u8>| {
-            let document = current.borrow();
-            cutter.borrow_mut().record(&document, bytes, is_json)
-        };
-        let removed = (Removed::Nowhere, None);
-        let copied = copy_rewriting(&mut source, spans, &mut kept, removed, &mut rewrite);
-        let lone = copied.map_err(|failed| match failed {
-            Failed::Reading(error) => Error::io("read", &input.path)(error),
-            Failed::Keeping(error) | Failed::Removing(error) => Error::io("write", &path)(error),
-            Failed::Place(offset) | Failed::NotAnObject(offset) => Error::input_changed(
-                &input.path,
-                format!("a record at byte {offset} of its content"),
-                "the end of the file, or other records",
-            ),
-            Failed::Span(error) => error,
-        })?;
-        input.check_path()?;
-        if let Some(damage) = &source.damage {
-            let line = format!(
-                "{}: the damaged part cannot be copied ({damage})",
-                input.path.display()
-            );
-            context.progress.note(&line);
-        }
-        let summary = cutter.into_inner().finish()?;
-        let out = kept.finish().map_err(Error::io("write", &path))?;
-        if let Target::File(out) = out {
-            // A file that is one document, which is left out, has no kept file.
-            if lone { out.discard() } else { out.finish() }?;
-        }
-        Ok(summary)
-    }
-
-    /// Writes a Parquet file.
-    fn write_rows(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'p>,
-        context: &Context<'_>,
-    ) -> Result<RemovalSummary> {
-        let read = &self.collection.read;
-        let mut rows = Rows {
-            removal: self,
-            documents: self.documents(entries, file, input)?,
-            reader: RecordReader::open(input, file, read, context.stop),
-            batch: Batch::default(),
-            cutter: self.cutter(file, input)?,
-            columns: Vec::new(),
-            context,
-        };
-        if !self.kept.has(&input.docno)? {
-            let opened: Arc<dyn ReadAt> =
-                Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
-            let mut out = self.kept.create(&input.docno, file)?;
-            let to = out.path().to_path_buf();
-            let source = parquet::Source {
-                file: opened.clone(),
-                path: &input.path,
-                to: &to,
-            };
-            let damaged =
-                |what: String| Error::input_changed(&input.path, "had columns of text", what);
-            let footer = footer(&*opened, None).map_err(|error| damaged(error.to_string()))?;
-            let columns = text_columns(footer.file_metadata().schema_descr(), read);
-            let columns = columns.map_err(damaged)?;
-            let scratch = self.workspace.scratch(context)?;
-            let first = columns.iter().min();
-            let later = columns.iter().map(|column| match Some(column) == first {
-                true => Ok(None),
-                false => Later::create(scratch.path()).map(Some),
-            });
-            rows.columns = later.collect::<Result<_>>()?;
-            let mut entries = InputRecords::of_file(self.workspace, file);
-            let fates = RefCell::new(Fates {
-                removal: self,
-                documents: self.documents(&mut entries, file, input)?,
-                current: None,
-                failed: None,
-            });
-            let keep = |row| fates.borrow_mut().of(row).0;
-            let mut check = || {
-                let failed = fates.borrow_mut().failed.take();
-                failed.map_or_else(|| context.stop.check(STAGE), Err)
-            };
-            let mut texts = Texts {
-                columns: &columns,
-                changes: &mut |row| fates.borrow_mut().of(row).1,
-                text: &mut |column, row, value| rows.text(column, row, value),
-            };
-            parquet::copy_with_texts(&source, &mut out, keep, &mut texts, &mut check)?;
-            check()?;
-            input.check_path()?;
-            rows.until(u64::MAX)?;
-            let summary = rows.cutter.finish()?;
-            out.finish()?;
-            return Ok(summary);
-        }
-        rows.until(u64::MAX)?;
-        rows.cutter.finish()
-    }
 }
 
-/// Which rows of a Parquet file stay, and which change.
-struct Fates<'e, 'p> {
-    removal: &'e Removal<'p>,
-    documents: Documents<'e, 'p>,
-    /// The last document: its row, whether it stays, and whether it changes.
-    current: Option<(u64, bool, bool)>,
-    failed: Option<Error>,
+/// The edit of a file.
+struct FileRemoval<'f, 'p> {
+    removal: &'f Removal<'p>,
+    entries: &'f mut InputRecords<'p>,
+    documents: Documents,
+    /// The last document.
+    current: Document,
+    /// Of a Parquet file.
+    rows: Option<Rows<'f, 'p>>,
+    cutter: Cutter<'f>,
 }
 
-impl Fates<'_, '_> {
-    /// Whether a row stays, and whether it changes; it is called with rising rows.
-    fn of(&mut self, row: u64) -> (bool, bool) {
-        while self.current.is_none_or(|(at, ..)| at < row) {
-            match self.documents.next() {
-                Ok(Some(document)) => {
-                    let changes = !document.ranges.bytes.is_empty();
-                    let stays = !self.removal.is_dropped(&document);
-                    self.current = Some((document.offset, stays, changes));
-                }
-                Ok(None) => return (true, false),
-                Err(error) => {
-                    self.failed = Some(error);
-                    return (true, false);
-                }
-            }
-        }
-        match self.current {
-            Some((at, stays, changes)) if at == row => (stays, changes),
-            _ => (true, false),
-        }
-    }
-}
-
-/// The new texts of the rows of a Parquet file.
-struct Rows<'e, 'p, 'i, 'c> {
-    removal: &'e Removal<'p>,
-    documents: Documents<'e, 'p>,
-    reader: RecordReader,
-    batch: Batch,
-    cutter: Cutter<'p, 'i>,
-    /// For each column of the text, what it loses of the rows of the current row group; `None` for
-    /// the column that is written first, of which nothing is kept. Empty if nothing is written.
-    columns: Vec<Option<Later>>,
-    context: &'c Context<'c>,
-}
-
-impl Rows<'_, '_, '_, '_> {
-    /// The new value of a column of the text; for each column it is called with rising rows that
-    /// change.
-    fn text(&mut self, column: usize, row: u64, value: &[u8]) -> Result<Vec<u8>> {
-        let cuts = match self.columns.get_mut(column) {
-            Some(Some(later)) => later.take(value)?,
-            _ => self
-                .until(row)?
-                .filter(|(checksum, _)| *checksum == xxh3_128(value))
-                .map(|(_, cuts)| cuts),
+impl FileEdit for FileRemoval<'_, '_> {
+    fn next(&mut self) -> Result<Option<Span>> {
+        self.removal.context.stop.check(STAGE)?;
+        let Some(document) = self.documents.next(self.entries)? else {
+            return Ok(None);
         };
-        match cuts {
-            Some(cuts) => Ok(without(value, &cuts)),
+        let kept = !self.removal.is_dropped(&document);
+        self.cutter.count(&document, !kept);
+        let span = Span {
+            offset: document.offset,
+            length: document.length,
+            action: match document.ranges.bytes.is_empty() {
+                false => Action::Change { kept },
+                true if kept => Action::Keep,
+                true => Action::Remove,
+            },
+        };
+        self.current = document;
+        Ok(Some(span))
+    }
+
+    fn record(&mut self, bytes: Vec<u8>, is_json: bool) -> Result<Vec<u8>> {
+        self.cutter.record(&self.current, bytes, is_json)
+    }
+
+    fn columns(&self) -> &[usize] {
+        self.rows.as_ref().map_or(&[], |rows| &rows.columns)
+    }
+
+    fn value(&mut self, column: usize, row: u64, old: &[u8]) -> Result<Vec<u8>> {
+        let rows = self.rows.as_mut();
+        let cuts = rows.map(|rows| rows.cuts((column, row, old), &mut self.cutter));
+        match cuts.transpose()?.flatten() {
+            Some(cuts) => Ok(without(old, &cuts)),
             None => Err(self.cutter.changed(&format!("the text of row {row}"))),
         }
     }
 
+    fn finish(&mut self) -> Result<()> {
+        while self.next()?.is_some() {}
+        if let Some(rows) = &mut self.rows {
+            rows.until(u64::MAX, &mut self.cutter)?;
+        }
+        if let Some(out) = self.cutter.side.out.take() {
+            out.finish()?;
+        }
+        self.removal.count(&self.cutter.summary);
+        Ok(())
+    }
+}
+
+/// Reads the texts of a Parquet file, which change column by column.
+struct Rows<'f, 'p> {
+    entries: InputRecords<'p>,
+    documents: Documents,
+    records: Again<'f>,
+    /// The columns of the text, among the leaf columns; none if nothing is written.
+    columns: Vec<usize>,
+    /// For each of them, what it loses of the rows of the current row group; `None` for the column
+    /// that is written first, of which nothing is kept.
+    later: Vec<Option<Later>>,
+    /// The place of these files.
+    _scratch: Option<Scratch>,
+}
+
+impl<'f, 'p> Rows<'f, 'p> {
+    fn new(removal: &'f Removal<'p>, target: Target<'f>) -> Result<Rows<'f, 'p>> {
+        let Target { number, input, .. } = target;
+        let read = &removal.collection.read;
+        let mut rows = Rows {
+            entries: removal.open(number),
+            documents: removal.documents(number, input)?,
+            records: Again::open(input, number, read, removal.context.stop),
+            columns: Vec::new(),
+            later: Vec::new(),
+            _scratch: None,
+        };
+        if target.is_there {
+            return Ok(rows);
+        }
+        let damaged = |what: String| Error::InputChanged {
+            path: input.path.clone(),
+            expected: "had columns of text".into(),
+            found: what,
+        };
+        let opened = SharedFile::new(disk::open_regular(&input.path)?);
+        let footer = footer(&opened, None).map_err(|error| damaged(error.to_string()))?;
+        let columns = text_columns(footer.file_metadata().schema_descr(), read);
+        rows.columns = columns.map_err(damaged)?;
+        let scratch = removal.workspace.scratch(removal.context)?;
+        let first = rows.columns.iter().min();
+        let later = rows
+            .columns
+            .iter()
+            .map(|column| match Some(column) == first {
+                true => Ok(None),
+                false => Later::create(scratch.path()).map(Some),
+            });
+        rows.later = later.collect::<Result<_>>()?;
+        rows._scratch = Some(scratch);
+        Ok(rows)
+    }
+
+    /// The cuts of a value of a column; `None` if it is not the value that was read. For each
+    /// column it is called with rising rows that change.
+    fn cuts(
+        &mut self,
+        (column, row, value): (usize, u64, &[u8]),
+        cutter: &mut Cutter<'_>,
+    ) -> Result<Option<Vec<Cut>>> {
+        if let Some(Some(later)) = self.later.get_mut(column) {
+            return later.take(value);
+        }
+        let first = self.until(row, cutter)?;
+        let first = first.filter(|(checksum, _)| *checksum == xxh3_128(value));
+        Ok(first.map(|(_, cuts)| cuts))
+    }
+
     /// Cuts the documents up to a row. Returns the cuts of this row in the column that is written
-    /// first, with a checksum of the value; those of the other columns are kept.
-    fn until(&mut self, row: u64) -> Result<Option<(u128, Vec<Cut>)>> {
-        while let Some(document) = self.documents.next()? {
-            self.context.stop.check(STAGE)?;
-            let dropped = self.removal.is_dropped(&document);
-            self.cutter.count(&document, dropped);
+    /// first, with a checksum of the value; the cuts of the other columns are kept.
+    fn until(&mut self, row: u64, cutter: &mut Cutter<'_>) -> Result<Option<(u128, Vec<Cut>)>> {
+        while let Some(document) = self.documents.next(&mut self.entries)? {
             if document.ranges.bytes.is_empty() {
                 continue;
             }
             let is_last = document.offset == row;
-            let first = self.cut(&document, is_last)?;
+            let first = self.cut(&document, is_last, cutter)?;
             if is_last {
                 return Ok(Some(first));
             }
@@ -765,31 +650,19 @@ impl Rows<'_, '_, '_, '_> {
 
     /// Cuts a document. If it is `written`, the cuts of the columns that are written later are
     /// kept.
-    fn cut(&mut self, document: &Document, written: bool) -> Result<(u128, Vec<Cut>)> {
-        let changed = |cutter: &Cutter<'_, '_>| cutter.changed(&document.docno);
-        loop {
-            self.context.stop.check(STAGE)?;
-            self.batch.clear();
-            let more = self.reader.next_into(&mut self.batch);
-            if let Some(error) = self.reader.failure() {
-                return Err(error).map_err(Error::io("read", &self.cutter.input.path));
-            }
-            if !more {
-                return Err(changed(&self.cutter));
-            }
-            let found = self.batch.records.first();
-            if found.is_some_and(|record| record.source.offset >= document.offset) {
-                break;
-            }
-        }
-        let Some(record) = self.batch.records.first() else {
-            return Err(changed(&self.cutter));
+    fn cut(
+        &mut self,
+        document: &Document,
+        written: bool,
+        cutter: &mut Cutter<'_>,
+    ) -> Result<(u128, Vec<Cut>)> {
+        let found = self.records.reach(document.offset)?;
+        let Some((record, bytes)) = self.records.record().filter(|_| found) else {
+            return Err(cutter.changed(&document.docno));
         };
-        let bytes = self.batch.bytes.get(record.bytes.clone());
-        let bytes = bytes.unwrap_or_default();
-        let raw = match interpret(record, bytes, &self.cutter.collection.read) {
-            Interpreted::Document(raw) if record.source.offset == document.offset => raw,
-            _ => return Err(changed(&self.cutter)),
+        let raw = match interpret(record, bytes, &cutter.collection.read) {
+            Interpreted::Document(raw) => raw,
+            _ => return Err(cutter.changed(&document.docno)),
         };
         let parts = match &record.kind {
             RecordKind::Row(fields) if !fields.parts.is_empty() => &fields.parts[..],
@@ -798,7 +671,7 @@ impl Rows<'_, '_, '_, '_> {
         let value = |part: &Range<usize>| bytes.get(part.clone()).unwrap_or_default();
         let texts = parts.iter().flatten().map(value);
         let texts: Vec<_> = texts.map(String::from_utf8_lossy).collect();
-        let mut cuts = self.cutter.cut(document, &raw, &texts)?.into_iter();
+        let mut cuts = cutter.cut(document, &raw, &texts)?.into_iter();
         let mut first = (0, Vec::new());
         for (column, part) in parts.iter().enumerate() {
             // A null value has no cuts.
@@ -806,7 +679,7 @@ impl Rows<'_, '_, '_, '_> {
                 Some(part) => (value(part), cuts.next().unwrap_or_default()),
                 None => Default::default(),
             };
-            match self.columns.get_mut(column) {
+            match self.later.get_mut(column) {
                 Some(Some(later)) if written => later.put(value, &cuts)?,
                 Some(Some(_)) => {}
                 _ => first = (xxh3_128(value), cuts),
@@ -814,31 +687,11 @@ impl Rows<'_, '_, '_, '_> {
         }
         // The value of the column is in memory next.
         if bytes.len() > ROW_BYTES {
-            self.batch = Batch::default();
-            self.cutter.text = String::new();
-            self.cutter.parser.shrink();
+            self.records.forget();
+            cutter.text = String::new();
+            cutter.parser.shrink();
         }
         Ok(first)
-    }
-}
-
-/// Where a copy goes.
-enum Target {
-    /// Nowhere.
-    Nothing,
-    File(Box<OutputFile>),
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::Nothing => Ok(bytes.len()),
-            Target::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -869,18 +722,18 @@ impl Side<'_> {
 }
 
 /// Cuts the texts of a file.
-struct Cutter<'p, 'i> {
-    collection: &'p CollectionConfig,
-    config: &'p RemovalConfig,
-    input: &'i InputFile,
+struct Cutter<'f> {
+    collection: &'f CollectionConfig,
+    config: &'f RemovalConfig,
+    input: &'f InputFile,
     parser: Parser,
     /// The text of a document, as read.
     text: String,
-    side: Side<'p>,
+    side: Side<'f>,
     summary: RemovalSummary,
 }
 
-impl Cutter<'_, '_> {
+impl Cutter<'_> {
     fn count(&mut self, document: &Document, dropped: bool) {
         self.summary.documents += 1;
         self.summary.emptied += u64::from(document.is_emptied());
@@ -892,14 +745,7 @@ impl Cutter<'_, '_> {
         Error::input_changed(&self.input.path, expected, "another text")
     }
 
-    fn finish(self) -> Result<RemovalSummary> {
-        if let Some(out) = self.side.out {
-            out.finish()?;
-        }
-        Ok(self.summary)
-    }
-
-    /// What becomes of a record.
+    /// A record without its cuts.
     fn record(&mut self, document: &Document, bytes: Vec<u8>, is_json: bool) -> Result<Vec<u8>> {
         let read = &self.collection.read;
         let Some(raw) = document_of(is_json, &self.input.docno, &bytes, read) else {
@@ -908,20 +754,20 @@ impl Cutter<'_, '_> {
         if !is_json {
             return self.plain(document, &raw);
         }
-        let strings = JsonStrings::find(&bytes, read).map_err(|error| {
+        let strings = JsonStrings::find(&bytes, read).or_else(|error| {
             let limit = format!(
                 "the text of {} cannot be found in its record again ({error}); name its field with \
                  --text-field",
                 document.docno
             );
-            Error::parameter("remove", self.input.path.display()).because(limit)
+            refuse(&self.input.path, limit)
         })?;
         let parts = strings.decoded();
         let cuts = self.cut(document, &raw, &parts)?;
         Ok(strings.without(&cuts))
     }
 
-    /// What becomes of a text that is one part.
+    /// The same for a text that is one part.
     fn plain(&mut self, document: &Document, raw: &RawDocument<'_>) -> Result<Vec<u8>> {
         let text = String::from_utf8_lossy(&raw.body);
         let cuts = self.cut(document, raw, std::slice::from_ref(&text))?;

@@ -109,12 +109,6 @@ impl InputFile {
         self.check(|| opened.metadata())
     }
 
-    /// The error of an input that has other records than when its documents were read.
-    pub(crate) fn changed(&self) -> Error {
-        let expected = "the documents that were read from it";
-        Error::input_changed(&self.path, expected, "other records")
-    }
-
     /// Checks by size and modification time that a file is still the file that was listed.
     ///
     /// This cannot detect a change that keeps the size and happens within one tick of the file

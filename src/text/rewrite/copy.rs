@@ -3,43 +3,31 @@
 //!
 //! # Algorithm
 //! What lies between records is *separators* (white space, and commas and record separators of RFC
-//! 7464 between JSON objects) and content (brackets, comments, byte order marks, records that are no
-//! documents, rejected bytes). Content is copied. A separator goes with the record before it. At
-//! the end of a file or of an array, what follows the last record takes the place of the separator
-//! after the last kept record, so that no comma and no empty line is left over. So it is
-//! before a tag, which may end the element around the records.
+//! 7464 between JSON objects) and content (brackets, comments, byte order marks, records that are
+//! not documents, rejected bytes). Content is copied. A separator belongs to the record before it.
+//! At the end of a file or of an array, what follows the last record takes the place of the
+//! separator after the last kept record, so that no comma and no empty line is left over. The same
+//! holds before a tag, which may end the element around the records.
 //!
 //! A table has no separators: rows have their line ends. Its header is copied to both outputs.
 //!
 //! The removed records of most formats are written one after the other. Elements of markup are
-//! written with the content around them ([`Removed::Around`]), which may have their charset.
+//! written with the content around them, which may have their charset.
 
 use std::io::{self, Read, Write};
 
 use super::annotate::Annotator;
-use crate::text::read::{REVISIT_HEAD, Reference, revisit};
+use super::{Action, FileEdit, Span};
+use crate::Error;
+use crate::text::read::{Container, REVISIT_HEAD, revisit};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 /// A longer separator counts as content.
 const MOST_SEPARATOR: usize = 64 << 10;
 
-/// A record whose fate is known, by its place in the decompressed bytes of its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub offset: u64,
-    pub length: u64,
-    pub kept: bool,
-    /// The value of the member `lookalike` that the record, a JSON object, gets.
-    pub member: Option<String>,
-    /// What the `revisit` record says that takes the place of a WARC record that is not kept.
-    pub revisit: Option<Reference>,
-    /// Whether the record is rewritten as a whole ([`copy_rewriting`]).
-    pub rewritten: bool,
-}
-
 /// The bytes of a file, decompressed.
-pub(crate) trait Members: Read {
+pub(super) trait Members: Read {
     /// The number of members of the compressed file that have begun. A call of `read` gives bytes
     /// of one member only.
     fn members(&self) -> u64;
@@ -52,14 +40,14 @@ pub(crate) trait Members: Read {
 }
 
 /// A sink that can end a member of a compressed file and begin another.
-pub(crate) trait MemberSink: Write {
+pub(super) trait MemberSink: Write {
     /// Ends the current member, unless it is empty.
     fn end_member(&mut self) -> io::Result<()>;
 }
 
 /// Why a copy failed.
 #[derive(Debug)]
-pub(crate) enum Failed<E> {
+pub(super) enum Failed {
     /// The input cannot be read.
     Reading(io::Error),
     /// The kept file cannot be written.
@@ -68,207 +56,243 @@ pub(crate) enum Failed<E> {
     Removing(io::Error),
     /// The record that should be at this offset is not.
     Place(u64),
-    /// A member cannot be added to the record at this offset, which is no JSON object.
+    /// A member cannot be added to the record at this offset, which is not a JSON object.
     NotAnObject(u64),
-    /// The next span is not known.
-    Span(E),
+    /// The edit failed.
+    Edit(Error),
 }
 
-/// How removed records are written.
-pub(crate) enum Removed<'r> {
-    /// Nowhere.
-    Nowhere,
-    /// One after the other.
-    Records(&'r mut dyn MemberSink),
-    /// As if they were the kept ones.
-    Around(&'r mut dyn MemberSink),
+/// The format of a file, and for a table the number of bytes of its header.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Layout {
+    pub container: Option<Container>,
+    pub header: u64,
 }
 
-/// Copies `input` to `kept` without the removed records, and those to `removed`. `spans` has every
-/// document of the file, in order. A table has a `header` of this number of bytes. Returns whether
+/// Copies `input` to `kept` as `edit` says, and the removed records to `removed`. Returns whether
 /// the file is one removed record and nothing else.
-pub(super) fn copy<E>(
+pub(super) fn copy<O: MemberSink>(
     input: &mut impl Members,
-    spans: impl Iterator<Item = Result<Span, E>>,
-    kept: &mut impl MemberSink,
-    removed: Removed<'_>,
-    header: Option<u64>,
-) -> Result<bool, Failed<E>> {
-    copy_rewriting(input, spans, kept, (removed, header), &mut |_, bytes| {
-        Ok(bytes)
-    })
+    edit: &mut dyn FileEdit,
+    kept: &mut O,
+    removed: Option<&mut O>,
+    layout: Layout,
+) -> Result<bool, Failed> {
+    let mut copy = Copy::new(input, kept, removed, layout);
+    copy.header(layout.header)?;
+    while let Some(span) = edit.next().map_err(Failed::Edit)? {
+        copy.record(&span, edit)?;
+    }
+    copy.finish()
 }
 
-/// Makes a new record from one.
-pub(crate) type Rewrite<'r, E> = dyn FnMut(&Span, Vec<u8>) -> Result<Vec<u8>, E> + 'r;
+/// A file that is being copied.
+struct Copy<'c, I, O> {
+    window: Window<'c, I>,
+    /// The place in the input.
+    at: u64,
+    kept: Kept<'c, O>,
+    /// Gets the removed records one after the other.
+    removed: Option<&'c mut O>,
+    /// Gets the removed records as if they were the kept ones.
+    around: Option<Kept<'c, O>>,
+    /// The end of the last removed record, which is not yet separated from a next one.
+    ending: Option<Ending>,
+    /// Whether the file begins with a removed record, and has no other record so far.
+    lone: bool,
+    is_json: bool,
+}
 
-/// As [`copy`], with what `rewrite` returns in place of each rewritten record that is kept. A
-/// rewritten record is in memory as a whole. `rewrite` also sees those that are removed.
-pub(crate) fn copy_rewriting<E>(
-    input: &mut impl Members,
-    spans: impl Iterator<Item = Result<Span, E>>,
-    kept: &mut impl MemberSink,
-    (removed, header): (Removed<'_>, Option<u64>),
-    rewrite: &mut Rewrite<'_, E>,
-) -> Result<bool, Failed<E>> {
-    let mut window = Window::new(input);
-    let mut out = Kept::new(kept);
-    out.table = header.is_some();
-    let (mut removed, mut around) = match removed {
-        Removed::Nowhere => (None, None),
-        Removed::Records(sink) => (Some(sink), None),
-        Removed::Around(sink) => (None, Some(Kept::new(sink))),
-    };
-    let mut at = 0;
-    while let Some(left) = header.map(|header| header - at).filter(|left| *left > 0) {
-        let piece = window.next(left).map_err(Failed::Reading)?;
-        let piece = piece.ok_or(Failed::Place(0))?;
-        at += piece.bytes.len() as u64;
-        if let Some(removed) = &mut removed {
-            removed.write_all(piece.bytes).map_err(Failed::Removing)?;
+impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
+    fn new(
+        input: &'c mut I,
+        kept: &'c mut O,
+        removed: Option<&'c mut O>,
+        layout: Layout,
+    ) -> Copy<'c, I, O> {
+        let mut kept = Kept::new(kept);
+        kept.table = layout.container == Some(Container::Table);
+        let (removed, around) = match layout.container {
+            Some(Container::Elements) => (None, removed.map(Kept::new)),
+            _ => (removed, None),
+        };
+        Copy {
+            window: Window::new(input),
+            at: 0,
+            kept,
+            removed,
+            around,
+            ending: None,
+            lone: false,
+            is_json: layout.container == Some(Container::Json),
         }
-        out.between(piece).map_err(Failed::Keeping)?;
     }
-    let mut whole = false;
-    // The end of the last removed record, which is not yet separated from a next one.
-    let mut ending: Option<Ending> = None;
-    for span in spans {
-        let span = span.map_err(Failed::Span)?;
-        let misplaced = || Failed::Place(span.offset);
-        if span.offset < at {
-            return Err(misplaced());
+
+    /// Copies the header of a table to both outputs.
+    fn header(&mut self, length: u64) -> Result<(), Failed> {
+        while self.at < length {
+            let piece = self.window.next(length - self.at);
+            let piece = piece.map_err(Failed::Reading)?.ok_or(Failed::Place(0))?;
+            self.at += piece.bytes.len() as u64;
+            if let Some(removed) = &mut self.removed {
+                removed.write_all(piece.bytes).map_err(Failed::Removing)?;
+            }
+            self.kept.between(piece).map_err(Failed::Keeping)?;
         }
-        while at < span.offset {
-            let piece = window.next(span.offset - at).map_err(Failed::Reading)?;
-            let piece = piece.ok_or_else(misplaced)?;
-            at += piece.bytes.len() as u64;
-            out.between(piece).map_err(Failed::Keeping)?;
-            if let Some(around) = &mut around {
+        Ok(())
+    }
+
+    /// Copies what lies before a place; the input may end before.
+    fn between(&mut self, end: u64) -> Result<(), Failed> {
+        while self.at < end {
+            let piece = self.window.next(end - self.at).map_err(Failed::Reading)?;
+            let Some(piece) = piece else { break };
+            self.at += piece.bytes.len() as u64;
+            self.kept.between(piece).map_err(Failed::Keeping)?;
+            if let Some(around) = &mut self.around {
                 around.between(piece).map_err(Failed::Removing)?;
             }
         }
-        let end = span.offset + span.length;
-        let first = window.peek().map_err(Failed::Reading)?;
-        out.gap |= std::mem::take(&mut window.gap);
-        out.json |= first == Some(b'{') && !out.table;
-        if span.member.is_some() && first != Some(b'{') {
+        Ok(())
+    }
+
+    fn record(&mut self, span: &Span, edit: &mut dyn FileEdit) -> Result<(), Failed> {
+        if span.offset < self.at {
+            return Err(Failed::Place(span.offset));
+        }
+        self.between(span.offset)?;
+        if self.at < span.offset {
+            return Err(Failed::Place(span.offset));
+        }
+        let first = self.window.peek().map_err(Failed::Reading)?;
+        self.kept.gap |= std::mem::take(&mut self.window.gap);
+        self.kept.json |= first == Some(b'{') && !self.kept.table;
+        self.lone = span.offset == 0 && !self.kept.table;
+        match &span.action {
+            Action::Keep => self.keep(span, None)?,
+            Action::Annotate(_) if first != Some(b'{') => {
+                return Err(Failed::NotAnObject(span.offset));
+            }
+            Action::Annotate(annotation) => self.keep(span, Some(&annotation.json()))?,
+            Action::Change { kept } => self.change(span, *kept, edit)?,
+            Action::Remove if self.around.is_some() => self.remove_around(span)?,
+            Action::Remove | Action::Revisit(_) => self.remove(span)?,
+        }
+        self.lone &= matches!(span.action, Action::Remove | Action::Change { kept: false });
+        Ok(())
+    }
+
+    /// Copies a record, a JSON object with this value of its member `lookalike`.
+    fn keep(&mut self, span: &Span, member: Option<&str>) -> Result<(), Failed> {
+        if let Some(around) = &mut self.around {
+            around.after_removed();
+        }
+        let out = &mut self.kept;
+        out.begin_record().map_err(Failed::Keeping)?;
+        let mut annotator = member.map(Annotator::new);
+        let mut annotated = Vec::new();
+        self.window
+            .record(&mut self.at, span, |bytes, new_member| {
+                let bytes = match &mut annotator {
+                    None => bytes,
+                    Some(annotator) => {
+                        annotated.clear();
+                        annotator.push(bytes, &mut annotated);
+                        &annotated
+                    }
+                };
+                out.record(bytes, new_member).map_err(Failed::Keeping)
+            })?;
+        if annotator.is_some_and(|annotator| !annotator.is_complete()) {
             return Err(Failed::NotAnObject(span.offset));
         }
-        if span.rewritten {
-            let (mut bytes, mut new_member) = (Vec::new(), false);
-            at = record(&mut window, at, end, &span, |piece, begins_member| {
+        out.state = State::AfterKept;
+        Ok(())
+    }
+
+    /// Copies what the edit makes of a record, which is in memory as a whole.
+    fn change(&mut self, span: &Span, kept: bool, edit: &mut dyn FileEdit) -> Result<(), Failed> {
+        let (mut bytes, mut new_member) = (Vec::new(), false);
+        self.window
+            .record(&mut self.at, span, |piece, begins_member| {
                 new_member |= begins_member && bytes.is_empty();
                 bytes.extend_from_slice(piece);
                 Ok(())
             })?;
-            let bytes = rewrite(&span, bytes).map_err(Failed::Span)?;
-            if span.kept {
-                out.begin_record()
-                    .and_then(|()| out.record(&bytes, new_member))
-                    .map_err(Failed::Keeping)?;
-                out.state = State::AfterKept;
-            } else {
-                out.after_removed();
+        let bytes = edit.record(bytes, self.is_json).map_err(Failed::Edit)?;
+        match kept {
+            true => self.kept.whole_record(&bytes, new_member),
+            false => {
+                self.kept.after_removed();
+                Ok(())
             }
-        } else if let (Some(around), false) = (&mut around, span.kept) {
-            out.after_removed();
-            around.begin_record().map_err(Failed::Removing)?;
-            at = record(&mut window, at, end, &span, |bytes, new_member| {
+        }
+    }
+
+    /// Copies a record to the removed ones as if these were kept.
+    fn remove_around(&mut self, span: &Span) -> Result<(), Failed> {
+        self.kept.after_removed();
+        let Some(around) = &mut self.around else {
+            return Ok(());
+        };
+        around.begin_record().map_err(Failed::Removing)?;
+        self.window
+            .record(&mut self.at, span, |bytes, new_member| {
                 around.record(bytes, new_member).map_err(Failed::Removing)
             })?;
-            around.state = State::AfterKept;
-        } else if span.kept {
-            if let Some(around) = &mut around {
-                around.after_removed();
-            }
-            out.begin_record().map_err(Failed::Keeping)?;
-            at = record(&mut window, at, end, &span, |bytes, new_member| {
-                out.record(bytes, new_member).map_err(Failed::Keeping)
-            })?;
-            out.state = State::AfterKept;
-        } else {
-            if let (Some(removed), Some(before), false) = (&mut removed, ending.take(), out.table) {
-                before
-                    .write(*removed)
-                    .and_then(|()| before.end_member(*removed))
-                    .map_err(Failed::Removing)?;
-            }
-            let ending = ending.insert(Ending::default());
-            // The beginning of the record, if another one takes its place.
-            let (mut head, mut new_member) = (Vec::new(), None);
-            at = record(&mut window, at, end, &span, |bytes, begins_member| {
+        around.state = State::AfterKept;
+        Ok(())
+    }
+
+    /// Copies a record to the removed ones. A `revisit` record may take its place.
+    fn remove(&mut self, span: &Span) -> Result<(), Failed> {
+        if let (Some(removed), Some(before), false) =
+            (&mut self.removed, self.ending.take(), self.kept.table)
+        {
+            before
+                .write(*removed)
+                .and_then(|()| before.end_member(*removed))
+                .map_err(Failed::Removing)?;
+        }
+        let ending = self.ending.insert(Ending::default());
+        // The beginning of the record, for a `revisit` record.
+        let (mut head, mut new_member) = (Vec::new(), None);
+        self.window
+            .record(&mut self.at, span, |bytes, begins_member| {
                 ending.see(bytes);
                 new_member.get_or_insert(begins_member);
-                if span.revisit.is_some() {
+                if let Action::Revisit(_) = span.action {
                     let missing = REVISIT_HEAD - head.len();
                     head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
                 }
-                match &mut removed {
+                match &mut self.removed {
                     Some(removed) => removed.write_all(bytes).map_err(Failed::Removing),
                     None => Ok(()),
                 }
             })?;
-            match &span.revisit {
-                Some(reference) => {
-                    let bytes = revisit(&head, reference).ok_or_else(misplaced)?;
-                    out.begin_record()
-                        .and_then(|()| out.record(&bytes, new_member == Some(true)))
-                        .map_err(Failed::Keeping)?;
-                    out.state = State::AfterKept;
-                }
-                None => out.after_removed(),
-            }
-        }
-        whole = !span.kept && span.revisit.is_none() && span.offset == 0 && !out.table;
+        let Action::Revisit(reference) = &span.action else {
+            self.kept.after_removed();
+            return Ok(());
+        };
+        let bytes = revisit(&head, reference).ok_or(Failed::Place(span.offset))?;
+        self.kept.whole_record(&bytes, new_member == Some(true))
     }
-    let last = at;
-    while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
-        at += piece.bytes.len() as u64;
-        out.between(piece).map_err(Failed::Keeping)?;
-        if let Some(around) = &mut around {
-            around.between(piece).map_err(Failed::Removing)?;
-        }
-    }
-    out.finish().map_err(Failed::Keeping)?;
-    if let Some(around) = &mut around {
-        around.finish().map_err(Failed::Removing)?;
-    }
-    let lone = whole && at == last;
-    let ending = ending.filter(|_| header.is_none());
-    // A file that is one document ends as it did.
-    if let (Some(removed), Some(ending), false) = (removed, ending, lone) {
-        ending.write(removed).map_err(Failed::Removing)?;
-    }
-    Ok(lone)
-}
 
-/// Passes on the bytes of a record, up to `end`.
-fn record<E>(
-    window: &mut Window<'_, impl Members>,
-    mut at: u64,
-    end: u64,
-    span: &Span,
-    mut pass: impl FnMut(&[u8], bool) -> Result<(), Failed<E>>,
-) -> Result<u64, Failed<E>> {
-    let member = span.member.as_ref().filter(|_| span.kept);
-    let mut annotator = member.map(|value| Annotator::new(value));
-    let mut annotated = Vec::new();
-    while at < end {
-        let piece = window.next(end - at).map_err(Failed::Reading)?;
-        let piece = piece.ok_or(Failed::Place(span.offset))?;
-        at += piece.bytes.len() as u64;
-        match &mut annotator {
-            None => pass(piece.bytes, piece.new_member)?,
-            Some(annotator) => {
-                annotated.clear();
-                annotator.push(piece.bytes, &mut annotated);
-                pass(&annotated, piece.new_member)?;
-            }
+    fn finish(mut self) -> Result<bool, Failed> {
+        let last = self.at;
+        self.between(u64::MAX)?;
+        self.kept.finish().map_err(Failed::Keeping)?;
+        if let Some(around) = &mut self.around {
+            around.finish().map_err(Failed::Removing)?;
         }
-    }
-    match annotator {
-        Some(annotator) if !annotator.is_complete() => Err(Failed::NotAnObject(span.offset)),
-        _ => Ok(at),
+        let lone = self.lone && self.at == last;
+        // A file that is one document ends as it did.
+        if let (Some(removed), Some(ending), false) =
+            (self.removed, self.ending, lone || self.kept.table)
+        {
+            ending.write(removed).map_err(Failed::Removing)?;
+        }
+        Ok(lone)
     }
 }
 
@@ -346,6 +370,23 @@ impl<'i, I: Members> Window<'i, I> {
         }))
     }
 
+    /// Passes on the bytes of a record, from the place `at` on, and whether they begin a member.
+    fn record(
+        &mut self,
+        at: &mut u64,
+        span: &Span,
+        mut pass: impl FnMut(&[u8], bool) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let end = span.offset + span.length;
+        while *at < end {
+            let piece = self.next(end - *at).map_err(Failed::Reading)?;
+            let piece = piece.ok_or(Failed::Place(span.offset))?;
+            *at += piece.bytes.len() as u64;
+            pass(piece.bytes, piece.new_member)?;
+        }
+        Ok(())
+    }
+
     fn peek(&mut self) -> io::Result<Option<u8>> {
         self.fill()?;
         Ok(self.buffer[self.start..self.end].first().copied())
@@ -363,7 +404,7 @@ enum State {
 }
 
 /// The kept file. Nothing but separators is held back.
-struct Kept<'o, O: ?Sized> {
+struct Kept<'o, O> {
     out: &'o mut O,
     /// The separator after the last kept record.
     held: Vec<u8>,
@@ -386,7 +427,7 @@ struct Kept<'o, O: ?Sized> {
     ends_with_record: bool,
 }
 
-impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
+impl<'o, O: MemberSink> Kept<'o, O> {
     fn new(out: &'o mut O) -> Self {
         Kept {
             out,
@@ -485,8 +526,17 @@ impl<'o, O: MemberSink + ?Sized> Kept<'o, O> {
         self.put(bytes)
     }
 
+    /// Writes a record that is in memory.
+    fn whole_record(&mut self, bytes: &[u8], new_member: bool) -> Result<(), Failed> {
+        self.begin_record()
+            .and_then(|()| self.record(bytes, new_member))
+            .map_err(Failed::Keeping)?;
+        self.state = State::AfterKept;
+        Ok(())
+    }
+
     fn after_removed(&mut self) {
-        // The separator of an earlier removed record goes, too.
+        // The separator of an earlier removed record is also left out.
         self.dropped.clear();
         self.state = State::AfterRemoved;
     }
@@ -518,7 +568,7 @@ impl Ending {
         self.last = bytes.last().copied().unwrap_or(self.last);
     }
 
-    fn write(&self, out: &mut dyn MemberSink) -> io::Result<()> {
+    fn write(&self, out: &mut impl MemberSink) -> io::Result<()> {
         match self.last {
             _ if self.first == WARC => out.write_all(b"\r\n\r\n"),
             b'\n' => Ok(()),
@@ -527,7 +577,7 @@ impl Ending {
     }
 
     /// Each WARC record is a member of its own.
-    fn end_member(&self, out: &mut dyn MemberSink) -> io::Result<()> {
+    fn end_member(&self, out: &mut impl MemberSink) -> io::Result<()> {
         if self.first == WARC {
             out.end_member()?;
         }
@@ -537,6 +587,7 @@ impl Ending {
 
 #[cfg(test)]
 mod tests {
+    use super::super::annotate::Annotation;
     use super::*;
 
     /// Reads the pieces that it was made of, each a member, a few bytes at a time.
@@ -587,6 +638,34 @@ mod tests {
         }
     }
 
+    impl FileEdit for std::vec::IntoIter<Span> {
+        fn next(&mut self) -> crate::Result<Option<Span>> {
+            Ok(Iterator::next(self))
+        }
+    }
+
+    fn span(offset: usize, length: usize, kept: bool) -> Span {
+        Span {
+            offset: offset as u64,
+            length: length as u64,
+            action: if kept { Action::Keep } else { Action::Remove },
+        }
+    }
+
+    /// Copies the records of an input to two outputs.
+    fn both(
+        mut input: Parts,
+        spans: Vec<Span>,
+        container: Option<Container>,
+        header: u64,
+    ) -> (Result<bool, Failed>, Out, Out) {
+        let (mut out, mut removed) = (Out::default(), Out::default());
+        let layout = Layout { container, header };
+        let edit = &mut spans.into_iter();
+        let copied = copy(&mut input, edit, &mut out, Some(&mut removed), layout);
+        (copied, out, removed)
+    }
+
     /// Copies a text in which `<...>` are records that stay and `(...)` records that go.
     fn copied(text: &str) -> (String, String, bool) {
         let mut spans = Vec::new();
@@ -594,29 +673,13 @@ mod tests {
         for byte in text.bytes() {
             match byte {
                 b'<' | b'(' => (start, kept) = (bytes.len(), byte == b'<'),
-                b'>' | b')' => spans.push(Ok::<_, ()>(Span {
-                    offset: start as u64,
-                    length: (bytes.len() - start) as u64,
-                    kept,
-                    member: None,
-                    revisit: None,
-                    rewritten: false,
-                })),
+                b'>' | b')' => spans.push(span(start, bytes.len() - start, kept)),
                 _ => bytes.push(byte),
             }
         }
-        let (mut out, mut removed) = (Out::default(), Out::default());
-        let mut input = Parts(vec![bytes], 0, 7);
-        let whole = copy(
-            &mut input,
-            spans.into_iter(),
-            &mut out,
-            Removed::Records(&mut removed),
-            None,
-        )
-        .unwrap();
+        let (lone, out, removed) = both(Parts(vec![bytes], 0, 7), spans, None, 0);
         let text = |out: Out| String::from_utf8([out.0.concat(), out.1].concat()).unwrap();
-        (text(out), text(removed), whole)
+        (text(out), text(removed), lone.unwrap())
     }
 
     #[test]
@@ -647,7 +710,7 @@ mod tests {
     #[test]
     fn both_outputs_have_what_is_around_elements() {
         let text = "<?xml?>\n<r>\n  <p>a</p>\n  <p>b</p>\n  <p>c</p>\n</r>\n";
-        let place = |name: &str| text.find(&format!("<p>{name}")).unwrap() as u64;
+        let place = |name: &str| text.find(&format!("<p>{name}")).unwrap();
         for (kept, expected, other) in [
             (
                 "ac",
@@ -661,21 +724,10 @@ mod tests {
             ),
             ("", "<r>\n  </r>\n", &text["<?xml?>\n".len()..]),
         ] {
-            let spans = ["a", "b", "c"].map(|name| {
-                Ok::<_, ()>(Span {
-                    offset: place(name),
-                    length: 8,
-                    kept: kept.contains(name),
-                    member: None,
-                    revisit: None,
-                    rewritten: false,
-                })
-            });
-            let (mut out, mut removed) = (Out::default(), Out::default());
-            let mut input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
-            let removed_sink = Removed::Around(&mut removed);
-            let lone = copy(&mut input, spans.into_iter(), &mut out, removed_sink, None).unwrap();
-            assert!(!lone);
+            let spans = ["a", "b", "c"].map(|name| span(place(name), 8, kept.contains(name)));
+            let input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
+            let (lone, out, removed) = both(input, spans.into(), Some(Container::Elements), 0);
+            assert!(!lone.unwrap());
             for (out, expected) in [(out, expected), (removed, other)] {
                 let out = String::from_utf8(out.1).unwrap();
                 assert_eq!(out, format!("<?xml?>\n{expected}"), "{kept}");
@@ -714,27 +766,12 @@ mod tests {
             let (mut at, mut spans) = (12, Vec::new());
             for (row, bytes) in rows.iter().enumerate() {
                 if row != 2 {
-                    spans.push(Ok::<_, ()>(Span {
-                        offset: at,
-                        length: bytes.len() as u64,
-                        kept: kept(row),
-                        member: None,
-                        revisit: None,
-                        rewritten: false,
-                    }));
+                    spans.push(span(at, bytes.len(), kept(row)));
                 }
-                at += bytes.len() as u64;
+                at += bytes.len();
             }
-            let (mut out, mut gone) = (Out::default(), Out::default());
-            let mut input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
-            let header = Some(12);
-            let lone = copy(
-                &mut input,
-                spans.into_iter(),
-                &mut out,
-                Removed::Records(&mut gone),
-                header,
-            );
+            let input = Parts(vec![text.as_bytes().to_vec()], 0, 5);
+            let (lone, out, gone) = both(input, spans, Some(Container::Table), 12);
             assert!(!lone.unwrap());
             let of = |wanted: &dyn Fn(usize) -> bool| {
                 let rows = rows.iter().enumerate().filter(|(row, _)| wanted(*row));
@@ -762,19 +799,11 @@ mod tests {
         let mut at = 0;
         let spans = parts.iter().zip([true, false, true]).map(|(part, kept)| {
             let offset = at;
-            at += part.len() as u64;
-            Ok::<_, ()>(Span {
-                offset,
-                length: part.len() as u64 - 4,
-                kept,
-                member: None,
-                revisit: None,
-                rewritten: false,
-            })
+            at += part.len();
+            span(offset, part.len() - 4, kept)
         });
-        let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
-        let mut out = Out::default();
-        copy(&mut input, spans, &mut out, Removed::Nowhere, None).unwrap();
+        let input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
+        let (_, mut out, _) = both(input, spans.collect(), None, 0);
         out.end_member().unwrap();
         assert_eq!(out.0, [parts[0].as_bytes(), parts[2].as_bytes()]);
     }
@@ -787,27 +816,12 @@ mod tests {
             let mut at = 0;
             let spans = parts.map(|part| {
                 let offset = at;
-                at += part.len() as u64 + 4;
-                Ok::<_, ()>(Span {
-                    offset,
-                    length: part.len() as u64,
-                    kept: false,
-                    member: None,
-                    revisit: None,
-                    rewritten: false,
-                })
+                at += part.len() + 4;
+                span(offset, part.len(), false)
             });
             let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
-            let mut input = Parts(bytes.to_vec(), 0, most);
-            let (mut out, mut removed) = (Out::default(), Out::default());
-            copy(
-                &mut input,
-                spans.into_iter(),
-                &mut out,
-                Removed::Records(&mut removed),
-                None,
-            )
-            .unwrap();
+            let input = Parts(bytes.to_vec(), 0, most);
+            let (_, _, mut removed) = both(input, spans.into(), None, 0);
             removed.end_member().unwrap();
             assert_eq!(removed.0, bytes, "{most} bytes at a time");
         }
@@ -816,55 +830,27 @@ mod tests {
     #[test]
     fn a_member_goes_before_the_closing_brace() {
         let text = b"{\"a\":1}\n{\"b\":2}\n";
-        let span = |offset, kept| {
-            Ok::<_, ()>(Span {
-                offset,
-                length: 7,
-                kept,
-                member: Some("0".into()),
-                revisit: None,
-                rewritten: false,
-            })
-        };
-        let mut out = Out::default();
-        let spans = [span(0, true), span(8, true)].into_iter();
-        copy(
-            &mut Parts(vec![text.to_vec()], 0, 7),
-            spans,
-            &mut out,
-            Removed::Nowhere,
-            None,
-        )
-        .unwrap();
-        let expected = b"{\"a\":1,\"lookalike\":0}\n{\"b\":2,\"lookalike\":0}\n";
-        assert_eq!(out.1, expected);
+        let spans = [0, 8].map(|offset| Span {
+            action: Action::Annotate(Annotation::default()),
+            ..span(offset, 7, true)
+        });
+        let input = Parts(vec![text.to_vec()], 0, 7);
+        let (_, out, _) = both(input, spans.into(), None, 0);
+        let value = Annotation::default().json();
+        let expected =
+            format!("{{\"a\":1,\"lookalike\":{value}}}\n{{\"b\":2,\"lookalike\":{value}}}\n");
+        assert_eq!(String::from_utf8(out.1).unwrap(), expected);
     }
 
     #[test]
     fn places_that_do_not_fit_are_errors() {
-        let span = |offset, length| {
-            Ok::<_, ()>(Span {
-                offset,
-                length,
-                kept: true,
-                member: None,
-                revisit: None,
-                rewritten: false,
-            })
-        };
         for spans in [
-            vec![span(0, 9)],
-            vec![span(9, 1)],
-            vec![span(0, 3), span(2, 1)],
+            vec![span(0, 9, true)],
+            vec![span(9, 1, true)],
+            vec![span(0, 3, true), span(2, 1, true)],
         ] {
-            let mut input = Parts(vec![b"12345678".to_vec()], 0, 7);
-            let copied = copy(
-                &mut input,
-                spans.into_iter(),
-                &mut Out::default(),
-                Removed::Nowhere,
-                None,
-            );
+            let input = Parts(vec![b"12345678".to_vec()], 0, 7);
+            let (copied, ..) = both(input, spans, None, 0);
             assert!(matches!(copied, Err(Failed::Place(_))));
         }
     }

@@ -14,8 +14,6 @@ use crate::Result;
 use crate::base::progress::{Context, Unit, joined_all};
 use crate::base::threads;
 use crate::base::workers::Queue;
-use crate::engine::collection::{self, InputRecords};
-use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
 
 /// The most bytes and files that a thread takes at a time. The records of all of them are read in
@@ -26,28 +24,27 @@ const MOST_FILES_TAKEN: usize = 1024;
 /// wait for.
 const TIMES: usize = 16;
 
-/// Calls `act` for every file, with its number and with the records of the collection, in which it
-/// finds those of the file ([`InputRecords::next_of`]). Several threads call it.
-pub(crate) fn each<'w>(
+/// Calls `act` for every file from number `first` on, with its number and with what `open` makes for
+/// the first of the consecutive files that a thread takes. Several threads call it.
+pub(crate) fn each<R>(
     name: &'static str,
-    (workspace, inputs): (&'w Workspace, &[InputFile]),
+    (inputs, first): (&[InputFile], u32),
+    open: impl Fn(u32) -> R + Sync,
+    act: impl Fn(u32, &InputFile, &mut R) -> Result<()> + Sync,
     context: &Context<'_>,
-    act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
 ) -> Result<()> {
     let bytes = inputs.iter().map(size).sum();
     context.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
-    // Those before are the files of another collection, which stay as they are.
-    let first = collection::against(&workspace.manifest).files;
     let threads = context.budget.threads.clamp(1, tasks.len().max(1));
     let queue = Queue::new(tasks);
     let done = AtomicU64::new(0);
     let take = || -> Result<()> {
         while let Some(task) = queue.next() {
-            let mut entries = InputRecords::of_file(workspace, task.files.start);
+            let mut records = open(task.files.start);
             for (file, input) in task.of(inputs).filter(|(file, _)| *file >= first) {
                 context.stop.check(STAGE)?;
-                act(file, input, &mut entries)?;
+                act(file, input, &mut records)?;
                 let before = done.fetch_add(size(input), Ordering::Relaxed);
                 context.progress.at(before + size(input));
             }

@@ -1,8 +1,8 @@
 //! Compresses as compress(1) does, for copies of `.Z` files.
 //!
 //! # Source
-//! Welch 1984, as compress 4.0 writes it ([`crate::text::read`] reads it). The table is never emptied, as
-//! with `compress -C`.
+//! Welch 1984, as compress 4.0 writes it ([`crate::text::read`] reads it). The table is never
+//! emptied, as with `compress -C`.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

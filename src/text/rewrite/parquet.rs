@@ -1,9 +1,9 @@
-//! Copies a Parquet file and keeps chosen rows.
+//! Copies a Parquet file as an edit says.
 //!
 //! # In and out
-//! In: a Parquet file, and for each row whether it is kept. Out: a Parquet file with the kept rows
-//! in the same order. [`annotate`] also appends a column that says why each row is kept or not, or
-//! replaces the column of that name.
+//! In: a Parquet file, and an edit of its rows. Out: a Parquet file with the kept rows, or with the
+//! removed ones, in the same order. The edit may change texts ([`FileEdit::value`]). Annotations
+//! are a column that is appended, or that replaces the column of that name.
 //!
 //! # Algorithm
 //! Row group by row group:
@@ -20,7 +20,7 @@
 //! # Cost
 //! In memory: about 1 MiB of values of one column with the pages that they are in, and the
 //! compressed pages of one column chunk, which the writer collects until their dictionary is
-//! complete. [`annotate`] also keeps the annotations of one row group.
+//! complete; the annotations of one row group.
 //!
 //! # What is not guaranteed
 //! - Page indexes are left out: row groups that are copied as they are would be without them.
@@ -28,9 +28,9 @@
 //!   default level of its codec, because files do not state the level.
 //! - Sorting columns are kept if all row groups have the same.
 //! - `created_by` names the program that wrote the copy.
-//! - [`annotate`] drops the key `ARROW:schema`, which would contradict the new schema. Readers
-//!   then derive the Arrow types from the Parquet types. An Arrow type that Parquet does not have,
-//!   such as a time zone name or a duration, is lost.
+//! - An annotated file does not have the key `ARROW:schema`, which would contradict the new schema.
+//!   Readers then derive the Arrow types from the Parquet types. An Arrow type that Parquet does
+//!   not have, such as a time zone name or a duration, is lost.
 //!
 //! # Errors
 //! `Io` if reading or writing fails. `DamagedInput` with the row group and column if the file is
@@ -57,6 +57,9 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 use bytes::Bytes;
 
+use super::annotate::{Annotation, MEMBER};
+use super::{Action, FileEdit, STAGE, Span};
+use crate::base::progress::Stop;
 use crate::store::table::{CREATED_BY, Failure, Remembering};
 use crate::text::read::DEFAULT_MAX_RATIO;
 use crate::text::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
@@ -69,43 +72,12 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// Rows decoded at a time, at most.
 const PIECE_ROWS: u64 = 1024;
 
-/// The column that [`annotate`] appends.
-const ANNOTATION: &str = super::annotate::MEMBER;
-
 /// The key whose value is the Arrow schema of the file.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// What was copied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CopiedRows {
-    /// Rows of the input.
-    pub rows: u64,
-    /// Rows of the copy.
-    pub kept: u64,
-    /// Row groups copied without decoding them.
-    pub whole_groups: u64,
-    /// Row groups encoded again.
-    pub changed_groups: u64,
-}
-
-/// What [`annotate`] says about a row; `None` becomes null.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Annotation {
-    /// The cluster.
-    pub cluster: Option<i64>,
-    /// Documents in the cluster.
-    pub cluster_size: Option<i64>,
-    /// The docno of the document of the cluster that is kept.
-    pub survivor: Option<String>,
-    /// The resemblance to the survivor.
-    pub resemblance: Option<f64>,
-    /// Whether deduplication keeps the row.
-    pub kept: Option<bool>,
-}
-
 /// The file to copy, and where the copy is written to; the paths are for messages.
 #[derive(Clone)]
-pub(crate) struct Source<'a> {
+pub(super) struct Source<'a> {
     /// The bytes of the file.
     pub file: Arc<dyn ReadAt>,
     /// Its path.
@@ -114,80 +86,121 @@ pub(crate) struct Source<'a> {
     pub to: &'a Path,
 }
 
-/// Copies the rows that `keep` returns `true` for. It is called once for each row, in order;
-/// `check` is called often and ends the copy with its error.
-///
-/// # Errors
-/// See the module.
-pub(crate) fn copy_rows(
-    source: &Source<'_>,
-    output: impl Write + Send,
-    mut keep: impl FnMut(u64) -> bool,
-    check: &mut dyn FnMut() -> Result<()>,
-) -> Result<CopiedRows> {
-    copy(source, output, &mut keep, (None, None), check)
-}
-
 /// The Parquet file with these bytes, with the rows that `keep` returns `true` for.
 ///
 /// # Errors
 /// `DamagedInput` or `BadParameter` if it cannot be written again.
-pub fn parquet_with_rows(bytes: Vec<u8>, keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
+pub fn parquet_with_rows(bytes: Vec<u8>, mut keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
     let place = Path::new("the file");
     let source = Source {
         file: Arc::new(Bytes::from(bytes)),
         path: place,
         to: place,
     };
+    let act = |row| match keep(row) {
+        true => Action::Keep,
+        false => Action::Remove,
+    };
     let mut out = Vec::new();
-    copy_rows(&source, &mut out, keep, &mut || Ok(()))?;
+    let mut edit = ByRow { act, next: 0 };
+    let mut rows = Rows::new(&mut edit);
+    copy(&source, &mut out, &mut rows, &Stop::default())?;
     Ok(out)
 }
 
-/// Like [`copy_rows`], and appends the column `lookalike` with what `note` returns for each row
-/// that is kept. A column of this name is replaced, in its place. `note` is called in the order of
-/// rows, after `keep` for the row group.
-///
-/// # Errors
-/// See the module.
-pub(crate) fn annotate(
-    source: &Source<'_>,
-    output: impl Write + Send,
-    mut keep: impl FnMut(u64) -> bool,
-    mut note: impl FnMut(u64) -> Annotation,
-    check: &mut dyn FnMut() -> Result<()>,
-) -> Result<CopiedRows> {
-    copy(source, output, &mut keep, (Some(&mut note), None), check)
+/// Says for each row what happens to it.
+struct ByRow<A> {
+    act: A,
+    next: u64,
 }
 
-/// Makes the new value of a column of text: from the number of the column among those of
-/// [`Texts::columns`], the number of the row, and the old value, which is empty if it is null.
-pub(crate) type NewText<'t> = dyn FnMut(usize, u64, &[u8]) -> Result<Vec<u8>> + 't;
-
-/// Texts that are replaced.
-pub(crate) struct Texts<'t> {
-    /// The columns with them, among the leaf columns. They have byte arrays, and no lists.
-    pub columns: &'t [usize],
-    /// Whether the text of a row is replaced. It is called once for each row that is kept, in
-    /// order.
-    pub changes: &'t mut dyn FnMut(u64) -> bool,
-    /// The new values of the rows that change. In each row group it is called for one column after
-    /// the other, and once for each such row of a column, in order.
-    pub text: &'t mut NewText<'t>,
+impl<A: FnMut(u64) -> Action> FileEdit for ByRow<A> {
+    fn next(&mut self) -> Result<Option<Span>> {
+        let row = self.next;
+        self.next += 1;
+        Ok(Some(Span {
+            offset: row,
+            length: 1,
+            action: (self.act)(row),
+        }))
+    }
 }
 
-/// Like [`copy_rows`], with other texts in some rows.
-///
-/// # Errors
-/// See the module.
-pub(crate) fn copy_with_texts(
-    source: &Source<'_>,
-    output: impl Write + Send,
-    mut keep: impl FnMut(u64) -> bool,
-    texts: &mut Texts<'_>,
-    check: &mut dyn FnMut() -> Result<()>,
-) -> Result<CopiedRows> {
-    copy(source, output, &mut keep, (None, Some(texts)), check)
+/// The rows of a file that are written, and how.
+pub(super) struct Rows<'e> {
+    edit: &'e mut dyn FileEdit,
+    /// The last record of the edit.
+    span: Option<Span>,
+    /// Whether the removed rows are written, and not the kept ones.
+    pub removed: bool,
+    /// Whether the file gets a column of annotations.
+    pub annotated: bool,
+}
+
+/// The rows of a row group that are written. Rows are numbered from the first one of the row group.
+#[derive(Default)]
+struct GroupRows {
+    /// Stretches of rows.
+    runs: Vec<Range<u64>>,
+    count: u64,
+    /// The rows whose texts change.
+    changed: Vec<u64>,
+    /// If there is a column of annotations: the annotation of each row.
+    notes: Vec<Option<Annotation>>,
+}
+
+impl<'e> Rows<'e> {
+    /// The kept rows.
+    pub fn new(edit: &'e mut dyn FileEdit) -> Rows<'e> {
+        Rows {
+            edit,
+            span: None,
+            removed: false,
+            annotated: false,
+        }
+    }
+
+    /// The record in a row, if the edit has one. Rows rise.
+    fn at(&mut self, row: u64) -> Result<Option<&mut Span>> {
+        let is_over = |span: &Span| span.offset + span.length <= row;
+        while self.span.as_ref().is_none_or(is_over) {
+            match self.edit.next()? {
+                Some(span) => self.span = Some(span),
+                None => return Ok(None),
+            }
+        }
+        Ok(self.span.as_mut().filter(|span| span.offset <= row))
+    }
+
+    /// The rows that are written of the `rows` rows from number `first` on.
+    fn of_group(&mut self, first: u64, rows: u64, stop: &Stop) -> Result<GroupRows> {
+        let mut group = GroupRows::default();
+        let (removed, annotated) = (self.removed, self.annotated);
+        for row in 0..rows {
+            if row.is_multiple_of(1 << 16) {
+                stop.check(STAGE)?;
+            }
+            let mut action = self.at(first + row)?.map(|span| &mut span.action);
+            if action.as_ref().is_none_or(|action| action.keeps()) == removed {
+                continue;
+            }
+            if let Some(Action::Change { .. }) = action {
+                group.changed.push(row);
+            }
+            if annotated {
+                group.notes.push(match &mut action {
+                    Some(Action::Annotate(note)) => Some(std::mem::take(note)),
+                    _ => None,
+                });
+            }
+            group.count += 1;
+            match group.runs.last_mut() {
+                Some(run) if run.end == row => run.end += 1,
+                _ => group.runs.push(row..row + 1),
+            }
+        }
+        Ok(group)
+    }
 }
 
 /// Refuses a file with encrypted columns, which would be lost.
@@ -253,29 +266,26 @@ impl std::convert::From<ParquetError> for Stopped {
     }
 }
 
-fn copy<W: Write + Send>(
-    source: &Source<'_>,
-    output: W,
-    keep: &mut dyn FnMut(u64) -> bool,
-    (mut note, mut texts): (
-        Option<&mut dyn FnMut(u64) -> Annotation>,
-        Option<&mut Texts<'_>>,
-    ),
-    check: &mut dyn FnMut() -> Result<()>,
-) -> Result<CopiedRows> {
-    let failed = Failure::default();
-    let error_of = |place: &str, stopped: Stopped| -> Error {
-        let error = match stopped {
+/// Makes errors of the paths of a copy.
+struct Errors<'a> {
+    source: &'a Source<'a>,
+    /// Why the copy could not be written.
+    failed: Failure,
+}
+
+impl Errors<'_> {
+    fn of(&self, place: &str, stopped: impl Into<Stopped>) -> Error {
+        let error = match stopped.into() {
             Stopped::Check(error) => return error,
             Stopped::Parquet(error) => error,
         };
-        if let Some(error) = failed.take() {
-            return Error::io("write", source.to)(error);
+        if let Some(error) = self.failed.take() {
+            return Error::io("write", self.source.to)(error);
         }
         let found = match error {
             ParquetError::External(error) => match error.downcast::<Trouble>() {
                 Ok(trouble) => match *trouble {
-                    Trouble::Io(error) => return Error::io("read", source.path)(error),
+                    Trouble::Io(error) => return Error::io("read", self.source.path)(error),
                     trouble => trouble.to_string(),
                 },
                 Err(error) => error.to_string(),
@@ -284,144 +294,136 @@ fn copy<W: Write + Send>(
             error => error.to_string(),
         };
         Error::DamagedInput {
-            path: source.path.to_path_buf(),
+            path: self.source.path.to_path_buf(),
             place: place.into(),
             what: found,
         }
-    };
-    refuse_encrypted(&*source.file, source.path)?;
-    let metadata = footer(&*source.file, None).map_err(|error| error_of("footer", error.into()))?;
-    let length = source
-        .file
-        .length()
-        .map_err(Error::io("read", source.path))?;
-    rows_of(&metadata, length, DEFAULT_MAX_RATIO)
-        .map_err(|trouble| error_of("footer", Stopped::Parquet(trouble.into())))?;
-    let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    let schema = match &note {
-        None => schema,
-        Some(_) => guarded(|| with_annotation(&schema))
-            .map_err(|error| error_of("schema", error.into()))?,
-    };
+    }
+}
+
+/// Copies the rows of a file.
+///
+/// # Errors
+/// See the module.
+pub(super) fn copy<W: Write + Send>(
+    source: &Source<'_>,
+    output: W,
+    rows: &mut Rows<'_>,
+    stop: &Stop,
+) -> Result<()> {
+    let failed = Failure::default();
     let output = Remembering::new(output, failed.clone());
-    let new = || {
-        let properties = Arc::new(properties(&metadata, note.is_some()));
-        SerializedFileWriter::new(output, schema, properties)
-    };
-    let mut writer = guarded(new).map_err(|error| error_of("header", error.into()))?;
-    let mut copied = CopiedRows::default();
+    let errors = Errors { source, failed };
+    refuse_encrypted(&*source.file, source.path)?;
+    let metadata = footer(&*source.file, None).map_err(|error| errors.of("footer", error))?;
+    let length = source.file.length();
+    let length = length.map_err(Error::io("read", source.path))?;
+    rows_of(&metadata, length, DEFAULT_MAX_RATIO)
+        .map_err(|trouble| errors.of("footer", ParquetError::from(trouble)))?;
+    let mut schema = metadata.file_metadata().schema_descr().root_schema_ptr();
+    if rows.annotated {
+        let annotated = guarded(|| with_annotation(&schema));
+        schema = annotated.map_err(|error| errors.of("schema", error))?;
+    }
+    let properties = Arc::new(properties(&metadata, rows.annotated));
+    let new = || SerializedFileWriter::new(output, schema, properties);
+    let mut writer = guarded(new).map_err(|error| errors.of("header", error))?;
+    let mut first = 0;
     for (number, group) in metadata.row_groups().iter().enumerate() {
-        check()?;
-        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-        let first = copied.rows;
-        let mut changed = Vec::new();
-        let keep = &mut |row| {
-            let kept = keep(row);
-            if let (true, Some(texts)) = (kept, &mut texts)
-                && (texts.changes)(row)
-            {
-                changed.push(row - first);
-            }
-            kept
+        stop.check(STAGE)?;
+        let count = u64::try_from(group.num_rows()).unwrap_or(0);
+        let group = Group {
+            errors: &errors,
+            number,
+            group,
+            first,
+            rows: rows.of_group(first, count, stop)?,
         };
-        let (runs, kept) = runs(first, rows, keep, check)?;
-        copied.rows += rows;
-        copied.kept += kept;
-        if kept == 0 {
-            continue;
+        first += count;
+        if group.rows.count > 0 {
+            group.write(count, &mut writer, rows, stop)?;
         }
-        let place = |column: Option<&ColumnChunkMetaData>| match column {
-            Some(column) => format!(
-                "row group {number}, column {}",
-                column.column_path().string()
-            ),
-            None => format!("row group {number}"),
+    }
+    guarded(|| writer.close()).map_err(|error| errors.of("footer", error))?;
+    Ok(())
+}
+
+/// A row group of which rows are written.
+struct Group<'a> {
+    errors: &'a Errors<'a>,
+    number: usize,
+    group: &'a RowGroupMetaData,
+    /// Its first row in the file.
+    first: u64,
+    rows: GroupRows,
+}
+
+impl Group<'_> {
+    fn error(&self, column: Option<&ColumnChunkMetaData>, stopped: impl Into<Stopped>) -> Error {
+        let mut place = format!("row group {}", self.number);
+        if let Some(column) = column {
+            place += &format!(", column {}", column.column_path().string());
+        }
+        self.errors.of(&place, stopped)
+    }
+
+    /// Writes its rows. It has `all` rows.
+    fn write<W: Write + Send>(
+        &self,
+        all: u64,
+        writer: &mut SerializedFileWriter<W>,
+        rows: &mut Rows<'_>,
+        stop: &Stop,
+    ) -> Result<()> {
+        let written = &self.rows;
+        let columns = self.group.columns();
+        let whole =
+            written.count == all && written.changed.is_empty() && columns.iter().all(can_be_copied);
+        let mut out =
+            guarded(|| writer.next_row_group()).map_err(|error| self.error(None, error))?;
+        let mut noted = !rows.annotated;
+        let mut put_notes = |out: &mut _| match std::mem::replace(&mut noted, true) {
+            true => Ok(()),
+            false => guarded(|| write_annotation(out, &written.notes))
+                .map_err(|error| self.error(None, error)),
         };
-        let mut out = guarded(|| writer.next_row_group())
-            .map_err(|error| error_of(&place(None), error.into()))?;
-        let whole = kept == rows && changed.is_empty() && group.columns().iter().all(can_be_copied);
-        copied.whole_groups += u64::from(whole);
-        copied.changed_groups += u64::from(!whole);
-        let notes = note.as_mut().map(|note| {
-            let rows = runs.iter().flat_map(|run| run.clone());
-            rows.map(|row| note(first + row)).collect::<Vec<_>>()
-        });
-        let put_notes = |out: &mut _| match &notes {
-            Some(notes) => {
-                let done = guarded(|| write_annotation(out, notes));
-                done.map_err(|error| error_of(&place(None), error.into()))
-            }
-            None => Ok(()),
-        };
-        let mut replaced = false;
-        for (leaf, column) in group.columns().iter().enumerate() {
+        for (leaf, column) in columns.iter().enumerate() {
             // The annotation of an earlier command has its place among the columns.
-            if notes.is_some() && is_annotation(column) {
-                if !std::mem::replace(&mut replaced, true) {
-                    put_notes(&mut out)?;
-                }
+            if rows.annotated && is_annotation(column) {
+                put_notes(&mut out)?;
                 continue;
             }
             let part = Part {
-                file: &source.file,
-                group,
+                file: &self.errors.source.file,
+                group: self.group,
                 column,
-                runs: &runs,
+                runs: &written.runs,
                 in_piece: Arc::default(),
             };
-            let done = if whole {
-                part.append(&mut out).map_err(Stopped::Parquet)
-            } else {
-                let edit = texts.as_mut().and_then(|texts| {
-                    let column = texts.columns.iter().position(|column| *column == leaf)?;
-                    Some(Edit {
+            let done = match whole {
+                true => part.append(&mut out).map_err(Stopped::Parquet),
+                false => {
+                    let column = (rows.edit.columns().iter()).position(|column| *column == leaf);
+                    let texts = column.map(|column| Texts {
+                        edit: &mut *rows.edit,
                         column,
-                        first,
-                        changed: &changed,
-                        text: &mut *texts.text,
-                    })
-                });
-                part.encode(&mut out, edit, check)
+                        first: self.first,
+                        changed: &written.changed,
+                    });
+                    part.encode(&mut out, texts, stop)
+                }
             };
-            done.map_err(|stopped| error_of(&place(Some(column)), stopped))?;
+            done.map_err(|stopped| self.error(Some(column), stopped))?;
         }
-        if !replaced {
-            put_notes(&mut out)?;
-        }
-        guarded(|| out.close()).map_err(|error| error_of(&place(None), error.into()))?;
+        put_notes(&mut out)?;
+        guarded(|| out.close()).map_err(|error| self.error(None, error))?;
+        Ok(())
     }
-    guarded(|| writer.close()).map_err(|error| error_of("footer", error.into()))?;
-    Ok(copied)
-}
-
-/// The stretches of kept rows in a row group, from its first row, and how many rows they have.
-fn runs(
-    first: u64,
-    rows: u64,
-    keep: &mut dyn FnMut(u64) -> bool,
-    check: &mut dyn FnMut() -> Result<()>,
-) -> Result<(Vec<Range<u64>>, u64)> {
-    let mut runs: Vec<Range<u64>> = Vec::new();
-    let mut kept = 0;
-    for row in 0..rows {
-        if row.is_multiple_of(1 << 16) {
-            check()?;
-        }
-        if !keep(first + row) {
-            continue;
-        }
-        kept += 1;
-        match runs.last_mut() {
-            Some(run) if run.end == row => run.end += 1,
-            _ => runs.push(row..row + 1),
-        }
-    }
-    Ok((runs, kept))
 }
 
 /// Whether a column is the annotation, or a part of it.
 fn is_annotation(column: &ColumnChunkMetaData) -> bool {
-    column.column_path().parts().first().map(String::as_str) == Some(ANNOTATION)
+    column.column_path().parts().first().map(String::as_str) == Some(MEMBER)
 }
 
 /// Whether a column chunk can be copied without decoding: some writers state the offset of a
@@ -451,10 +453,10 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
         Some(first) if annotated => first,
         _ => columns.len(),
     };
-    let stays = |column: &SortingColumn| {
+    let keeps_place = |column: &SortingColumn| {
         usize::try_from(column.column_idx).is_ok_and(|number| number < fixed)
     };
-    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(stays))
+    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(keeps_place))
         && groups
             .iter()
             .all(|group| group.sorting_columns() == sorting);
@@ -503,17 +505,17 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
 }
 
 /// The texts of a column of a row group that are replaced.
-struct Edit<'e> {
-    /// The number of the column among those of the text.
+struct Texts<'e> {
+    edit: &'e mut dyn FileEdit,
+    /// The number of the column among the columns of the text.
     column: usize,
     /// The first row of the row group in the file.
     first: u64,
     /// The rows that change, from the first of the row group; those done are cut off.
     changed: &'e [u64],
-    text: &'e mut NewText<'e>,
 }
 
-impl Edit<'_> {
+impl Texts<'_> {
     /// Replaces values of some rows. `most` is the definition level of a value that is not null.
     fn apply(
         &mut self,
@@ -533,7 +535,7 @@ impl Edit<'_> {
             }
             self.changed = rest;
             let old = value.as_ref().map_or(&[][..], |value| value.data());
-            let new = (self.text)(self.column, self.first + row, old)?;
+            let new = self.edit.value(self.column, self.first + row, old)?;
             if let Some(value) = value {
                 *value = ByteArray::from(new);
             }
@@ -575,8 +577,8 @@ impl Part<'_> {
     fn encode<W: Write + Send>(
         &self,
         out: &mut SerializedRowGroupWriter<'_, W>,
-        mut edit: Option<Edit<'_>>,
-        check: &mut dyn FnMut() -> Result<()>,
+        mut texts: Option<Texts<'_>>,
+        stop: &Stop,
     ) -> Result<(), Stopped> {
         let in_piece = self.in_piece.clone();
         let pages = Pages::new(self.file.clone(), self.column, Limits::of_copy(), in_piece)?;
@@ -592,24 +594,24 @@ impl Part<'_> {
         use ColumnReader as R;
         use ColumnWriter as W;
         match (reader, writer.untyped()) {
-            (R::BoolColumnReader(r), W::BoolColumnWriter(w)) => self.values(r, w, none, check)?,
-            (R::Int32ColumnReader(r), W::Int32ColumnWriter(w)) => self.values(r, w, none, check)?,
-            (R::Int64ColumnReader(r), W::Int64ColumnWriter(w)) => self.values(r, w, none, check)?,
-            (R::Int96ColumnReader(r), W::Int96ColumnWriter(w)) => self.values(r, w, none, check)?,
-            (R::FloatColumnReader(r), W::FloatColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::BoolColumnReader(r), W::BoolColumnWriter(w)) => self.values(r, w, none, stop)?,
+            (R::Int32ColumnReader(r), W::Int32ColumnWriter(w)) => self.values(r, w, none, stop)?,
+            (R::Int64ColumnReader(r), W::Int64ColumnWriter(w)) => self.values(r, w, none, stop)?,
+            (R::Int96ColumnReader(r), W::Int96ColumnWriter(w)) => self.values(r, w, none, stop)?,
+            (R::FloatColumnReader(r), W::FloatColumnWriter(w)) => self.values(r, w, none, stop)?,
             (R::DoubleColumnReader(r), W::DoubleColumnWriter(w)) => {
-                self.values(r, w, none, check)?
+                self.values(r, w, none, stop)?
             }
             (R::ByteArrayColumnReader(r), W::ByteArrayColumnWriter(w)) => {
                 let most = self.column.column_descr().max_def_level();
-                let edit = |rows, definitions: &[i16], values: &mut [ByteArray]| match &mut edit {
-                    Some(edit) => edit.apply(rows, (definitions, most), values),
+                let edit = |rows, definitions: &[i16], values: &mut [ByteArray]| match &mut texts {
+                    Some(texts) => texts.apply(rows, (definitions, most), values),
                     None => Ok(()),
                 };
-                self.values(r, w, edit, check)?;
+                self.values(r, w, edit, stop)?;
             }
             (R::FixedLenByteArrayColumnReader(r), W::FixedLenByteArrayColumnWriter(w)) => {
-                self.values(r, w, none, check)?;
+                self.values(r, w, none, stop)?;
             }
             _ => {
                 let other = "the column has another type than the schema says";
@@ -624,7 +626,7 @@ impl Part<'_> {
         mut reader: ColumnReaderImpl<T>,
         writer: &mut ColumnWriterImpl<'_, T>,
         mut edit: impl FnMut(Range<u64>, &[i16], &mut [T::T]) -> Result<()>,
-        check: &mut dyn FnMut() -> Result<()>,
+        stop: &Stop,
     ) -> Result<(), Stopped> {
         let rows = u64::try_from(self.group.num_rows()).unwrap_or(1).max(1);
         let bytes = u64::try_from(self.column.uncompressed_size()).unwrap_or(0);
@@ -640,7 +642,7 @@ impl Part<'_> {
         let mut at = 0;
         for run in self.runs {
             while at < run.start {
-                check().map_err(Stopped::Check)?;
+                stop.check(STAGE).map_err(Stopped::Check)?;
                 let gap = PIECE_ROWS.min(run.start - at) as usize;
                 self.in_piece.store(0, Ordering::Relaxed);
                 if guarded(|| reader.skip_records(gap))? != gap {
@@ -649,7 +651,7 @@ impl Part<'_> {
                 at += gap as u64;
             }
             while at < run.end {
-                check().map_err(Stopped::Check)?;
+                stop.check(STAGE).map_err(Stopped::Check)?;
                 self.in_piece.store(0, Ordering::Relaxed);
                 let rows = piece.min(run.end - at);
                 definitions.clear();
@@ -690,12 +692,12 @@ fn with_annotation(schema: &TypePtr) -> Result<TypePtr, ParquetError> {
         leaf("resemblance", Physical::DOUBLE, None)?,
         leaf("kept", Physical::BOOLEAN, None)?,
     ];
-    let group = Type::group_type_builder(ANNOTATION)
+    let group = Type::group_type_builder(MEMBER)
         .with_repetition(Repetition::OPTIONAL)
         .with_fields(fields)
         .build()?;
     let mut all = schema.get_fields().to_vec();
-    match all.iter_mut().find(|field| field.name() == ANNOTATION) {
+    match all.iter_mut().find(|field| field.name() == MEMBER) {
         Some(field) => *field = Arc::new(group),
         None => all.push(Arc::new(group)),
     }
@@ -705,7 +707,7 @@ fn with_annotation(schema: &TypePtr) -> Result<TypePtr, ParquetError> {
 
 fn write_annotation<W: Write + Send>(
     out: &mut SerializedRowGroupWriter<'_, W>,
-    notes: &[Annotation],
+    notes: &[Option<Annotation>],
 ) -> Result<(), ParquetError> {
     fn column<T: DataType, W: Write + Send>(
         out: &mut SerializedRowGroupWriter<'_, W>,
@@ -724,12 +726,17 @@ fn write_annotation<W: Write + Send>(
         }
         Ok(())
     }
-    let survivor = |note: &Annotation| note.survivor.as_deref().map(ByteArray::from);
-    column::<Int64Type, W>(out, notes.iter().map(|note| note.cluster))?;
-    column::<Int64Type, W>(out, notes.iter().map(|note| note.cluster_size))?;
-    column::<ByteArrayType, W>(out, notes.iter().map(survivor))?;
-    column::<DoubleType, W>(out, notes.iter().map(|note| note.resemblance))?;
-    column::<BoolType, W>(out, notes.iter().map(|note| note.kept))
+    let of = || notes.iter().map(Option::as_ref);
+    let survivor = |note: Option<&Annotation>| {
+        let survivor = note?.survivor.as_ref()?;
+        let place = format!("{}:{}", survivor.file, survivor.record);
+        Some(ByteArray::from(place.into_bytes()))
+    };
+    column::<Int64Type, W>(out, of().map(|note| Some(note?.cluster?.into())))?;
+    column::<Int64Type, W>(out, of().map(|note| Some(note?.cluster_size.into())))?;
+    column::<ByteArrayType, W>(out, of().map(survivor))?;
+    column::<DoubleType, W>(out, of().map(|note| note?.score.parse().ok()))?;
+    column::<BoolType, W>(out, of().map(|note| Some(note?.kept)))
 }
 
 #[cfg(test)]
@@ -741,6 +748,7 @@ mod tests {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use ::parquet::schema::parser::parse_message_type;
 
+    use super::super::annotate::Survivor;
     use super::*;
 
     const SCHEMA: &str = "message rows {
@@ -853,10 +861,56 @@ mod tests {
         }
     }
 
-    fn copied(bytes: &[u8], keep: impl FnMut(u64) -> bool) -> (Vec<u8>, CopiedRows) {
-        let mut out = Vec::new();
-        let copied = copy_rows(&source(bytes), &mut out, keep, &mut || Ok(())).unwrap();
-        (out, copied)
+    /// Copies the rows that `keep` returns `true` for.
+    fn copy_rows(
+        source: &Source<'_>,
+        out: impl Write + Send,
+        mut keep: impl FnMut(u64) -> bool,
+    ) -> Result<()> {
+        let act = |row| match keep(row) {
+            true => Action::Keep,
+            false => Action::Remove,
+        };
+        let mut edit = ByRow { act, next: 0 };
+        copy(source, out, &mut Rows::new(&mut edit), &Stop::default())
+    }
+
+    fn annotate(
+        source: &Source<'_>,
+        out: impl Write + Send,
+        act: impl FnMut(u64) -> Action,
+    ) -> Result<()> {
+        let mut edit = ByRow { act, next: 0 };
+        let mut rows = Rows::new(&mut edit);
+        rows.annotated = true;
+        copy(source, out, &mut rows, &Stop::default())
+    }
+
+    /// Removes a row, and changes the second column of some others.
+    struct Texts(u64);
+
+    impl FileEdit for Texts {
+        fn next(&mut self) -> Result<Option<Span>> {
+            let row = self.0;
+            self.0 += 1;
+            Ok(Some(Span {
+                offset: row,
+                length: 1,
+                action: match row {
+                    3 => Action::Remove,
+                    _ if row % 5 == 1 => Action::Change { kept: true },
+                    _ => Action::Keep,
+                },
+            }))
+        }
+
+        fn columns(&self) -> &[usize] {
+            &[1]
+        }
+
+        fn value(&mut self, _: usize, _: u64, old: &[u8]) -> Result<Vec<u8>> {
+            Ok(old.to_ascii_uppercase())
+        }
     }
 
     #[test]
@@ -894,18 +948,28 @@ mod tests {
             let input = write(properties.build(), &[0..90, 90..130, 130..400]);
             let keep = |row: u64| row < 90 || row >= 130 && (row % 7 < 3 || row > 380);
             let mut asked = 0;
-            let (out, copied) = copied(&input, |row| {
+            let mut out = Vec::new();
+            let copied = copy_rows(&source(&input), &mut out, |row| {
                 assert_eq!(row, asked, "rows are asked for once and in order");
                 asked += 1;
                 keep(row)
             });
+            copied.unwrap();
             let rows = shown(&input).into_iter().zip(0..);
             let wanted: Vec<String> = rows.filter(|(_, n)| keep(*n)).map(|(row, _)| row).collect();
             assert_eq!(shown(&out), wanted, "{codec} {version:?} {dictionary}");
-            let kept = wanted.len() as u64;
-            assert_eq!((copied.rows, copied.kept), (400, kept));
-            assert_eq!((copied.whole_groups, copied.changed_groups), (1, 1));
+            assert_eq!(asked, 400);
             let (before, after) = (metadata(&input), metadata(&out));
+            // The bytes of the row group that loses nothing are copied, and no others.
+            let bytes = |file: &[u8], of: &ParquetMetaData, group: usize| {
+                let columns = of.row_group(group).columns().iter();
+                let places = columns.map(|column| column.byte_range());
+                let bytes =
+                    places.map(|(at, length)| file[at as usize..][..length as usize].to_vec());
+                bytes.collect::<Vec<_>>()
+            };
+            assert_eq!(bytes(&input, &before, 0), bytes(&out, &after, 0));
+            assert_ne!(bytes(&input, &before, 2), bytes(&out, &after, 1));
             let schemas =
                 [&before, &after].map(|m| m.file_metadata().schema_descr().root_schema_ptr());
             assert_eq!(schemas[0], schemas[1]);
@@ -930,6 +994,13 @@ mod tests {
         }
     }
 
+    fn in_cluster(row: u64) -> Action {
+        Action::Annotate(Annotation {
+            cluster: Some(row as u32),
+            ..Annotation::default()
+        })
+    }
+
     #[test]
     fn annotations_follow_their_rows() {
         let entries = [("ARROW:schema", "gone"), ("huggingface", "kept")];
@@ -938,15 +1009,23 @@ mod tests {
             WriterProperties::builder().set_key_value_metadata(Some(entries.map(entry).to_vec()));
         let input = write(properties.build(), &[0..30, 30..60]);
         let note = |row: u64| Annotation {
-            cluster: (row.is_multiple_of(2)).then_some(row as i64),
-            cluster_size: Some(2),
-            survivor: (row.is_multiple_of(3)).then(|| format!("s{row}")),
-            resemblance: Some(0.5),
-            kept: Some(row.is_multiple_of(5)),
+            cluster: (row.is_multiple_of(2)).then_some(row as u32),
+            cluster_size: 2,
+            survivor: (row.is_multiple_of(3)).then(|| Survivor {
+                file: "s".into(),
+                record: row as u32,
+                docno: String::new(),
+            }),
+            score: "0.5".into(),
+            kept: row.is_multiple_of(5),
+            ..Annotation::default()
         };
         let mut out = Vec::new();
-        let keep = |row: u64| row < 30 || row % 2 == 1;
-        annotate(&source(&input), &mut out, keep, note, &mut || Ok(())).unwrap();
+        let action = |row: u64| match row < 30 || row % 2 == 1 {
+            true => Action::Annotate(note(row)),
+            false => Action::Remove,
+        };
+        annotate(&source(&input), &mut out, action).unwrap();
         let rows = shown(&out);
         assert_eq!(rows.len(), 45);
         let last = |row: usize| rows[row].split("\"lookalike\"").nth(1).unwrap().to_string();
@@ -954,7 +1033,7 @@ mod tests {
         for part in [
             "Long(6)",
             "Long(2)",
-            "Str(\"s6\")",
+            "Str(\"s:6\")",
             "Double(0.5)",
             "Bool(false)",
         ] {
@@ -962,20 +1041,22 @@ mod tests {
         }
         // Row 33 is the second that is kept of the second row group.
         assert!(
-            second.contains("Str(\"s33\")") && second.contains("Null"),
+            second.contains("Str(\"s:33\")") && second.contains("Null"),
             "{second}"
         );
         let metadata = metadata(&out);
         let kept = metadata.file_metadata().key_value_metadata().unwrap();
         assert_eq!(kept, &vec![entry(entries[1])]);
 
-        // Once more, the column is replaced, and everything else stays.
-        let renoted = |row: u64| Annotation {
-            cluster: Some(1000 + row as i64),
-            ..note(row)
+        // Once more, the column is replaced, and everything else is kept.
+        let renoted = |row: u64| {
+            Action::Annotate(Annotation {
+                cluster: Some(1000 + row as u32),
+                ..note(row)
+            })
         };
         let mut again = Vec::new();
-        annotate(&source(&out), &mut again, |_| true, renoted, &mut || Ok(())).unwrap();
+        annotate(&source(&out), &mut again, renoted).unwrap();
         let split = |row: &String| {
             let (before, after) = row.split_once("\"lookalike\"").unwrap();
             (before.to_string(), after.to_string())
@@ -1023,12 +1104,8 @@ mod tests {
             }
             out.close().unwrap();
             let input = writer.into_inner().unwrap();
-            let note = |row: u64| Annotation {
-                cluster: Some(row as i64),
-                ..Annotation::default()
-            };
             let mut out = Vec::new();
-            annotate(&source(&input), &mut out, |_| true, note, &mut || Ok(())).unwrap();
+            annotate(&source(&input), &mut out, in_cluster).unwrap();
             let metadata = metadata(&out);
             let fields = metadata.file_metadata().schema().get_fields();
             let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
@@ -1050,7 +1127,7 @@ mod tests {
         let mut input = write(WriterProperties::default(), &[0..30, 30..60]);
         let at = metadata(&input).row_group(1).column(1).data_page_offset();
         input[at as usize..][..20].fill(0xff);
-        let error = copy_rows(&source(&input), Vec::new(), |row| row != 31, &mut || Ok(()));
+        let error = copy_rows(&source(&input), Vec::new(), |row| row != 31);
         let text = error.unwrap_err().to_string();
         assert!(
             text.starts_with("in.parquet is damaged: row group 1, column text: "),
@@ -1067,9 +1144,9 @@ mod tests {
             .set_column_bloom_filter_enabled("text".into(), true)
             .build();
         let input = write(properties, &[0..20, 20..40]);
-        let note = |row: u64| Annotation {
-            cluster: Some(row as i64),
-            ..Annotation::default()
+        let note = |row: u64| match row {
+            3 => Action::Remove,
+            _ => in_cluster(row),
         };
         let (mut copied, mut refused) = (0, 0);
         for at in 0..input.len() {
@@ -1081,17 +1158,17 @@ mod tests {
                 let mut bytes = input.clone();
                 bytes[at] ^= flip;
                 let source = source(&bytes);
-                let keep = |row: u64| row != 3;
                 let done = match (at + usize::from(flip)) % 3 {
-                    0 => copy_rows(&source, io::sink(), keep, &mut || Ok(())),
-                    1 => annotate(&source, io::sink(), keep, note, &mut || Ok(())),
+                    0 => copy_rows(&source, io::sink(), |row| row != 3),
+                    1 => annotate(&source, io::sink(), note),
                     _ => {
-                        let mut texts = Texts {
-                            columns: &[1],
-                            changes: &mut |row| row % 5 == 1,
-                            text: &mut |_, _, old| Ok(old.to_ascii_uppercase()),
-                        };
-                        copy_with_texts(&source, io::sink(), keep, &mut texts, &mut || Ok(()))
+                        let mut edit = Texts(0);
+                        copy(
+                            &source,
+                            io::sink(),
+                            &mut Rows::new(&mut edit),
+                            &Stop::default(),
+                        )
                     }
                 };
                 match done {
@@ -1110,8 +1187,16 @@ mod tests {
             WriterProperties::default(),
             &[std::ops::Range { start: 0, end: 30 }],
         );
-        let stop = || Err(Error::Interrupted { stage: "dedup" });
-        let stopped = copy_rows(&source(&input), Vec::new(), |row| row > 3, &mut { stop });
+        let stop = Stop::default();
+        stop.request();
+        let act = |_| Action::Keep;
+        let mut edit = ByRow { act, next: 0 };
+        let stopped = copy(
+            &source(&input),
+            Vec::new(),
+            &mut Rows::new(&mut edit),
+            &stop,
+        );
         assert!(matches!(stopped, Err(Error::Interrupted { .. })));
         struct Full;
         impl Write for Full {
@@ -1122,7 +1207,7 @@ mod tests {
                 Ok(())
             }
         }
-        let full = copy_rows(&source(&input), Full, |row| row > 3, &mut || Ok(()));
+        let full = copy_rows(&source(&input), Full, |row| row > 3);
         let Err(Error::Io { path, source, .. }) = full else {
             panic!("{full:?}");
         };

@@ -1,14 +1,55 @@
 //! Puts a member into a JSON object, or gives a member that it has another value.
 
-/// The name of the member.
+use serde::Serialize;
+
+/// The name of the member, and of the column of a Parquet file.
 pub(super) const MEMBER: &str = "lookalike";
+
+/// What an annotation says about a document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Annotation {
+    /// The cluster.
+    pub cluster: Option<u32>,
+    /// Documents in the cluster.
+    pub cluster_size: u32,
+    /// The document of the cluster that is kept, if another one is removed for it.
+    pub survivor: Option<Survivor>,
+    /// The name of the score.
+    pub measure: &'static str,
+    /// The score of the document and its survivor in JSON; `null` without a survivor.
+    pub score: String,
+    /// Whether deduplication keeps the document.
+    pub kept: bool,
+}
+
+/// A survivor by its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Survivor {
+    pub file: String,
+    pub record: u32,
+    pub docno: String,
+}
+
+impl Annotation {
+    /// The value of the JSON member.
+    pub fn json(&self) -> String {
+        let null = || "null".to_string();
+        let cluster = self.cluster.map_or_else(null, |number| number.to_string());
+        let survivor = serde_json::to_string(&self.survivor).unwrap_or_else(|_| null());
+        format!(
+            "{{\"cluster\":{cluster},\"cluster_size\":{},\"survivor\":{survivor},\"{}\":{},\
+             \"kept\":{}}}",
+            self.cluster_size, self.measure, self.score, self.kept
+        )
+    }
+}
 
 /// Gives the top-level member `lookalike` of an object a value. All other bytes stay.
 ///
 /// The object comes in pieces of any length. If it has such a member, the value is replaced, and
 /// further members of that name are left out; otherwise the member is added before the closing
 /// brace. Memory: one separator and name.
-pub(super) struct Annotator<'v> {
+pub(crate) struct Annotator<'v> {
     value: &'v str,
     place: Place,
     /// Objects and lists around this place.
@@ -36,7 +77,7 @@ enum Place {
     Name,
     /// Behind the name of our member, before its value.
     Colon,
-    /// In the value of a member, which stays.
+    /// In the value of a member, which is kept.
     Value,
     /// In a value that is left out.
     Left,
@@ -65,7 +106,7 @@ impl<'v> Annotator<'v> {
         self.place == Place::After
     }
 
-    /// Appends what becomes of the next bytes of the object.
+    /// Appends the next bytes of the object, as they are written.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -233,7 +274,7 @@ mod tests {
                 r#"{"\u006cookalike":N,"a":2}"#,
             ),
             (r#"{"look\"alike":1}"#, r#"{"look\"alike":1,"lookalike":N}"#),
-            // The first one stays.
+            // The first one is kept.
             (
                 r#"{"a":1,"lookalike":{"x":1},"lookalike":{"x":2},"b":3}"#,
                 r#"{"a":1,"lookalike":N,"b":3}"#,

@@ -7,6 +7,7 @@
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
 //! overwrite what somebody changed.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::STAGE;
 use super::finished::{Content, FinishedList, SharedList};
-use super::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, STAGE};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 
 /// From what a directory is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(crate) struct State {
     program: String,
     /// Digest of the pairs, the inputs and the parameters.
     pub digest: String,
@@ -135,32 +136,10 @@ impl OutputDirectory {
     }
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
-    /// them has changed.
-    pub fn check_finished(
-        &self,
-        inputs: &[InputFile],
-        threads: usize,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        let names = inputs
-            .iter()
-            .map(|input| (&input.docno[..], Some(&*input.path)));
-        let lists = [
-            REMOVED_FILE,
-            REMOVED_TABLE,
-            KEPT_LIST,
-            REMOVED_LIST,
-            KEPT_TABLE,
-        ];
-        let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
-        self.check_files(&names, threads, context)
-    }
-
-    /// As [`OutputDirectory::check_finished`], for files of these names, and the inputs to which
-    /// they may be links.
+    /// them has changed. The files have these names, and may be links to these inputs.
     pub fn check_files(
         &self,
-        names: &[(&str, Option<&Path>)],
+        names: &Names<'_>,
         threads: usize,
         context: &Context<'_>,
     ) -> Result<()> {
@@ -270,14 +249,23 @@ impl OutputDirectory {
         let temporary = self.directory.join(PRIVATE).join(format!("{number}.tmp"));
         let file = disk::create(&temporary)?;
         Ok(OutputFile {
-            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
+            out: Some(BufWriter::with_capacity(disk::WRITE_BUFFER, file)),
             temporary,
+            ..self.nothing(name)
+        })
+    }
+
+    /// A file that is in its place: what is written to it is dropped.
+    pub fn nothing(&self, name: &str) -> OutputFile {
+        OutputFile {
+            out: None,
+            temporary: PathBuf::new(),
             path: self.path(name),
             name: name.into(),
             hash: Xxh3::new(),
             bytes: 0,
             finished: self.finished.clone(),
-        })
+        }
     }
 
     /// Makes a hard link of an input. Returns whether the file system can.
@@ -306,9 +294,65 @@ impl OutputDirectory {
     }
 }
 
+/// Where a command writes: the directory of the copies, and perhaps one for what is removed.
+pub(crate) type Places<'p> = (&'p Path, Option<&'p Path>);
+
+/// The directories with the parameters that name them.
+fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
+    let removed = removed.map(|removed| ("removed", removed));
+    [("output", kept)].into_iter().chain(removed)
+}
+
+/// The directories of a command.
+pub(crate) struct Outputs {
+    pub kept: OutputDirectory,
+    pub removed: Option<OutputDirectory>,
+}
+
+/// Names of files, and the inputs to which they may be links.
+pub(crate) type Names<'n> = Vec<(Cow<'n, str>, Option<&'n Path>)>;
+
+impl Outputs {
+    /// Looks at both directories ([`OutputDirectory::look`]).
+    pub fn look(places: Places<'_>) -> Result<()> {
+        named(places).try_for_each(|(parameter, output)| {
+            OutputDirectory::look(output, parameter).map(|_| ())
+        })
+    }
+
+    /// Opens and locks the directories. Neither is begun if the other one is refused.
+    pub fn open(places: Places<'_>, digest: &str) -> Result<Outputs> {
+        Outputs::look(places)?;
+        let removed = |removed| OutputDirectory::open(removed, "removed", digest);
+        Ok(Outputs {
+            kept: OutputDirectory::open(places.0, "output", digest)?,
+            removed: places.1.map(removed).transpose()?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &OutputDirectory> {
+        [&self.kept].into_iter().chain(&self.removed)
+    }
+
+    /// Checks the files that an earlier command finished under these names in the kept and in the
+    /// removed directory, and begins to write.
+    pub fn begin(&self, names: (&Names<'_>, &Names<'_>), context: &Context<'_>) -> Result<()> {
+        for (output, names) in self.all().zip([names.0, names.1]) {
+            output.check_files(names, context.budget.threads, context)?;
+        }
+        self.all().try_for_each(OutputDirectory::begin)
+    }
+
+    /// Says that every file is in its place.
+    pub fn complete(&self) -> Result<()> {
+        self.all().try_for_each(OutputDirectory::complete)
+    }
+}
+
 /// A file that is being written.
 pub(crate) struct OutputFile {
-    out: BufWriter<disk::File>,
+    /// `None` if nothing is written.
+    out: Option<BufWriter<disk::File>>,
     temporary: PathBuf,
     path: PathBuf,
     name: String,
@@ -346,7 +390,8 @@ impl OutputFile {
 
     /// Puts the complete file in its place.
     pub fn finish(self) -> Result<()> {
-        let file = self.out.into_inner().map_err(|error| error.into_error());
+        let Some(out) = self.out else { return Ok(()) };
+        let file = out.into_inner().map_err(|error| error.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
         disk::sync(&file, &self.temporary)?;
         drop(file);
@@ -364,21 +409,25 @@ impl OutputFile {
 
     /// Removes the file.
     pub fn discard(self) -> Result<()> {
-        drop(self.out.into_parts());
+        let Some(out) = self.out else { return Ok(()) };
+        drop(out.into_parts());
         disk::remove(&self.temporary)
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
+        let Some(out) = &mut self.out else {
+            return Ok(bytes.len());
+        };
+        let written = out.write(bytes)?;
         self.hash.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
@@ -389,7 +438,7 @@ pub(crate) fn is_private(name: &str) -> bool {
 
 /// The name of an input file as a path below an output directory. A list of inputs that somebody
 /// else made could hold any name.
-pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
+pub(crate) fn plain_name(name: &str, list: &Path) -> Result<()> {
     let path = Path::new(name);
     let plain = !name.is_empty()
         && !name.contains('\0')
@@ -408,28 +457,30 @@ fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T
     Err(Error::parameter(parameter, directory.display()).because(limit))
 }
 
-/// Refuses an output directory below a directory that is an input: the next call would read it.
-pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
-    if !resolved(directory)?.starts_with(resolved(input)?) {
+/// Refuses a file or directory in another directory. The message has words before and after the
+/// path of the directory.
+fn refuse_inside(
+    (parameter, file): (&'static str, &Path),
+    directory: &Path,
+    (before, after): (&str, &str),
+) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(directory)?) {
         return Ok(());
     }
-    let limit = format!(
-        "it lies in the input {}; give a directory outside of the inputs",
-        input.display()
-    );
-    refuse(parameter, directory, &limit)
+    let limit = format!("it lies in {before}{}{after}", directory.display());
+    refuse(parameter, file, &limit)
+}
+
+/// Refuses an output directory below a directory that is an input: the next call would read it.
+pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+    let words = ("the input ", "; give a directory outside of the inputs");
+    refuse_inside((parameter, directory), input, words)
 }
 
 /// Refuses a file in a directory of kept records.
 pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
-    if !resolved(file)?.starts_with(resolved(kept)?) {
-        return Ok(());
-    }
-    let limit = format!(
-        "it lies in {}, which has the kept records and nothing else; give a file outside of it",
-        kept.display()
-    );
-    refuse(parameter, file, &limit)
+    let after = ", which has the kept records and nothing else; give a file outside of it";
+    refuse_inside((parameter, file), kept, ("", after))
 }
 
 /// Refuses a file in another directory that belongs to the same command.
@@ -438,22 +489,12 @@ pub(crate) fn check_outside_taken(
     file: &Path,
     taken: &Path,
 ) -> Result<()> {
-    if !resolved(file)?.starts_with(resolved(taken)?) {
-        return Ok(());
-    }
-    let limit = format!(
-        "it lies in the output directory {}; give a file outside of it",
-        taken.display()
-    );
-    refuse(parameter, file, &limit)
+    let words = ("the output directory ", "; give a file outside of it");
+    refuse_inside((parameter, file), taken, words)
 }
 
 /// Refuses an output directory in a place where it would change what the command reads.
-pub(crate) fn check_place(
-    parameter: &'static str,
-    directory: &Path,
-    taken: &[(&str, &Path)],
-) -> Result<()> {
+fn check_place(parameter: &'static str, directory: &Path, taken: &[(&str, &Path)]) -> Result<()> {
     let mine = resolved(directory)?;
     for (what, other) in taken {
         let other = resolved(other)?;
@@ -466,7 +507,47 @@ pub(crate) fn check_place(
     Ok(())
 }
 
+/// Refuses output directories that overlap with each other, the work directory or an input, or that
+/// hold other files.
+pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>) -> Result<()> {
+    check_apart(work, places)?;
+    for (parameter, output) in named(places) {
+        for input in inputs {
+            check_outside(parameter, output, input)?;
+        }
+    }
+    Outputs::look(places)
+}
+
+/// Refuses output directories that overlap with each other, the work directory or the inputs.
+pub(crate) fn check_places(work: &Path, inputs: &[InputFile], places: Places<'_>) -> Result<()> {
+    check_apart(work, places)?;
+    for (parameter, output) in named(places) {
+        let here = disk::canonical(output).ok();
+        let inside = |input: &&InputFile| {
+            let real = disk::canonical(&input.path).ok();
+            real.zip(here.as_ref())
+                .is_some_and(|(file, here)| file.starts_with(here))
+        };
+        if let Some(input) = inputs.iter().find(inside) {
+            let input = input.path.display();
+            let limit = format!("it contains the input {input}; give a new directory");
+            return refuse(parameter, output, &limit);
+        }
+    }
+    Ok(())
+}
+
+fn check_apart(work: &Path, places: Places<'_>) -> Result<()> {
+    let mut taken = vec![("the work directory", work)];
+    for (parameter, output) in named(places) {
+        check_place(parameter, output, &taken)?;
+        taken.push(("the kept files", output));
+    }
+    Ok(())
+}
+
 /// Whether a path leads to a file that can be copied.
-pub(super) fn is_regular(path: &Path) -> bool {
+pub(crate) fn is_regular(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }

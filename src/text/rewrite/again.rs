@@ -1,0 +1,120 @@
+//! Reads inputs again that a collection lists.
+
+use std::path::Path;
+
+use super::STAGE;
+use super::output::is_regular;
+use crate::base::progress::Stop;
+use crate::store::workspace::InputEntry;
+use crate::text::read::{Batch, Container, InputFile, ReadConfig, Reason, Record, RecordReader};
+use crate::{Error, Result};
+
+/// The error of a command that reads its inputs twice.
+pub(crate) fn standard_input() -> Error {
+    Error::BadParameter {
+        name: "INPUT",
+        given: "-".into(),
+        limit: "standard input cannot be read again; store it in a file first".into(),
+    }
+}
+
+/// A listed input, where it is. It may have moved with its directory, or the working directory may
+/// be another.
+pub(crate) fn listed(entry: &InputEntry) -> Result<InputFile> {
+    if entry.path == "-" {
+        return Err(standard_input());
+    }
+    let path = entry.places().find(|path| is_regular(path));
+    let problem = match path.is_some() || entry.identity.is_some() {
+        true => None,
+        false => Some((Reason::Unreadable, String::new())),
+    };
+    let path = path.unwrap_or(Path::new(&entry.path));
+    Ok(InputFile::of_entry(entry, path, problem))
+}
+
+/// The records of an input, one in memory at a time.
+pub(crate) struct Again<'i> {
+    input: &'i InputFile,
+    reader: RecordReader,
+    batch: Batch,
+    stop: &'i Stop,
+}
+
+impl<'i> Again<'i> {
+    pub fn open(input: &'i InputFile, file: u32, read: &ReadConfig, stop: &'i Stop) -> Again<'i> {
+        Again {
+            input,
+            reader: RecordReader::open(input, file, read, stop),
+            batch: Batch::default(),
+            stop,
+        }
+    }
+
+    /// The format of the input ([`RecordReader::container`]).
+    pub fn container(&mut self) -> Result<Option<Container>> {
+        let container = self.reader.container();
+        self.check_failure()?;
+        Ok(container)
+    }
+
+    /// The number of bytes of the header of a table.
+    pub(super) fn header(&self) -> u64 {
+        self.reader.header()
+    }
+
+    fn check_failure(&self) -> Result<()> {
+        match self.reader.failure() {
+            Some(error) => Err(error).map_err(Error::io("read", &self.input.path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the next record; `false` at the end.
+    pub fn advance(&mut self) -> Result<bool> {
+        self.stop.check(STAGE)?;
+        self.batch.clear();
+        let more = self.reader.next_into(&mut self.batch);
+        self.check_failure()?;
+        Ok(more)
+    }
+
+    /// Reads until the record at an offset, or the first one after it. Returns whether there is a
+    /// record at the offset.
+    pub fn reach(&mut self, offset: u64) -> Result<bool> {
+        while self.advance()? {
+            let found = self.record().map(|(record, _)| record.source.offset);
+            if found.is_some_and(|found| found >= offset) {
+                return Ok(found == Some(offset));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads until the record at an offset.
+    ///
+    /// # Errors
+    /// `InputChanged` if there is none.
+    pub fn seek(&mut self, offset: u64) -> Result<()> {
+        match self.reach(offset)? {
+            true => Ok(()),
+            false => Err(Error::InputChanged {
+                path: self.input.path.clone(),
+                expected: "the documents that were read from it".into(),
+                found: "other records".into(),
+            }),
+        }
+    }
+
+    /// The last record that was read, and its bytes.
+    pub fn record(&self) -> Option<(&Record, &[u8])> {
+        let record = self.batch.records.first()?;
+        let bytes = self.batch.bytes.get(record.bytes.clone());
+        Some((record, bytes.unwrap_or_default()))
+    }
+
+    /// Gives the memory of the last record back.
+    pub fn forget(&mut self) {
+        self.batch = Batch::default();
+    }
+}

@@ -1,0 +1,89 @@
+//! The content of an input file, for a copy.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::STAGE;
+use super::copy::Members;
+use super::output::OutputFile;
+use crate::base::progress::Context;
+use crate::store::disk;
+use crate::text::read::Decompressed;
+use crate::{Error, Result};
+
+/// The number of bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// Whether a file is Parquet, by its first bytes.
+pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
+    let mut head = [0; 4];
+    let mut file = disk::open_regular(path)?;
+    let mut length = 0;
+    while length < head.len() {
+        match disk::read_some(&mut file, &mut head[length..], path)? {
+            0 => return Ok(false),
+            n => length += n,
+        }
+    }
+    Ok(&head == b"PAR1")
+}
+
+/// The content of an input, as far as it can be decompressed.
+pub(crate) struct Source {
+    pub decompressed: Decompressed,
+    /// Why some of it cannot be decompressed: the first reason.
+    pub damage: Option<io::Error>,
+    gaps: u64,
+}
+
+impl Source {
+    pub fn open(path: &Path) -> Result<Source> {
+        Ok(Source {
+            decompressed: Decompressed::open_input(path)?,
+            damage: None,
+            gaps: 0,
+        })
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.damage.is_none() || self.decompressed.goes_on() {
+            match self.decompressed.read(out) {
+                // The disk failed, and not the stream.
+                Err(error) if error.raw_os_error().is_some() => return Err(error),
+                Err(error) => {
+                    self.damage.get_or_insert(error);
+                    self.gaps += 1;
+                }
+                read => return read,
+            }
+        }
+        Ok(0)
+    }
+}
+
+impl Members for Source {
+    fn members(&self) -> u64 {
+        self.decompressed.members()
+    }
+
+    fn gaps(&self) -> u64 {
+        self.gaps
+    }
+}
+
+/// Copies a file byte by byte.
+pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
+    let mut input = disk::open_regular(path)?;
+    let mut buffer = vec![0; PIECE];
+    loop {
+        context.stop.check(STAGE)?;
+        let read = disk::read_some(&mut input, &mut buffer, path)?;
+        if read == 0 {
+            return Ok(());
+        }
+        let put = out.write_all(&buffer[..read]);
+        put.map_err(Error::io("write", out.path()))?;
+    }
+}
