@@ -2,11 +2,11 @@
 //!
 //! Nothing here knows documents, files of ours, or stages. From the ground up:
 //!
-//! - values: [`keywords`], [`ids`], [`bits`], [`random`], [`rate`], [`numbers`], [`byte_size`],
-//!   [`measure`], [`precision`], [`ratio`], [`least`], [`union_find`]
-//! - text: [`words`], [`utf8`], [`wide`]
+//! - values: `keywords`, [`ids`], `bits`, `random`, [`rate`], [`numbers`], [`byte_size`],
+//!   [`measure`], [`precision`], `ratio`, `least`, [`union_find`]
+//! - text: `words`, `utf8`, `wide`
 //! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
-//!   [`workers`], [`limits`]
+//!   `workers`, [`limits`]
 
 pub(crate) mod bits;
 pub mod budget;

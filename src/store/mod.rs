@@ -1,6 +1,6 @@
 //! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files; and the
 //! output directory with its manifest ([`workspace`]), and what an interrupted search has finished
-//! ([`checkpoint`]).
+//! (`checkpoint`).
 //!
 //! # In and out
 //! A *part* is one binary file: a header of [`HEADER_BYTES`], a payload, and a footer of

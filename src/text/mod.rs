@@ -2,7 +2,7 @@
 //!
 //! - [`read`], stage 1: inputs -> raw documents, in batches
 //! - [`parse`], stage 2: raw documents -> canonical text and tokens
-//! - [`align`]: where the tokens of two texts agree and where they differ
+//! - `align`: where the tokens of two texts agree and where they differ
 //! - [`rewrite`]: input files again, with some records removed or changed
 
 pub(crate) mod align;

@@ -1,12 +1,12 @@
 //! Input files written again, with some of their records removed or changed.
 //!
 //! # In and out
-//! In: input files, and an [`Edit`] that says what happens to their records. Out: each file again,
+//! In: input files, and an `Edit` that says what happens to their records. Out: each file again,
 //! in its format and compression, in a directory that mirrors the inputs; if wanted, the removed
 //! records in another directory with the same layout.
 //!
 //! # Algorithm
-//! 1. Each thread takes consecutive files ([`files`]), and waits until there is memory for a copy.
+//! 1. Each thread takes consecutive files (`files`), and waits until there is memory for a copy.
 //! 2. A file that does not change is copied byte by byte, or linked.
 //! 3. The records of other files are copied one by one (`copy`), the rows of Parquet files row
 //!    group by row group (`parquet`).
@@ -15,7 +15,7 @@
 //! - What is written depends on the inputs and the edit alone, not on threads and memory.
 //! - Every byte outside of removed and changed records is kept, except for separators (`copy`).
 //! - A file gets its name when it is complete, and nothing is ever overwritten, except by the same
-//!   bytes ([`output`]).
+//!   bytes (`output`).
 //!
 //! # Errors
 //! `InputChanged` if a record is not where the edit says; `DamagedInput` for Parquet files; `Io`.
