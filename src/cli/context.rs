@@ -1,6 +1,6 @@
 //! Sets up signals, progress and budget for calls of the library.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
@@ -8,11 +8,7 @@ use crate::base::budget::{Budget, ByteSize, Disk};
 use crate::base::error::refuse;
 use crate::base::limits;
 use crate::base::progress::{Context, Progress, Stop};
-use crate::engine::collection;
-use crate::engine::collection::CatalogueEntry;
-use crate::engine::pipeline;
 use crate::store::disk;
-use crate::store::workspace::Workspace;
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -75,40 +71,6 @@ impl Host for Process {
             ProgressForm::Json => Box::new(JsonLines::new(super::tell)),
         }
     }
-}
-
-/// Opens a directory to read it, which several commands can do at the same time. Nothing in it is
-/// changed, so it may be on a read-only medium.
-pub fn open_to_read(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
-    // Refuses a manifest without the parameters of a collection.
-    pipeline::look(directory)?;
-    let mut workspace = Workspace::open_to_read(directory, pipeline::RECORDS)?;
-    workspace.read_without_gone(context)?;
-    Ok(workspace)
-}
-
-/// As [`open_to_read`], and makes the catalogue first if it was lost, or the ingest was interrupted
-/// before it.
-pub fn open_catalogued(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
-    let base = open_to_read(directory, context)?;
-    let ingested = collection::ingested(&base.manifest);
-    if !ingested || base.manifest.has::<CatalogueEntry>() {
-        return Ok(base);
-    }
-    drop(base);
-    pipeline::catalogued(&mut pipeline::open(directory)?, context)?;
-    open_to_read(directory, context)
-}
-
-/// As [`open_to_read`], for a command that writes `output`. If that is a file of the directory, the
-/// manifest is going to name it, and no other command can use the directory.
-pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Result<Workspace> {
-    let workspace = open_to_read(directory, context)?;
-    if workspace.other_name(output).is_none() {
-        return Ok(workspace);
-    }
-    drop(workspace);
-    pipeline::open(directory)
 }
 
 /// Calls the library with the host's progress and stop, and with a budget.
