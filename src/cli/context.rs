@@ -1,14 +1,10 @@
 //! Sets up signals, progress and budget for calls of the library.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::error::refuse;
-use crate::base::limits;
 use crate::base::progress::{Context, Progress, Stop};
-use crate::store::disk;
+use crate::facade;
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -17,10 +13,7 @@ use super::signals;
 
 /// The resources that a command may use, as the user gave them.
 pub struct Resources {
-    pub memory: Option<ByteSize>,
-    pub threads: Option<usize>,
-    pub disk: Disk,
-    pub scratch: Option<PathBuf>,
+    pub(crate) limits: facade::Resources,
     pub quiet: bool,
 }
 
@@ -81,27 +74,5 @@ pub fn with_context(
 ) -> Result<ExitCode> {
     let progress = host.progress(resources.quiet);
     let stop = host.stop();
-    let threads = resources.threads.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
-    });
-    let budget = Budget {
-        memory: resources
-            .memory
-            .unwrap_or_else(|| limits::default_memory(threads)),
-        threads,
-        disk: resources.disk,
-    };
-    budget.check()?;
-    limits::check(&budget)?;
-    if let Some(scratch) = &resources.scratch
-        && !disk::is_directory(scratch)?
-    {
-        return refuse("scratch", scratch.display(), "give an existing directory");
-    }
-    call(&Context {
-        budget,
-        stop: &stop,
-        progress: &*progress,
-        scratch: resources.scratch.as_deref(),
-    })
+    call(&resources.limits.context(&stop, &*progress)?)
 }
