@@ -53,6 +53,4 @@ pub mod tasks;
 pub mod text;
 
 pub use base::error::{Error, Result};
-pub use facade::{
-    Cluster, Clusters, Collection, Member, MemberKind, Options, Pair, Pairs, find_pairs,
-};
+pub use facade::{Cluster, Collection, Member, MemberKind, Options, Pair, find_pairs};

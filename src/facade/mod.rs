@@ -22,7 +22,7 @@ use crate::{Error, Result, report};
 
 pub use options::Options;
 pub(crate) use options::Resources;
-pub use results::{Cluster, Clusters, Member, MemberKind, Pair, Pairs};
+pub use results::{Cluster, Member, MemberKind, Pair};
 
 /// Finds all pairs of texts whose resemblance reaches the threshold, exactly, and returns them in
 /// the order of their indices.
@@ -64,17 +64,12 @@ pub fn find_pairs<T: AsRef<str>>(
     };
     let mut pairs = Vec::new();
     for pair in collection.pairs()? {
-        let Pair {
-            a,
-            b,
-            resemblance,
-            shared,
-        } = pair?;
+        let pair = pair?;
         pairs.push(Pair {
-            a: index(a)?,
-            b: index(b)?,
-            resemblance,
-            shared,
+            a: index(pair.a)?,
+            b: index(pair.b)?,
+            resemblance: pair.resemblance,
+            shared: pair.shared,
         });
     }
     pairs.sort_by_key(|pair| (pair.a, pair.b));
@@ -170,16 +165,16 @@ impl Collection {
     ///
     /// # Errors
     /// `StageMissing` if the pairs were not found yet; `Corrupt` if a file has changed; `Io`.
-    pub fn pairs(&self) -> Result<Pairs> {
-        Pairs::open(&self.directory, &self.options.context()?)
+    pub fn pairs(&self) -> Result<impl Iterator<Item = Result<Pair>> + use<>> {
+        results::pairs(&self.directory, &self.options.context()?)
     }
 
     /// The clusters in the order of their representatives. One cluster at a time is in memory.
     ///
     /// # Errors
     /// Those of [`Collection::pairs`].
-    pub fn clusters(&self) -> Result<Clusters> {
-        Clusters::open(&self.directory)
+    pub fn clusters(&self) -> Result<impl Iterator<Item = Result<Cluster>> + use<>> {
+        results::clusters(&self.directory)
     }
 
     /// Adds files and directories to the collection, and brings its pairs and clusters up to date.

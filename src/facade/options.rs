@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::Result;
 use crate::base::budget::{Budget, ByteSize, Disk};
 use crate::base::error::refuse;
 use crate::base::limits;
@@ -12,6 +11,7 @@ use crate::engine::collection::CollectionConfig;
 use crate::engine::pipeline::JoinParameters;
 use crate::store::disk;
 use crate::text::parse::TokenKind;
+use crate::{Error, Result};
 
 /// The memory, threads and disk space that a call may use.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +69,7 @@ impl Resources {
 ///
 /// let options = Options::default().threshold(0.5).shingle_size(5).memory(1 << 30);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Options {
     pub(super) collection: CollectionConfig,
     join: JoinParameters,
@@ -77,22 +77,8 @@ pub struct Options {
     threshold: Option<String>,
     pub(super) strict: bool,
     pub(super) resources: Resources,
-    progress: Arc<dyn Progress>,
+    progress: Option<Arc<dyn Progress>>,
     stop: Stop,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            collection: CollectionConfig::default(),
-            join: JoinParameters::default(),
-            threshold: None,
-            strict: false,
-            resources: Resources::default(),
-            progress: Arc::new(Silent),
-            stop: Stop::default(),
-        }
-    }
 }
 
 impl Options {
@@ -166,7 +152,7 @@ impl Options {
     /// Sets the receiver of progress reports and warnings. By default they are dropped.
     #[must_use]
     pub fn progress(mut self, progress: impl Progress + 'static) -> Self {
-        self.progress = Arc::new(progress);
+        self.progress = Some(Arc::new(progress));
         self
     }
 
@@ -182,16 +168,15 @@ impl Options {
     pub(super) fn parameters(&self) -> Result<JoinParameters> {
         let mut parameters = self.join.clone();
         if let Some(threshold) = &self.threshold {
-            parameters.join.threshold = match threshold.parse() {
-                Ok(threshold) => threshold,
-                Err(why) => return refuse::<JoinParameters>("threshold", threshold, why),
-            };
+            let wrong = |why: String| Error::parameter("threshold", threshold).because(why);
+            parameters.join.threshold = threshold.parse().map_err(wrong)?;
         }
         Ok(parameters)
     }
 
     /// The context of a call.
     pub(super) fn context(&self) -> Result<Context<'_>> {
-        self.resources.context(&self.stop, &*self.progress)
+        let progress = self.progress.as_deref().unwrap_or(&Silent);
+        self.resources.context(&self.stop, progress)
     }
 }

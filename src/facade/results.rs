@@ -1,14 +1,13 @@
 //! The results of a collection, read from its result files one by one.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::Deserialize;
 
 use crate::Result;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, RepresentativeReader};
+use crate::engine::collection::{self, Catalogue};
 use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::tasks::evaluate::lines::Table;
@@ -64,155 +63,84 @@ pub enum MemberKind {
     Near,
 }
 
-/// The pairs of a collection; see [`Collection::pairs`](crate::Collection::pairs).
-pub struct Pairs {
-    near: Table,
-    exact: Exact,
-    /// The values of a row.
-    row: Vec<Vec<u8>>,
-    /// The list that comes next; `None` after the last pair, or after an error.
-    next: Option<List>,
-}
-
-/// Where pairs are read.
-enum List {
-    Near,
-    Exact,
-}
-
-/// The exact duplicates. Docnos may repeat, so the catalogue says which documents they are.
-struct Exact {
-    documents: Table,
-    duplicates: Table,
-    firsts: RepresentativeReader,
-    /// The number of the next document.
-    next: u32,
-}
-
-impl Pairs {
-    pub(super) fn open(directory: &Path, context: &Context<'_>) -> Result<Pairs> {
-        const FILES: [&str; 3] = ["pairs.tsv", "documents.tsv", "exact-duplicates.tsv"];
-        let manifest = pipeline::check_results(directory, &FILES)?;
-        let [near, documents, duplicates] = FILES.map(|name| Table::open(&directory.join(name)));
-        let (mut near, mut documents, mut duplicates) = (near?, documents?, duplicates?);
-        let pairs = manifest.get::<PairsEntry>();
-        let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
-        near.want_names(&["docno_a", "docno_b", measure.column(), "shared"])?;
-        duplicates.want_names(&["representative", "docno"])?;
-        // The column of shingles, which has another name if there are features of a method.
-        let columns = documents.first()?;
-        documents.want_names(&[columns.get(3).map_or("shingles", String::as_str)])?;
-        let workspace = pipeline::open_shared(directory, context)?;
-        let mut firsts = Catalogue::representatives_in_order(&workspace)?;
-        let next = collection::against(&manifest).documents;
-        firsts.skip_to(next)?;
-        let exact = Exact {
-            documents,
-            duplicates,
-            firsts,
-            next,
-        };
-        Ok(Pairs {
-            near,
-            exact,
-            row: Vec::new(),
-            next: Some(List::Near),
-        })
-    }
-
-    fn read(&mut self) -> Result<Option<Pair>> {
-        if let Some(List::Near) = self.next {
-            if self.near.next(&mut self.row)? {
-                return Ok(Some(Pair {
-                    a: text(&self.row, 0),
-                    b: text(&self.row, 1),
-                    resemblance: number(&self.near, &self.row, 2)?,
-                    shared: number(&self.near, &self.row, 3)?,
-                }));
-            }
-            self.next = Some(List::Exact);
+/// The pairs of different tokens, and then those of exact duplicates.
+pub(super) fn pairs(
+    directory: &Path,
+    context: &Context<'_>,
+) -> Result<impl Iterator<Item = Result<Pair>> + use<>> {
+    const FILES: [&str; 3] = ["pairs.tsv", "documents.tsv", "exact-duplicates.tsv"];
+    let manifest = pipeline::check_results(directory, &FILES)?;
+    let [near, documents, duplicates] = FILES.map(|name| Table::open(&directory.join(name)));
+    let (mut near, mut documents, mut duplicates) = (near?, documents?, duplicates?);
+    let pairs = manifest.get::<PairsEntry>();
+    let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
+    near.want_names(&["docno_a", "docno_b", measure.column(), "shared"])?;
+    duplicates.want_names(&["representative", "docno"])?;
+    // The column of shingles, which has another name if there are features of a method.
+    let columns = documents.first()?;
+    documents.want_names(&[columns.get(3).map_or("shingles", String::as_str)])?;
+    // Docnos may repeat, so the catalogue says which documents are exact duplicates.
+    let workspace = pipeline::open_shared(directory, context)?;
+    let mut firsts = Catalogue::representatives_in_order(&workspace)?;
+    let first_number = collection::against(&manifest).documents;
+    firsts.skip_to(first_number)?;
+    let (mut numbers, mut row, mut near_ended) = (first_number.., Vec::new(), false);
+    Ok(until_error(move || {
+        if !near_ended && near.next(&mut row)? {
+            let [resemblance, shared] = [text(&row, 2), text(&row, 3)];
+            return pair(&near, &row, (&resemblance, &shared)).map(Some);
         }
-        self.exact.read(&mut self.row)
-    }
-}
-
-impl Exact {
-    fn read(&mut self, row: &mut Vec<Vec<u8>>) -> Result<Option<Pair>> {
-        while self.documents.next(row)? {
-            let first = self.firsts.next()?;
-            let document = self.next;
-            self.next += 1;
-            if first == Some(document) {
+        near_ended = true;
+        while documents.next(&mut row)? {
+            let first = firsts.next()?;
+            if first == numbers.next() {
                 continue;
             }
-            let shared = number(&self.documents, row, 0)?;
-            if first.is_none() || !self.duplicates.next(row)? {
-                return Err(self.duplicates.bad("an exact duplicate", "the end"));
+            let shared = text(&row, 0);
+            if first.is_none() || !duplicates.next(&mut row)? {
+                return Err(duplicates.bad("an exact duplicate", "the end"));
             }
-            return Ok(Some(Pair {
-                a: text(row, 0),
-                b: text(row, 1),
-                resemblance: 1.0,
-                shared,
-            }));
+            return pair(&documents, &row, ("1", &shared)).map(Some);
         }
         Ok(None)
-    }
+    }))
+}
+
+/// The clusters, one line of their file after the other.
+pub(super) fn clusters(directory: &Path) -> Result<impl Iterator<Item = Result<Cluster>> + use<>> {
+    const FILE: &str = "clusters.jsonl";
+    pipeline::check_results(directory, &[FILE])?;
+    let mut lines = Lines::open(&directory.join(FILE), usize::MAX)?;
+    Ok(until_error(move || {
+        let more = lines.advance()?;
+        let read = more.then(|| serde_json::from_slice(lines.line()));
+        read.transpose()
+            .map_err(|error| lines.bad("a cluster", error))
+    }))
+}
+
+/// The values that `next` reads. It is not called again after the end, or after an error.
+fn until_error<T>(mut next: impl FnMut() -> Result<Option<T>>) -> impl Iterator<Item = Result<T>> {
+    let mut ended = false;
+    std::iter::from_fn(move || {
+        let read = if ended { Ok(None) } else { next() };
+        ended = !matches!(read, Ok(Some(_)));
+        read.transpose()
+    })
 }
 
 /// A value of a row.
 fn text(row: &[Vec<u8>], at: usize) -> String {
-    row.get(at)
-        .map_or_else(String::new, |value| String::from_utf8_lossy(value).into())
+    let value = row.get(at).map_or(&[][..], Vec::as_slice);
+    String::from_utf8_lossy(value).into()
 }
 
-/// A number of a row of this table.
-fn number<N: FromStr>(table: &Table, row: &[Vec<u8>], at: usize) -> Result<N> {
-    let value = text(row, at);
-    value.parse().map_err(|_| table.bad("a number", &value))
-}
-
-impl Iterator for Pairs {
-    type Item = Result<Pair>;
-
-    fn next(&mut self) -> Option<Result<Pair>> {
-        self.next.as_ref()?;
-        let read = self.read();
-        if !matches!(read, Ok(Some(_))) {
-            self.next = None;
-        }
-        read.transpose()
-    }
-}
-
-/// The clusters of a collection; see [`Collection::clusters`](crate::Collection::clusters).
-pub struct Clusters {
-    /// `None` after the last cluster, or after an error.
-    lines: Option<Lines>,
-}
-
-impl Clusters {
-    pub(super) fn open(directory: &Path) -> Result<Clusters> {
-        const FILE: &str = "clusters.jsonl";
-        pipeline::check_results(directory, &[FILE])?;
-        let lines = Some(Lines::open(&directory.join(FILE), usize::MAX)?);
-        Ok(Clusters { lines })
-    }
-}
-
-impl Iterator for Clusters {
-    type Item = Result<Cluster>;
-
-    fn next(&mut self) -> Option<Result<Cluster>> {
-        let lines = self.lines.as_mut()?;
-        let read = lines.advance().and_then(|more| match more {
-            false => Ok(None),
-            true => (serde_json::from_slice(lines.line()).map(Some))
-                .map_err(|error| lines.bad("a cluster", error)),
-        });
-        if !matches!(read, Ok(Some(_))) {
-            self.lines = None;
-        }
-        read.transpose()
-    }
+/// The pair that a row begins with; its numbers are in the current row of `table`.
+fn pair(table: &Table, row: &[Vec<u8>], (resemblance, shared): (&str, &str)) -> Result<Pair> {
+    Ok(Pair {
+        a: text(row, 0),
+        b: text(row, 1),
+        resemblance: (resemblance.parse()).map_err(|_| table.bad("a number", resemblance))?,
+        shared: (shared.parse()).map_err(|_| table.bad("a number", shared))?,
+    })
 }
