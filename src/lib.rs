@@ -3,6 +3,19 @@
 //! The library finds all pairs of documents whose resemblance reaches a threshold, and groups them
 //! into clusters. It keeps its data on disk and stays within a memory budget.
 //!
+//! Texts in memory:
+//!
+//! ```
+//! let texts = ["A cat sat on the mat.", "Something else.", "A cat sat on the mat, too."];
+//! let options = lookalike::Options::default().threshold(0.5).shingle_size(3);
+//! for pair in lookalike::find_pairs(&texts, options)? {
+//!     println!("{} and {}: {}", pair.a, pair.b, pair.resemblance);
+//! }
+//! # Ok::<(), lookalike::Error>(())
+//! ```
+//!
+//! Files of any size: [`Collection`]. The programs in `examples/` show both, and look-ups.
+//!
 //! # Rooms
 //! A room uses only the rooms that stand before it in this list, and within a room the modules have
 //! an order, too; `tests/architecture.rs` enforces both.
@@ -15,10 +28,13 @@
 //! - [`tasks`]: look-ups, evaluation, deduplication, passages, contamination
 //! - [`lab`]: everything that runs the pipeline several times to measure something
 //! - [`report`]: the ledger, report pages and graphs
+//! - `facade`: [`find_pairs`] and [`Collection`]
 //! - [`cli`]: the command line, for the program and for other hosts
 //!
 //! # Guarantees
-//! The library never prints, exits, or reads the environment, except in [`cli`].
+//! The library never prints, exits, or reads the environment, except in [`cli`]. One exception:
+//! [`find_pairs`] and [`Collection::query`] use the system's directory for temporary files, unless
+//! they are given another one.
 //!
 //! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
 //! directories, and to wait for standard input.
@@ -29,6 +45,7 @@
 pub mod base;
 pub mod cli;
 pub mod engine;
+mod facade;
 pub mod lab;
 pub mod report;
 pub mod store;
@@ -36,3 +53,4 @@ pub mod tasks;
 pub mod text;
 
 pub use base::error::{Error, Result};
+pub use facade::{Cluster, Collection, Member, MemberKind, Options, Pair, find_pairs};

@@ -72,6 +72,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("lab", &[]),
     ("report", &[]),
+    ("facade", &[]),
     ("cli", &[]),
 ];
 

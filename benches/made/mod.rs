@@ -11,8 +11,7 @@ use lookalike::base::ids::Key;
 use lookalike::base::progress::{Context, Silent, Stop};
 use lookalike::engine::collection::{CollectionConfig, SizeGroups};
 use lookalike::engine::join::{Join, JoinConfig, Pairs};
-use lookalike::engine::pipeline::{self, JoinParameters, Spill};
-use lookalike::engine::sample::Sampling;
+use lookalike::engine::pipeline::{self, JoinParameters};
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunWriter};
 use lookalike::store::workspace::Workspace;
@@ -117,13 +116,7 @@ pub fn joined(place: &Path, context: &Context<'_>) -> (Workspace, JoinConfig) {
         pairs: Pairs::All,
         candidates: None,
     };
-    let parameters = JoinParameters {
-        sampling: Sampling::Full,
-        plan: None,
-        join,
-        spill: Spill::Auto,
-        fan_in: None,
-    };
+    let parameters = JoinParameters::from(join);
     let out = place.join("out");
     let inputs = pipeline::inputs(&[input], &out).unwrap();
     let mut workspace = pipeline::ingest(&inputs, &out, &config, true, context).unwrap();

@@ -1,18 +1,10 @@
 //! Sets up signals, progress and budget for calls of the library.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::error::refuse;
-use crate::base::limits;
 use crate::base::progress::{Context, Progress, Stop};
-use crate::engine::collection;
-use crate::engine::collection::CatalogueEntry;
-use crate::engine::pipeline;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::facade;
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -21,10 +13,7 @@ use super::signals;
 
 /// The resources that a command may use, as the user gave them.
 pub struct Resources {
-    pub memory: Option<ByteSize>,
-    pub threads: Option<usize>,
-    pub disk: Disk,
-    pub scratch: Option<PathBuf>,
+    pub(crate) limits: facade::Resources,
     pub quiet: bool,
 }
 
@@ -77,40 +66,6 @@ impl Host for Process {
     }
 }
 
-/// Opens a directory to read it, which several commands can do at the same time. Nothing in it is
-/// changed, so it may be on a read-only medium.
-pub fn open_to_read(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
-    // Refuses a manifest without the parameters of a collection.
-    pipeline::look(directory)?;
-    let mut workspace = Workspace::open_to_read(directory, pipeline::RECORDS)?;
-    workspace.read_without_gone(context)?;
-    Ok(workspace)
-}
-
-/// As [`open_to_read`], and makes the catalogue first if it was lost, or the ingest was interrupted
-/// before it.
-pub fn open_catalogued(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
-    let base = open_to_read(directory, context)?;
-    let ingested = collection::ingested(&base.manifest);
-    if !ingested || base.manifest.has::<CatalogueEntry>() {
-        return Ok(base);
-    }
-    drop(base);
-    pipeline::catalogued(&mut pipeline::open(directory)?, context)?;
-    open_to_read(directory, context)
-}
-
-/// As [`open_to_read`], for a command that writes `output`. If that is a file of the directory, the
-/// manifest is going to name it, and no other command can use the directory.
-pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Result<Workspace> {
-    let workspace = open_to_read(directory, context)?;
-    if workspace.other_name(output).is_none() {
-        return Ok(workspace);
-    }
-    drop(workspace);
-    pipeline::open(directory)
-}
-
 /// Calls the library with the host's progress and stop, and with a budget.
 pub fn with_context(
     host: &dyn Host,
@@ -119,27 +74,5 @@ pub fn with_context(
 ) -> Result<ExitCode> {
     let progress = host.progress(resources.quiet);
     let stop = host.stop();
-    let threads = resources.threads.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
-    });
-    let budget = Budget {
-        memory: resources
-            .memory
-            .unwrap_or_else(|| limits::default_memory(threads)),
-        threads,
-        disk: resources.disk,
-    };
-    budget.check()?;
-    limits::check(&budget)?;
-    if let Some(scratch) = &resources.scratch
-        && !disk::is_directory(scratch)?
-    {
-        return refuse("scratch", scratch.display(), "give an existing directory");
-    }
-    call(&Context {
-        budget,
-        stop: &stop,
-        progress: &*progress,
-        scratch: resources.scratch.as_deref(),
-    })
+    call(&resources.limits.context(&stop, &*progress)?)
 }

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use crate::base::measure::Measure;
 use crate::engine::join::{JoinConfig, PairsEntry};
 use crate::engine::pipeline;
-use crate::engine::pipeline::{JoinParameters, Spill};
-use crate::engine::sample::Sampling;
+use crate::engine::pipeline::JoinParameters;
 use crate::report::page::AuditLook;
 use crate::report::{dedup_ledger, rejected_files};
 use crate::store::workspace::{Cost, Workspace};
@@ -326,18 +325,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     let collection = flags.config()?;
                     let how = (&config, &collection.read);
                     dedup::check_before(&flags.inputs, &work, outputs, how, context)?;
-                    let join = JoinConfig {
-                        threshold: criterion.threshold,
-                        measure: criterion.measure,
-                        ..JoinConfig::default()
-                    };
-                    let parameters = JoinParameters {
-                        sampling: Sampling::Full,
-                        plan: None,
-                        join,
-                        spill: Spill::Auto,
-                        fan_in: None,
-                    };
+                    let parameters = JoinParameters::from(JoinConfig::of(criterion));
                     Workspace::look_whether_free(&work)?;
                     let inputs = flags.list_for(&work)?;
                     let removed = outputs.1.is_some();

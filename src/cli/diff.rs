@@ -8,12 +8,13 @@ use crate::base::error::refuse;
 use crate::engine::collection;
 use crate::engine::document::{self, CompareConfig, Compared};
 use crate::engine::outputs;
+use crate::engine::pipeline;
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use crate::store::json;
 use clap::{Args, ValueEnum};
 
-use super::context::{Host, open_catalogued, open_for, with_context};
+use super::context::{Host, with_context};
 use super::flags::{Json, Memory};
 use super::screen::ScreenFlags;
 
@@ -126,13 +127,13 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     };
     let around = (!options.full).then_some(options.context as usize);
     with_context(host, &options.memory.alone(true), |context| {
-        let mut workspace = open_catalogued(&options.directory, context)?;
+        let mut workspace = pipeline::open_catalogued(&options.directory, context)?;
         if let Some(output) = &options.output {
             outputs::check(output, Some((&workspace, &[])), &[])?;
             outputs::check_place("output", output)?;
             if workspace.other_name(output).is_some() {
                 drop(workspace);
-                workspace = open_for(&options.directory, output, context)?;
+                workspace = pipeline::open_for(&options.directory, output, context)?;
             }
         }
         let names = [options.a.as_str(), options.b.as_str()];

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
+use crate::engine::pipeline;
 use crate::report::{GraphFormat, graph, write_graph};
 use clap::Args;
 
-use super::context::{Host, open_for, open_to_read, with_context};
+use super::context::{Host, with_context};
 use super::flags::Memory;
 
 /// Options of `graph`.
@@ -36,11 +37,11 @@ pub struct Options {
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     with_context(host, &options.memory.alone(true), |context| {
         if let Some(output) = &options.output {
-            let mut workspace = open_for(&options.directory, output, context)?;
+            let mut workspace = pipeline::open_for(&options.directory, output, context)?;
             write_graph(&mut workspace, options.format, output, context)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let workspace = open_to_read(&options.directory, context)?;
+        let workspace = pipeline::open_shared(&options.directory, context)?;
         let mut out = Lines::new(host);
         graph(&workspace, options.format, context, |bytes| out.put(bytes))?;
         out.flush()?;

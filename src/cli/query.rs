@@ -16,7 +16,7 @@ use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
 use crate::text::read::{ReadConfig, UrlGlobs};
 use clap::Args;
 
-use super::context::{Host, open_catalogued, with_context};
+use super::context::{Host, with_context};
 use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
 
 /// The columns of the answers.
@@ -112,7 +112,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         host,
         &options.limits.resources(options.output.quiet()),
         |context| {
-            let base = open_catalogued(&options.directory, context)?;
+            let base = pipeline::open_catalogued(&options.directory, context)?;
             let theirs = collection::config(&base.manifest);
             // Before the header is printed.
             theirs.shingle.parse.check_rule(base.directory())?;

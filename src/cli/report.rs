@@ -10,7 +10,7 @@ use crate::tasks::dedup;
 use crate::{Error, Result, report};
 use clap::Args;
 
-use super::context::{Host, open_for, with_context};
+use super::context::{Host, with_context};
 use super::flags::{AuditFlags, Memory, Quiet, Threads};
 
 /// Options of `report`.
@@ -131,7 +131,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let mut workspace = open_for(&options.directory, &output, context)?;
+        let mut workspace = pipeline::open_for(&options.directory, &output, context)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {
             host.say(&format!("page in {}\n", output.display()))?;

@@ -14,7 +14,7 @@ use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 use clap::Args;
 
-use super::context::{Host, open_to_read, with_context};
+use super::context::{Host, with_context};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
 
 /// Options of `run`.
@@ -227,7 +227,7 @@ pub fn cluster(options: &ClusterOptions, host: &dyn Host) -> Result<ExitCode> {
 pub(super) fn rejected(summary: &Summary, out: &Path, context: &Context<'_>) -> Result<String> {
     match summary.ingest.rejected.is_empty() {
         true => Ok(String::new()),
-        false => rejected_files(&open_to_read(out, context)?),
+        false => rejected_files(&pipeline::open_shared(out, context)?),
     }
 }
 

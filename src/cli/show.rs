@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::base::budget::Held;
 use crate::engine::document::{self, Facts, Source, Text};
+use crate::engine::pipeline;
 use crate::report::terminal::{self, visible_lines};
 use crate::store::json;
 use crate::store::table;
@@ -12,7 +13,7 @@ use crate::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::context::{Host, open_catalogued, with_context};
+use super::context::{Host, with_context};
 use super::flags::{Json, Memory};
 use super::screen::ScreenFlags;
 
@@ -68,7 +69,7 @@ const COPIES: u64 = 6;
 
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     with_context(host, &options.memory.alone(true), |context| {
-        let workspace = open_catalogued(&options.directory, context)?;
+        let workspace = pipeline::open_catalogued(&options.directory, context)?;
         let found = document::find(&workspace, &options.document, context)?;
         let text = match options.text || options.text_only {
             false => None,

@@ -9,9 +9,9 @@ use crate::base::progress::{Context, Silent};
 use crate::engine::collection::{
     self, Catalogue, CatalogueEntry, Column, Extent, Ingested, Segments, each_document,
 };
-use crate::engine::join::{Join, JoinConfig, Pair, Pairs, PairsEntry, open_pairs};
+use crate::engine::join::{JoinConfig, Pair, PairsEntry, open_pairs};
 use crate::engine::merge::PostingsEntry;
-use crate::engine::pipeline::{self, JoinParameters, Spill};
+use crate::engine::pipeline::{self, JoinParameters};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::engine::sort::RunsEntry;
 use crate::store::workspace::Workspace;
@@ -106,17 +106,7 @@ pub(crate) fn ask_by(
     let mut workspace = over(base, directory, sampling)?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
-        plan: None,
-        join: JoinConfig {
-            join: Join::Auto,
-            threshold: criterion.threshold,
-            measure: criterion.measure,
-            max_postings: None,
-            pairs: Pairs::All,
-            candidates: None,
-        },
-        spill: Spill::Auto,
-        fan_in: None,
+        ..JoinParameters::from(JoinConfig::of(criterion))
     };
     // The stages of a trial are not reported as the caller's.
     let silent = within(context, held);

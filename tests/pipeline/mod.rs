@@ -8,6 +8,7 @@ mod definitions;
 mod dependencies;
 mod determinism;
 mod elements;
+mod facade;
 mod format;
 mod generate_crawl;
 mod kept_text;

@@ -2,6 +2,7 @@
 
 use crate::base::budget::{ByteSize, Disk};
 use crate::cli::context::Resources;
+use crate::facade;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -26,13 +27,13 @@ pub struct Memory {
 impl Memory {
     /// Resources for a command that runs on one thread and writes little to the disk.
     pub fn alone(self, quiet: bool) -> Resources {
-        Resources {
+        let limits = facade::Resources {
             memory: self.memory,
             threads: Some(1),
             disk: Disk::Unchecked,
             scratch: None,
-            quiet,
-        }
+        };
+        Resources { limits, quiet }
     }
 }
 
@@ -51,10 +52,9 @@ pub struct Threads {
 impl Memory {
     /// Resources for a command that writes little to the disk.
     pub fn with(self, threads: Threads, quiet: bool) -> Resources {
-        Resources {
-            threads: threads.threads,
-            ..self.alone(quiet)
-        }
+        let mut resources = self.alone(quiet);
+        resources.limits.threads = threads.threads;
+        resources
     }
 }
 
@@ -93,17 +93,16 @@ pub struct Limits {
 impl Limits {
     /// The flags as [`Resources`].
     pub fn resources(&self, quiet: bool) -> Resources {
-        Resources {
+        let limits = facade::Resources {
             memory: self.memory.memory,
             threads: self.threads.threads,
-            disk: if self.ignore_disk_space {
-                Disk::Unchecked
-            } else {
-                Disk::Available
+            disk: match self.ignore_disk_space {
+                true => Disk::Unchecked,
+                false => Disk::Available,
             },
             scratch: self.scratch.clone(),
-            quiet,
-        }
+        };
+        Resources { limits, quiet }
     }
 }
 

@@ -73,6 +73,16 @@ pub struct JoinConfig {
 }
 
 impl JoinConfig {
+    /// The parameters that list all pairs that reach a criterion.
+    #[must_use]
+    pub fn of(Criterion { measure, threshold }: Criterion) -> JoinConfig {
+        JoinConfig {
+            measure,
+            threshold,
+            ..JoinConfig::default()
+        }
+    }
+
     /// The criterion that listed pairs must reach.
     #[must_use]
     pub fn criterion(&self) -> Criterion {

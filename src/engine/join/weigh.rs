@@ -173,8 +173,7 @@ mod tests {
     use crate::base::measure::Measure;
     use crate::base::progress::{Silent, Stop};
     use crate::engine::collection::CollectionConfig;
-    use crate::engine::pipeline::{self, JoinParameters, Spill};
-    use crate::engine::sample::Sampling;
+    use crate::engine::pipeline::{self, JoinParameters};
     use crate::engine::shingle::ShingleConfig;
     use crate::text::read::ReadConfig;
 
@@ -207,13 +206,7 @@ mod tests {
             text: false,
         };
         let join = crate::engine::methods::join_by(Measure::S3, "0.001".parse().unwrap());
-        let question = JoinParameters {
-            sampling: Sampling::Full,
-            plan: None,
-            join,
-            spill: Spill::Auto,
-            fan_in: None,
-        };
+        let question = JoinParameters::from(join);
         let (stop, budget) = (
             Stop::default(),
             Budget {

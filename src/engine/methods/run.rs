@@ -4,8 +4,7 @@ use crate::base::ids::{FingerprintKind, Key};
 use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
 use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::engine::pipeline::{self, JoinParameters, Spill, Summary};
-use crate::engine::sample::Sampling;
+use crate::engine::pipeline::{self, JoinParameters, Summary};
 use crate::store::disk;
 use crate::store::workspace::{MANIFEST_FILE, Workspace};
 use crate::{Error, Result};
@@ -120,13 +119,7 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
 /// counts.
 pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
     let mut workspace = keys(base, spec, context)?;
-    let parameters = JoinParameters {
-        sampling: Sampling::Full,
-        plan: None,
-        join: spec.method().join(),
-        spill: Spill::Auto,
-        fan_in: None,
-    };
+    let parameters = JoinParameters::from(spec.method().join());
     pipeline::join(&mut workspace, &parameters, context)?;
     let summary = pipeline::cluster(&mut workspace, context)?;
     if spec.method().sets() {

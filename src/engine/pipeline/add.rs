@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Summary;
-use super::parameters::{AppliedPlan, JoinParameters, Spill};
+use super::parameters::{AppliedPlan, JoinParameters};
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
@@ -186,9 +186,7 @@ fn parameters(workspace: &Workspace) -> Option<(JoinParameters, bool)> {
     let parameters = JoinParameters {
         sampling: before.sampling,
         plan,
-        join: before.config,
-        spill: Spill::Auto,
-        fan_in: None,
+        ..JoinParameters::from(before.config)
     };
     Some((parameters, before.tables))
 }

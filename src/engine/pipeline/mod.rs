@@ -18,19 +18,21 @@ use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::engine::sort::{self, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
 use crate::store::disk;
-use crate::store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, StageRecordKind, Workspace};
+use crate::store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
 use crate::text::read::{InputFile, Inputs, Selection, lasting, list_outside};
 use crate::{Error, Result};
 
 mod add;
 mod against;
 mod lines;
+mod open;
 mod parameters;
 pub mod preflight;
 mod summary;
 
 pub use add::add;
 pub use against::run_against;
+pub use open::{check_results, look, open, open_catalogued, open_for, open_shared, open_to_read};
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 
@@ -55,58 +57,6 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<ResultsEntry>(),
     StageRecordKind::of::<TablesEntry>(),
 ];
-
-/// Opens a directory that holds a collection, and locks it.
-pub fn open(directory: &Path) -> Result<Workspace> {
-    with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
-        &w.manifest
-    })
-}
-
-/// Opens a directory that holds a collection with its catalogue for reading only, so that several
-/// processes can use it at the same time, also on a read-only medium; `None` if it must be opened
-/// with [`open`] first, because the catalogue is to be made or a file is missing.
-pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
-    let opened = Workspace::open_to_read(directory, RECORDS)?;
-    let workspace = with_parameters(directory, opened, |w| &w.manifest)?;
-    let ready = collection::ingested(&workspace.manifest)
-        && workspace.manifest.has::<CatalogueEntry>()
-        && !workspace.misses_part_in(&["catalogue", "index"])?;
-    Ok(ready.then_some(workspace))
-}
-
-/// Reads the manifest of a directory without locking it.
-pub fn look(directory: &Path) -> Result<Manifest> {
-    with_parameters(
-        directory,
-        Workspace::look(directory, RECORDS)?,
-        |manifest| manifest,
-    )
-}
-
-/// Refuses a manifest without the parameters of its collection, or that says more of another
-/// collection than it has.
-fn with_parameters<T>(
-    directory: &Path,
-    opened: T,
-    manifest: impl Fn(&T) -> &Manifest,
-) -> Result<T> {
-    let corrupt = |expected: &str, found: String| {
-        Error::corrupt(directory.join(MANIFEST_FILE), "manifest").expected(expected, found)
-    };
-    let config = manifest(&opened).get::<CollectionConfig>();
-    let found = match config.map(CollectionConfig::check) {
-        Some(Ok(())) if against::is_possible(manifest(&opened)) => return Ok(opened),
-        Some(Ok(())) => {
-            let found = format!("{:?}", collection::against(manifest(&opened)));
-            let expected = "some of its inputs, segments and documents in `against`";
-            return Err(corrupt(expected, found));
-        }
-        Some(Err(error)) => error.to_string(),
-        None => "none".into(),
-    };
-    Err(corrupt("the parameters of its collection", found))
-}
 
 /// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
 ///

@@ -31,7 +31,9 @@ pub struct AppliedPlan {
 }
 
 /// The parameters of stages 5 to 8: which fingerprints take part, and which pairs are found.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// By default everything takes part, and the results are exact.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JoinParameters {
     /// Which fingerprints take part, unless a plan says so.
     pub sampling: Sampling,
@@ -43,6 +45,15 @@ pub struct JoinParameters {
     pub spill: Spill,
     /// The most runs merged at once, below what the budget allows: for tests and measurements.
     pub fan_in: Option<usize>,
+}
+
+impl From<JoinConfig> for JoinParameters {
+    fn from(join: JoinConfig) -> Self {
+        JoinParameters {
+            join,
+            ..JoinParameters::default()
+        }
+    }
 }
 
 impl JoinParameters {

@@ -101,7 +101,6 @@ use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
-use crate::engine::cluster::ResultsEntry;
 use crate::engine::pipeline;
 use crate::store::{Item, Sort, disk};
 use crate::{Error, Result};
@@ -295,18 +294,7 @@ fn open(list: &ListFile) -> Result<Opened> {
     let mut pairs = list.path.clone();
     let mut columns = list.columns.clone();
     if let Some(directory) = &directory {
-        let manifest = pipeline::look(directory)?;
-        let results = manifest
-            .get::<ResultsEntry>()
-            .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
-        let read = ["pairs.tsv", DOCUMENTS, DUPLICATES];
-        for file in results
-            .files
-            .iter()
-            .filter(|file| read.contains(&file.name.as_str()))
-        {
-            disk::check(&directory.join(&file.name), file.bytes, &file.checksum)?;
-        }
+        pipeline::check_results(directory, &["pairs.tsv", DOCUMENTS, DUPLICATES])?;
         pairs = directory.join("pairs.tsv");
         columns = None;
     }

@@ -109,13 +109,12 @@ mod lines;
 mod ranking;
 mod stats;
 
+use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::progress::Context;
-use crate::engine::cluster::ResultsEntry;
 use crate::engine::outputs;
 use crate::engine::pipeline;
 use crate::store::disk::{self, AtomicFile};
-use crate::{Error, Result};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -158,16 +157,8 @@ impl Source {
                 tables: None,
             });
         }
-        let results = pipeline::look(path)?;
-        let results = results
-            .get::<ResultsEntry>()
-            .ok_or_else(|| Error::no_stage(path, "cluster"))?;
         let names = ["clusters.jsonl", "documents.tsv", "exact-duplicates.tsv"];
-        for file in &results.files {
-            if names.contains(&file.name.as_str()) {
-                disk::check(&path.join(&file.name), file.bytes, &file.checksum)?;
-            }
-        }
+        pipeline::check_results(path, &names)?;
         let [clusters, documents, duplicates] = names.map(|name| path.join(name));
         Ok(Source {
             clusters,

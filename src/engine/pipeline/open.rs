@@ -1,0 +1,115 @@
+//! The ways to open an output directory.
+
+use std::path::Path;
+
+use super::{RECORDS, against, catalogued};
+use crate::base::progress::Context;
+use crate::engine::cluster::ResultsEntry;
+use crate::engine::collection::{self, CatalogueEntry, CollectionConfig};
+use crate::store::disk;
+use crate::store::workspace::{MANIFEST_FILE, Manifest, Workspace};
+use crate::{Error, Result};
+
+/// Opens a directory that holds a collection, and locks it.
+pub fn open(directory: &Path) -> Result<Workspace> {
+    with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
+        &w.manifest
+    })
+}
+
+/// Opens a directory that holds a collection with its catalogue for reading only, so that several
+/// processes can use it at the same time, also on a read-only medium; `None` if it must be opened
+/// with [`open`] first, because the catalogue is to be made or a file is missing.
+pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
+    let opened = Workspace::open_to_read(directory, RECORDS)?;
+    let workspace = with_parameters(directory, opened, |w| &w.manifest)?;
+    let ready = collection::ingested(&workspace.manifest)
+        && workspace.manifest.has::<CatalogueEntry>()
+        && !workspace.misses_part_in(&["catalogue", "index"])?;
+    Ok(ready.then_some(workspace))
+}
+
+/// Reads the manifest of a directory without locking it.
+pub fn look(directory: &Path) -> Result<Manifest> {
+    with_parameters(
+        directory,
+        Workspace::look(directory, RECORDS)?,
+        |manifest| manifest,
+    )
+}
+
+/// Refuses a manifest without the parameters of its collection, or that says more of another
+/// collection than it has.
+fn with_parameters<T>(
+    directory: &Path,
+    opened: T,
+    manifest: impl Fn(&T) -> &Manifest,
+) -> Result<T> {
+    let corrupt = |expected: &str, found: String| {
+        Error::corrupt(directory.join(MANIFEST_FILE), "manifest").expected(expected, found)
+    };
+    let config = manifest(&opened).get::<CollectionConfig>();
+    let found = match config.map(CollectionConfig::check) {
+        Some(Ok(())) if against::is_possible(manifest(&opened)) => return Ok(opened),
+        Some(Ok(())) => {
+            let found = format!("{:?}", collection::against(manifest(&opened)));
+            let expected = "some of its inputs, segments and documents in `against`";
+            return Err(corrupt(expected, found));
+        }
+        Some(Err(error)) => error.to_string(),
+        None => "none".into(),
+    };
+    Err(corrupt("the parameters of its collection", found))
+}
+
+/// Opens a directory to read it, which several commands can do at the same time. Nothing in it is
+/// changed, so it may be on a read-only medium.
+pub fn open_shared(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
+    // Refuses a manifest without the parameters of a collection.
+    look(directory)?;
+    let mut workspace = Workspace::open_to_read(directory, RECORDS)?;
+    workspace.read_without_gone(context)?;
+    Ok(workspace)
+}
+
+/// As [`open_shared`], and makes the catalogue first if it was lost, or the ingest was interrupted
+/// before it.
+pub fn open_catalogued(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
+    let base = open_shared(directory, context)?;
+    let ingested = collection::ingested(&base.manifest);
+    if !ingested || base.manifest.has::<CatalogueEntry>() {
+        return Ok(base);
+    }
+    drop(base);
+    catalogued(&mut open(directory)?, context)?;
+    open_shared(directory, context)
+}
+
+/// As [`open_shared`], for a command that writes `output`. If that is a file of the directory, the
+/// manifest is going to name it, and no other command can use the directory.
+pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Result<Workspace> {
+    let workspace = open_shared(directory, context)?;
+    if workspace.other_name(output).is_none() {
+        return Ok(workspace);
+    }
+    drop(workspace);
+    open(directory)
+}
+
+/// Compares result files of a finished directory with its manifest, and returns the manifest.
+///
+/// # Errors
+/// `StageMissing` if the directory has no results; `Corrupt` if a file is not the one that was
+/// written.
+pub fn check_results(directory: &Path, names: &[&str]) -> Result<Manifest> {
+    let manifest = look(directory)?;
+    let results = manifest
+        .get::<ResultsEntry>()
+        .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
+    for file in &results.files {
+        if names.contains(&file.name.as_str()) {
+            disk::check(&directory.join(&file.name), file.bytes, &file.checksum)?;
+        }
+    }
+    Ok(manifest)
+}

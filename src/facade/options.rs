@@ -1,0 +1,182 @@
+//! Parameters and limits of the calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::budget::{Budget, ByteSize, Disk};
+use crate::base::error::refuse;
+use crate::base::limits;
+use crate::base::progress::{Context, Progress, Silent, Stop};
+use crate::engine::collection::CollectionConfig;
+use crate::engine::pipeline::JoinParameters;
+use crate::store::disk;
+use crate::text::parse::TokenKind;
+use crate::{Error, Result};
+
+/// The memory, threads and disk space that a call may use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resources {
+    /// Memory; a quarter of the free memory if it is not given.
+    pub memory: Option<ByteSize>,
+    /// Threads; one for each core if their number is not given.
+    pub threads: Option<usize>,
+    /// The disk space.
+    pub disk: Disk,
+    /// A directory for temporary files.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Resources {
+    /// The context of the call.
+    ///
+    /// # Errors
+    /// `BadParameter`; `Limit` if the operating system allows less.
+    pub fn context<'a>(
+        &'a self,
+        stop: &'a Stop,
+        progress: &'a dyn Progress,
+    ) -> Result<Context<'a>> {
+        let threads = self.threads.unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+        });
+        let budget = Budget {
+            memory: self
+                .memory
+                .unwrap_or_else(|| limits::default_memory(threads)),
+            threads,
+            disk: self.disk,
+        };
+        budget.check()?;
+        limits::check(&budget)?;
+        if let Some(scratch) = &self.scratch
+            && !disk::is_directory(scratch)?
+        {
+            return refuse("scratch", scratch.display(), "give an existing directory");
+        }
+        Ok(Context {
+            budget,
+            stop,
+            progress,
+            scratch: self.scratch.as_deref(),
+        })
+    }
+}
+
+/// Parameters and limits, with the defaults of the command line.
+///
+/// ```
+/// use lookalike::Options;
+///
+/// let options = Options::default().threshold(0.5).shingle_size(5).memory(1 << 30);
+/// ```
+#[derive(Clone, Default)]
+pub struct Options {
+    pub(super) collection: CollectionConfig,
+    join: JoinParameters,
+    /// As it was given. It is checked when it is used, so that methods can be chained.
+    threshold: Option<String>,
+    pub(super) strict: bool,
+    pub(super) resources: Resources,
+    progress: Option<Arc<dyn Progress>>,
+    stop: Stop,
+}
+
+impl Options {
+    /// Sets the lowest resemblance of a pair, above 0 and at most 1: a decimal such as `0.5`, or a
+    /// fraction such as `"2/3"`. The default is 0.85.
+    #[must_use]
+    pub fn threshold(mut self, threshold: impl ToString) -> Self {
+        self.threshold = Some(threshold.to_string());
+        self
+    }
+
+    /// Sets the number of tokens in a shingle, 1 to 1,000. The default is 10.
+    #[must_use]
+    pub fn shingle_size(mut self, tokens: u32) -> Self {
+        self.collection.shingle.shingle_size = tokens;
+        self
+    }
+
+    /// Sets what a token is. The default is words.
+    #[must_use]
+    pub fn tokens(mut self, tokens: TokenKind) -> Self {
+        self.collection.shingle.parse.tokens = tokens;
+        self
+    }
+
+    /// Sets all parameters of a collection: how inputs are read, and how documents become sets of
+    /// fingerprints. Call this before methods that set one of these parameters.
+    #[must_use]
+    pub fn collection(mut self, collection: CollectionConfig) -> Self {
+        self.collection = collection;
+        self
+    }
+
+    /// Sets all parameters of the search for pairs, including sampling and the measure.
+    #[must_use]
+    pub fn join(mut self, join: JoinParameters) -> Self {
+        self.join = join;
+        self
+    }
+
+    /// Fails if a record of the inputs cannot be read as a document. Otherwise such records are
+    /// listed in `rejects.jsonl`.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Limits the memory for buffers and tables, in bytes. The default is a quarter of the free
+    /// memory, between 256 MiB and 4 GiB. Results do not depend on it.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.resources.memory = Some(ByteSize(bytes));
+        self
+    }
+
+    /// Sets the number of threads. The default is the number of cores. Results do not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.resources.threads = Some(threads);
+        self
+    }
+
+    /// Sets an existing directory for temporary files.
+    #[must_use]
+    pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.resources.scratch = Some(directory.into());
+        self
+    }
+
+    /// Sets the receiver of progress reports and warnings. By default they are dropped.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Progress + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Sets the request to stop, which another thread may make. A call that was stopped fails with
+    /// `Interrupted`, and the same call continues its work.
+    #[must_use]
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The parameters of the search for pairs.
+    pub(super) fn parameters(&self) -> Result<JoinParameters> {
+        let mut parameters = self.join.clone();
+        if let Some(threshold) = &self.threshold {
+            let wrong = |why: String| Error::parameter("threshold", threshold).because(why);
+            parameters.join.threshold = threshold.parse().map_err(wrong)?;
+        }
+        Ok(parameters)
+    }
+
+    /// The context of a call.
+    pub(super) fn context(&self) -> Result<Context<'_>> {
+        let progress = self.progress.as_deref().unwrap_or(&Silent);
+        self.resources.context(&self.stop, progress)
+    }
+}
