@@ -115,7 +115,6 @@ const KNOWN: &[&[&str]] = &[
     &["engine::methods::extract", "engine::methods::texts"],
     &["engine::sample::plan", "engine::sample::plan_file"],
     &["lab::study::comparison", "lab::study::run"],
-    &["report::page::choose", "report::page::texts"],
     &[
         "store::workspace::directory",
         "store::workspace::manifest",

@@ -4,8 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::choose::ShownDocument;
-use super::documents::{Replay, heading};
+use super::documents::{Replay, ShownDocument, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};

@@ -18,7 +18,8 @@ use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use std::collections::HashMap;
 
-use super::texts::{Known, ShownText};
+use super::documents::{Known, ShownDocument};
+use super::texts::ShownText;
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE};
 
 /// Characters of a docno, title or address that are kept.
@@ -112,32 +113,6 @@ pub(super) struct Member {
     /// The values from which the measure is printed, for this member and the representative, and
     /// the sizes of both; `None` if that pair is not listed.
     pub similarity: Option<(u64, (u32, u32))>,
-}
-
-/// The data of a document that is shown.
-#[derive(Debug)]
-pub(super) struct ShownDocument {
-    pub docno: String,
-    pub url: Option<String>,
-    pub title: Option<String>,
-    pub words: u64,
-    pub md5: [u8; 16],
-    pub file: u32,
-    /// The number of its record in the file; `None` in the directory of a method.
-    pub record: Option<u64>,
-    pub offset: u64,
-}
-
-impl ShownDocument {
-    /// Bytes of its names, including the allocator's overhead.
-    fn name_bytes(&self) -> usize {
-        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
-        names
-            .into_iter()
-            .flatten()
-            .map(|name| name.capacity() + 16)
-            .sum()
-    }
 }
 
 /// The chosen clusters and pairs.

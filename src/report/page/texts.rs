@@ -11,7 +11,7 @@ use crate::text::parse::{ParseConfig, Parser, token_spans};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::choose::ShownDocument;
+use super::documents::{Known, ShownDocument};
 use super::{STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
@@ -28,15 +28,6 @@ const BEGINNING: usize = 160;
 pub(super) enum ShownText {
     Found(Words),
     Missing(String),
-}
-
-/// What the record of a document tells beside what the collection keeps.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// The date that the record states.
-    pub date: Option<String>,
-    /// The beginning of the text; empty for an exact duplicate.
-    pub begins: String,
 }
 
 /// What was read again.
