@@ -7,6 +7,7 @@ use std::path::Path;
 use super::documents::{Replay, ShownDocument, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
+use super::panels::{part, table};
 use super::side_by_side::{FOLD, options, two_texts};
 use super::texts::{self, Read, ShownText};
 use super::title::collection_name;
@@ -14,7 +15,7 @@ use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
 use crate::Result;
 use crate::base::budget::{ByteSize, Held};
 use crate::base::measure::Measure;
-use crate::base::numbers::{count, counted, percent, share};
+use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::{Context, Unit};
 use crate::engine::document::record_bytes;
 use crate::store::workspace::Workspace;
@@ -147,11 +148,6 @@ struct Page<'p> {
     shown: &'p HashMap<u32, ShownDocument>,
     files: &'p HashMap<u32, String>,
     read: &'p Read,
-}
-
-/// A part of a whole in per cent; a dash if the whole is 0.
-fn part(part: u64, whole: u64) -> String {
-    share(part, whole).unwrap_or_else(|| "–".into())
 }
 
 /// The id and the heading of the section of a table.
@@ -287,36 +283,23 @@ impl Page<'_> {
                  95 %. The other samples are the pairs nearest the threshold, which are the \
                  hardest to decide. Their intervals stand for such pairs only."
             }
-            div.scroll tabindex="0" { table {
-                thead { tr {
-                    th scope="col" { "sample" }
-                    th.n scope="col" { "pairs" }
-                    th.n scope="col" { "judged" }
-                    th.n scope="col" { "correct" }
-                    th.n scope="col" { "share correct" }
-                    th.n scope="col" { "95 % interval" }
-                } }
-                tbody { @for kind in SampleKind::ALL {
-                    @let pairs = self.audit.sample(kind).count() as u64;
+            (table("", &["sample", ">pairs", ">judged", ">correct", ">share correct", ">95 % interval"], &html! {
+                @for kind in SampleKind::ALL {
                     tr {
                         th scope="row" { (Self::sample_name(kind).1) }
-                        td.n { (count(pairs)) }
+                        td.n { (count(self.audit.sample(kind).count() as u64)) }
                         @match verdicts.correct(self.audit, kind) {
                             Some(found) => {
                                 td.n { (count(found.judged)) }
                                 td.n { (count(found.correct)) }
                                 td.n { (percent(found.share, 1)) }
-                                td.n {
-                                    (percent(found.low, 1)) " to " (percent(found.high, 1))
-                                }
+                                td.n { (percent(found.low, 1)) " to " (percent(found.high, 1)) }
                             }
-                            None => {
-                                td.n { "0" } td.n { "0" } td.n { "–" } td.n { "–" }
-                            }
+                            None => { td.n { "0" } td.n { "0" } td.n { "–" } td.n { "–" } }
                         }
                     }
-                } }
-            } }
+                }
+            }))
         }
     }
 
@@ -328,43 +311,39 @@ impl Page<'_> {
                 h2 { "By reason" }
                 @if reasons.is_empty() { p { "No document was removed." } }
                 @else {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { "reason" }
-                            th.n scope="col" { "documents" }
-                            th.n scope="col" { "share of all" }
-                            th scope="col" { "why a document was removed" }
-                        } }
-                        tbody {
-                            @for reason in reasons {
-                                @let number = summary.removed[reason as usize];
-                                tr {
-                                    th scope="row" { (reason.text()) }
-                                    td.n { (count(number)) }
-                                    td.n { (part(number, summary.documents)) }
-                                    td.long { (self.reason_says(reason)) }
-                                }
+                    (table("", &["reason", ">documents", ">share of all", "why a document was removed"], &html! {
+                        @for reason in reasons {
+                            @let number = summary.removed[reason as usize];
+                            tr {
+                                th scope="row" { (reason.text()) }
+                                td.n { (count(number)) }
+                                td.n { (part(number, summary.documents)) }
+                                td.long { (self.reason_says(reason)) }
                             }
                         }
-                    } }
+                    }))
                 }
             }
         }
     }
 
-    fn sources(&self, at: usize, table: &SourceTable) -> Markup {
-        let (id, name) = source_heading(at, table.source.as_ref());
+    fn sources(&self, at: usize, of: &SourceTable) -> Markup {
+        let (id, name) = source_heading(at, of.source.as_ref());
         let reasons: Vec<Removal> = self.audit.reasons().collect();
-        let (others, rest) = &table.rest;
-        let nothing = table.rows.is_empty();
-        let mut rows: Vec<_> = table.rows.iter().collect();
-        if matches!(table.source, Some(Source::Year(_))) {
+        let (others, rest) = &of.rest;
+        let nothing = of.rows.is_empty();
+        let mut rows: Vec<_> = of.rows.iter().collect();
+        if matches!(of.source, Some(Source::Year(_))) {
             rows.sort_by(|a, b| a.value.cmp(&b.value));
         }
+        let counted_by = reasons.iter().map(|reason| format!(">{}", reason.text()));
+        let counted_by: Vec<String> = counted_by.collect();
+        let mut columns = vec![name.as_str(), ">documents", ">kept", ">share kept"];
+        columns.extend(counted_by.iter().map(String::as_str));
         html! {
             section id=(id) {
                 h2 { "By " (visible(&name)) }
-                @if let Some(Source::Year(field)) = &table.source {
+                @if let Some(Source::Year(field)) = &of.source {
                     p {
                         "The year of "
                         @match field {
@@ -373,28 +352,19 @@ impl Page<'_> {
                         }
                     }
                 }
-                @if nothing && table.without.documents == 0 { p { "There are no documents." } }
+                @if nothing && of.without.documents == 0 { p { "There are no documents." } }
                 @else {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { (visible(&name)) }
-                            th.n scope="col" { "documents" }
-                            th.n scope="col" { "kept" }
-                            th.n scope="col" { "share kept" }
-                            @for reason in &reasons { th.n scope="col" { (reason.text()) } }
-                        } }
-                        tbody {
-                            @for row in rows {
-                                (source_row(isolated(&row.value), &row.tally, &reasons))
-                            }
-                            @if *others > 0 {
-                                (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
-                            }
-                            @if table.without.documents > 0 {
-                                (source_row(html! { em { "none" } }, &table.without, &reasons))
-                            }
+                    (table("", &columns, &html! {
+                        @for row in rows {
+                            (source_row(isolated(&row.value), &row.tally, &reasons))
                         }
-                    } }
+                        @if *others > 0 {
+                            (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
+                        }
+                        @if of.without.documents > 0 {
+                            (source_row(html! { em { "none" } }, &of.without, &reasons))
+                        }
+                    }))
                 }
             }
         }
@@ -437,17 +407,10 @@ impl Page<'_> {
                     " " span.soft { "(" (many(cluster.kept, "survivor")) ")" }
                 }
                 div.in {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { "docno" }
-                            th scope="col" { "fate" }
-                            th.n scope="col" { (self.noun()) }
-                            th.n scope="col" { "words" }
-                            th scope="col" { "title" }
-                            th scope="col" { "file and record" }
-                        } }
-                        tbody { @for member in &cluster.shown { (self.member(member)) } }
-                    } }
+                    (table("", &["docno", "fate", &format!(">{}", self.noun()), ">words", "title",
+                                 "file and record"], &html! {
+                        @for member in &cluster.shown { (self.member(member)) }
+                    }))
                     @if cluster.members > listed {
                         p.soft.small {
                             "The first " (MEMBERS_SHOWN) " of " (many(cluster.members, "document"))

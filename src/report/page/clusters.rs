@@ -6,6 +6,7 @@ use super::choose::{Chosen, Member, ShownCluster};
 use super::documents::{address, date, place};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
+use super::panels::table;
 use crate::Result;
 use crate::base::numbers::count;
 use serde_json::{Value, json};
@@ -81,27 +82,12 @@ pub(super) fn one_cluster(
                 " " span.soft { "(" (count(near)) " near, " (count(cluster.exact)) " exact)" }
             }
             div.in {
-                div.scroll tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "docno" }
-                                th scope="col" { "kind" }
-                                th.n scope="col" { (page.wording.noun()) }
-                                th.n scope="col" { "words" }
-                                th scope="col" { "date" }
-                                th scope="col" { "title" }
-                                th scope="col" { "address" }
-                                th scope="col" { "file and record" }
-                            }
-                        }
-                        tbody {
-                            @for member in cluster.shown.iter().take(shown) {
-                                (one_member(page, cluster, member))
-                            }
-                        }
+                (table("", &["docno", "kind", &format!(">{}", page.wording.noun()), ">words", "date",
+                             "title", "address", "file and record"], &html! {
+                    @for member in cluster.shown.iter().take(shown) {
+                        (one_member(page, cluster, member))
                     }
-                }
+                }))
                 @if cluster.members > shown as u64 {
                     p.soft { "The first " (shown) " of " (many(cluster.members, "document")) "." }
                 }

@@ -2,6 +2,7 @@
 
 use super::choose::HUNDREDTHS;
 use super::markup::{Markup, bars, html};
+use super::panels::table;
 use crate::base::ids::Threshold;
 use crate::base::measure::Measure;
 use crate::base::numbers::{self, count};
@@ -63,26 +64,15 @@ fn documents(summary: &Summary, wording: &Wording<'_>) -> Markup {
                 (bars(&label, &rows))
             }
         }
-        div.scroll tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "words" }
-                        th.n scope="col" { "documents" }
-                        th.n scope="col" { (features) }
-                    }
-                }
-                tbody {
-                    @for group in groups {
-                        tr {
-                            th scope="row" { (group_name(&group.words)) }
-                            td.n { (count(group.documents)) }
-                            td.n { (count(group.shingles)) }
-                        }
-                    }
+        (table("", &["words", ">documents", &format!(">{features}")], &html! {
+            @for group in groups {
+                tr {
+                    th scope="row" { (group_name(&group.words)) }
+                    td.n { (count(group.documents)) }
+                    td.n { (count(group.shingles)) }
                 }
             }
-        }
+        }))
     }
 }
 

@@ -4,6 +4,7 @@ use super::choose::{self, Chosen, Rank, Ranked, Survey};
 use super::clusters::one_cluster;
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated};
+use super::panels::table;
 use super::texts::{self, Read};
 use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
@@ -350,6 +351,7 @@ impl Sheets<'_> {
     /// The pages of clusters and of documents.
     fn contents(&self) -> Markup {
         let pages = self.entries.chunks(INDEX_DOCUMENTS).enumerate();
+        let docno = |entry: Option<&Entry>| isolated(entry.map_or("", |entry| &entry.docno));
         html! {
             section id="clusters" {
                 h2 { "Clusters" }
@@ -358,43 +360,25 @@ impl Sheets<'_> {
                     p { "The pages have all clusters, the largest first, with at most "
                         (count(MEMBERS_LISTED as u64)) " members of each." }
                     div.side-by-side {
-                        div.scroll tabindex="0" {
-                            table {
-                                caption { "Clusters by size" }
-                                thead { tr {
-                                    th scope="col" { "clusters" } th.n scope="col" { "documents in each" }
-                                } }
-                                tbody {
-                                    @for (number, part) in self.parts.iter().enumerate() {
-                                        tr {
-                                            td { a href=(clusters_file(number)) {
-                                                (count(part.ranks.start as u64 + 1)) "\u{2013}"
-                                                (count(part.ranks.end as u64))
-                                            } }
-                                            td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
-                                        }
-                                    }
+                        (table("Clusters by size", &["clusters", ">documents in each"], &html! {
+                            @for (number, part) in self.parts.iter().enumerate() {
+                                tr {
+                                    td { a href=(clusters_file(number)) {
+                                        (count(part.ranks.start as u64 + 1)) "\u{2013}"
+                                        (count(part.ranks.end as u64))
+                                    } }
+                                    td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
                                 }
                             }
-                        }
-                        div.scroll tabindex="0" {
-                            table {
-                                caption { "Documents in clusters, by name" }
-                                thead { tr { th scope="col" { "from" } th scope="col" { "to" } } }
-                                tbody {
-                                    @for (number, some) in pages {
-                                        tr {
-                                            td.name { a href=(documents_file(number)) {
-                                                (isolated(some.first().map_or("", |entry| &entry.docno)))
-                                            } }
-                                            td.name {
-                                                (isolated(some.last().map_or("", |entry| &entry.docno)))
-                                            }
-                                        }
-                                    }
+                        }))
+                        (table("Documents in clusters, by name", &["from", "to"], &html! {
+                            @for (number, some) in pages {
+                                tr {
+                                    td.name { a href=(documents_file(number)) { (docno(some.first())) } }
+                                    td.name { (docno(some.last())) }
                                 }
                             }
-                        }
+                        }))
                     }
                 }
             }
