@@ -316,6 +316,18 @@ impl<'a> View<'a> {
     pub(super) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
     }
+
+    /// The first and the last threshold.
+    pub(super) fn first_and_last(&self) -> Option<(f64, f64)> {
+        let thresholds = self.thresholds();
+        Some((thresholds.first()?.to_f64(), thresholds.last()?.to_f64()))
+    }
+
+    /// A threshold by its number.
+    pub(super) fn threshold(&self, number: usize) -> String {
+        let threshold = self.thresholds().get(number);
+        threshold.map_or_else(String::new, ToString::to_string)
+    }
 }
 
 fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
