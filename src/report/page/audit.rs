@@ -7,17 +7,19 @@ use std::path::Path;
 use super::documents::{Replay, ShownDocument, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
+use super::pairs::{both_texts, names};
 use super::panels::{part, table};
-use super::side_by_side::{FOLD, options, two_texts};
-use super::texts::{self, Read, ShownText};
+use super::side_by_side::options;
+use super::texts::{self, Read};
 use super::title::collection_name;
-use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
+use super::{FIXED_BYTES, PageStats, STAGE};
 use crate::Result;
 use crate::base::budget::{ByteSize, Held};
 use crate::base::measure::Measure;
 use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::{Context, Unit};
 use crate::engine::document::record_bytes;
+use crate::store::disk;
 use crate::store::workspace::Workspace;
 use crate::tasks::audit::review::{ReviewVerdict, Verdicts};
 use crate::tasks::audit::{
@@ -25,7 +27,6 @@ use crate::tasks::audit::{
     Source, SourceTable, Tally,
 };
 use crate::tasks::dedup::Removal;
-use crate::text::align::TextComparison;
 
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,16 +60,15 @@ pub(crate) fn write(
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
     check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
-    let wanted: Vec<u32> = (audit.pairs.iter())
-        .flat_map(|pair| [pair.document, pair.other])
-        .collect();
+    let pairs = audit.pairs.iter();
+    let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
     let shown: HashMap<u32, ShownDocument> = wanted
         .iter()
         .filter_map(|number| Some((*number, audit.documents.get(number)?.shown())))
         .collect();
     let room = (&mut memory, record);
-    let what_of_them = (&wanted[..], &HashSet::new());
-    let read = texts::read(workspace, &shown, what_of_them, room, context)?;
+    let texts_only = (&wanted, &HashSet::new());
+    let read = texts::read(workspace, &shown, texts_only, room, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
@@ -113,6 +113,7 @@ pub(crate) fn write(
         }
     }
     let (bytes, checksum) = sheet.finish()?;
+    disk::sync_parent(output)?;
     let stats = PageStats {
         clusters: audit.clusters.len() as u64,
         pairs: audit.pairs.len() as u64,
@@ -507,8 +508,8 @@ impl Page<'_> {
     }
 
     fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
-        let documents = &self.audit.documents;
-        let (Some(a), Some(b)) = (documents.get(&pair.document), documents.get(&pair.other)) else {
+        let (first, second) = (pair.document, pair.other);
+        let (Some(a), Some(b)) = (self.shown.get(&first), self.shown.get(&second)) else {
             return html! {};
         };
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
@@ -522,10 +523,7 @@ impl Page<'_> {
                 summary {
                     b { (pair.score) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
-                    (isolated(&a.docno)) " and " (isolated(&b.docno))
-                    @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
-                        " " span.soft { (isolated(title)) }
-                    }
+                    (names(a, b))
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
                 }
                 div.in {
@@ -536,21 +534,15 @@ impl Page<'_> {
                         code { (pair.id) } "."
                     }
                     (options())
-                    div.two-texts.heads {
-                        (self.head(pair.document, left))
-                        (self.head(pair.other, right))
-                    }
-                    (self.two_texts(pair, a, b))
+                    div.two-texts.heads { (self.head(first, a, left)) (self.head(second, b, right)) }
+                    (both_texts(self.read, [(first, a), (second, b)], &self.audit.parse))
                 }
             }
         }
     }
 
     /// What identifies a document of a pair, below its fate.
-    fn head(&self, number: u32, fate: &str) -> Markup {
-        let Some(document) = self.shown.get(&number) else {
-            return html! {};
-        };
+    fn head(&self, number: u32, document: &ShownDocument, fate: &str) -> Markup {
         let known = self.read.known.get(&number);
         html! {
             div {
@@ -558,34 +550,6 @@ impl Page<'_> {
                 (heading(document, self.files, known, self.look.replay.as_ref()))
             }
         }
-    }
-
-    fn two_texts(&self, pair: &SamplePair, a: &AuditedDocument, b: &AuditedDocument) -> Markup {
-        let texts = &self.read.texts;
-        let texts = (texts.get(&pair.document), texts.get(&pair.other));
-        if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
-            let comparison = TextComparison::new(a, b, &self.audit.parse);
-            return html! {
-                (two_texts(&comparison, Some(FOLD)))
-                @if a.cut || b.cut {
-                    p.note {
-                        "Only the beginnings of these texts are compared here: at most "
-                        (many(WORDS_COMPARED as u64, "word")) " of each, fewer if words are very \
-                         long. Text that is marked near the end may continue after it."
-                    }
-                }
-            };
-        }
-        let missing = |document: &AuditedDocument, text: Option<&ShownText>| match text {
-            Some(ShownText::Missing(problem)) => html! {
-                p.note {
-                    "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem))
-                    "."
-                }
-            },
-            _ => html! {},
-        };
-        html! { (missing(a, texts.0)) (missing(b, texts.1)) }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::engine::collection::{
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::documents::{Known, ShownDocument};
 use super::texts::ShownText;
@@ -60,16 +60,28 @@ impl Score {
     }
 }
 
+/// The values from which the measure of two documents is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Similarity {
+    pub amount: u64,
+    /// Shingles of each that were compared, or words where the measure is of these.
+    pub sizes: (u32, u32),
+}
+
+impl Similarity {
+    pub(super) fn text(self, measure: Measure) -> String {
+        let (a, b) = self.sizes;
+        measure.text(self.amount, a.into(), b.into())
+    }
+}
+
 /// A pair to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShownPair {
     pub a: u32,
     pub b: u32,
     pub shared: u32,
-    /// The values from which the measure is printed ([`Measure::text`]).
-    pub amount: u64,
-    /// Shingles of each that were compared, or words where the measure is of these.
-    pub sizes: (u32, u32),
+    pub similarity: Similarity,
 }
 
 /// Clusters with at most this number of different documents show all links between them; larger
@@ -99,9 +111,7 @@ pub(super) struct ShownCluster {
 pub(super) struct Link {
     pub a: u32,
     pub b: u32,
-    /// The values from which the measure is printed.
-    pub amount: u64,
-    pub sizes: (u32, u32),
+    pub similarity: Similarity,
 }
 
 /// A member of a cluster.
@@ -110,9 +120,8 @@ pub(super) struct Member {
     pub document: u32,
     /// The first document that equals it, or itself if it is the first.
     pub first: u32,
-    /// The values from which the measure is printed, for this member and the representative, and
-    /// the sizes of both; `None` if that pair is not listed.
-    pub similarity: Option<(u64, (u32, u32))>,
+    /// Of this member and the representative; `None` if that pair is not listed.
+    pub similarity: Option<Similarity>,
 }
 
 /// The chosen clusters and pairs.
@@ -126,6 +135,18 @@ pub(super) struct Chosen {
     /// Listed pairs by value of the measure.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
+}
+
+impl Chosen {
+    /// The pairs nearest the threshold, then those at random.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
+        self.nearest.iter().chain(&self.random)
+    }
+
+    /// The documents of these pairs.
+    pub(super) fn compared(&self) -> HashSet<u32> {
+        self.pairs().flat_map(|pair| [pair.a, pair.b]).collect()
+    }
 }
 
 /// Upper limits on what is shown.
@@ -154,9 +175,7 @@ impl Most {
             pairs: listed.min(config.pairs as u64),
         }
     }
-}
 
-impl Most {
     /// The clusters of all pages, whose members are counted as they are gathered.
     pub(super) fn split(there: ClusterStats, pairs: &PairsEntry, config: &PageConfig) -> Self {
         Most {
@@ -304,18 +323,13 @@ impl<'w> Survey<'w> {
                 a,
                 b,
                 shared,
-                amount,
-                sizes,
+                similarity: Similarity { amount, sizes },
             }
         };
-        let nearest: Vec<ShownPair> = nearest
-            .sorted()
-            .into_iter()
-            .map(|(_, key, counts)| shown(key, counts))
-            .collect();
+        let nearest = nearest.sorted().into_iter();
+        let nearest: Vec<ShownPair> = nearest.map(|(_, key, counts)| shown(key, counts)).collect();
+        let random = random.sorted().into_iter();
         let mut random: Vec<ShownPair> = random
-            .sorted()
-            .into_iter()
             .map(|(_, key, counts)| shown(key, counts))
             .filter(|pair| !nearest.contains(pair))
             .take(config.pairs)
@@ -336,8 +350,8 @@ impl<'w> Survey<'w> {
         })
     }
 
-    /// Gathers the members of some clusters and the data of their documents; of the chosen pairs,
-    /// too, if they are wanted.
+    /// Gathers the members of some clusters and the data of their documents, and also of the chosen
+    /// pairs if `pairs` is set.
     pub(super) fn gather(
         &mut self,
         ranks: &[Rank],
@@ -350,30 +364,25 @@ impl<'w> Survey<'w> {
         let representatives = Catalogue::representatives(workspace)?;
         members(&mut clusters, &mut self.sets, &representatives);
         drop(representatives);
-        link(
-            workspace,
-            &mut clusters,
-            &mut self.sets,
-            &self.sampled,
-            context,
-        )?;
+        let (sets, sampled) = (&mut self.sets, &self.sampled);
+        link(workspace, &mut clusters, sets, sampled, context)?;
         let (nearest, random) = match pairs {
             true => (self.nearest.clone(), self.random.clone()),
             false => (Vec::new(), Vec::new()),
         };
-        let both = nearest.iter().chain(&random);
-        let mut wanted: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
-        for cluster in &clusters {
-            wanted.extend(cluster.shown.iter().map(|member| member.document));
-        }
-        let documents = look_up(workspace, wanted, memory, context)?;
-        Ok(Chosen {
+        let mut chosen = Chosen {
             clusters,
             nearest,
             random,
             histogram: self.histogram,
-            documents,
-        })
+            documents: HashMap::new(),
+        };
+        let mut wanted: Vec<u32> = chosen.compared().into_iter().collect();
+        for cluster in &chosen.clusters {
+            wanted.extend(cluster.shown.iter().map(|member| member.document));
+        }
+        chosen.documents = look_up(workspace, wanted, memory, context)?;
+        Ok(chosen)
     }
 }
 
@@ -430,6 +439,14 @@ impl ShownCluster {
             links: Vec::new(),
         }
     }
+
+    /// The place of a document among the members that are shown.
+    pub(super) fn place(&self, document: u32) -> Option<usize> {
+        let shown = &self.shown;
+        shown
+            .binary_search_by_key(&document, |member| member.document)
+            .ok()
+    }
 }
 
 fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
@@ -482,59 +499,37 @@ fn link(
         let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
             return Ok(());
         };
-        // The first documents of both that equal them, as pairs name them.
-        let member = |cluster: &ShownCluster, document| {
-            let found = cluster
-                .shown
-                .binary_search_by_key(&document, |member| member.document);
-            found.is_ok()
-        };
         let sizes = sampled.measured(pair.a, pair.b);
         // If pairs are not listed, links may be below the threshold.
         if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());
         }
         let amount = pair.amount(config.measure);
+        let similarity = Similarity { amount, sizes };
         let different = cluster.members.saturating_sub(cluster.exact);
         let joins = trees.union(pair.a, pair.b);
-        let both = member(cluster, pair.a) && member(cluster, pair.b);
-        if both && (joins || different <= ALL_LINKS) {
-            cluster.links.push(Link {
-                a: pair.a,
-                b: pair.b,
-                amount,
-                sizes,
-            });
+        // Pairs name the first of the documents that are equal.
+        let (a, b) = (pair.a, pair.b);
+        let (at_a, at_b) = (cluster.place(a), cluster.place(b));
+        if at_a.is_some() && at_b.is_some() && (joins || different <= ALL_LINKS) {
+            cluster.links.push(Link { a, b, similarity });
         }
-        if pair.a == cluster.root {
-            let shown = &mut cluster.shown;
-            if let Ok(at) = shown.binary_search_by_key(&pair.b, |member| member.document)
-                && let Some(member) = shown.get_mut(at)
-            {
-                member.similarity = Some((amount, sizes));
-            }
+        if a == cluster.root
+            && let Some(member) = at_b.and_then(|at| cluster.shown.get_mut(at))
+        {
+            member.similarity = Some(similarity);
         }
         Ok(())
     })?;
     // An exact duplicate has the similarity of the first document with its words.
     for cluster in clusters {
         for at in 0..cluster.shown.len() {
-            let Some(&Member {
-                document, first, ..
-            }) = cluster.shown.get(at)
-            else {
-                continue;
-            };
-            if first == document {
-                continue;
-            }
-            let of_first = cluster
-                .shown
-                .binary_search_by_key(&first, |member| member.document);
-            let similarity = of_first
-                .ok()
-                .and_then(|first| cluster.shown.get(first)?.similarity);
-            if let Some(member) = cluster.shown.get_mut(at) {
+            let first = cluster.shown.get(at);
+            let first = first.and_then(|member| cluster.place(member.first));
+            let similarity = first.and_then(|first| cluster.shown.get(first)?.similarity);
+            if let Some(member) = cluster.shown.get_mut(at)
+                && member.first != member.document
+            {
                 member.similarity = similarity;
             }
         }

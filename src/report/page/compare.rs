@@ -2,9 +2,7 @@
 
 use super::frame::Frame;
 use super::markup::{Markup, bars, drawing, html, isolated, plain, visible};
-use super::panels::{
-    Panel, heads, method, number, numbered, panels, part, spec, sticky,
-};
+use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, sticky};
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::engine::methods::Spec;

@@ -40,7 +40,12 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
 }
 
 fn costs(summary: &Summary) -> Markup {
-    let columns = ["stage", ">wall time (s)", ">CPU time (s)", ">peak memory so far"];
+    let columns = [
+        "stage",
+        ">wall time (s)",
+        ">CPU time (s)",
+        ">peak memory so far",
+    ];
     let rows = html! {
         @for (stage, cost) in cost_rows(summary) {
             tr {

@@ -199,17 +199,11 @@ pub fn write(
     let chosen = choose::choose(workspace, config, &mut memory, context)?;
     memory.check(what)?;
     context.progress.at(1);
-    let compared: Vec<u32> = chosen
-        .nearest
-        .iter()
-        .chain(&chosen.random)
-        .flat_map(|pair| [pair.a, pair.b])
-        .collect();
     let members = chosen.clusters.iter().flat_map(|cluster| &cluster.shown);
     let firsts = members.filter(|member| member.first == member.document);
     let firsts: HashSet<u32> = firsts.map(|member| member.document).collect();
     let room = (&mut memory, record);
-    let wanted = (compared.as_slice(), &firsts);
+    let wanted = (&chosen.compared(), &firsts);
     let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
     memory.check(what)?;
     context.progress.at(2);
@@ -227,7 +221,7 @@ pub fn write(
     let (bytes, checksum) = page.write(workspace, output, context)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
-        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        pairs: chosen.pairs().count() as u64,
         missing: read.missing(),
         bytes,
         checksum,
@@ -332,7 +326,7 @@ impl Page<'_> {
     }
 
     /// The sections that follow the clusters.
-    fn after_clusters(&self, sheet: &mut Sheet<'_>, context: &Context<'_>) -> Result<()> {
+    fn after_clusters(&self, sheet: &mut Sheet, context: &Context<'_>) -> Result<()> {
         if self.listed {
             for (which, id, shown) in [
                 (Which::Nearest, "nearest", &self.chosen.nearest),

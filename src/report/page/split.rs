@@ -108,6 +108,7 @@ fn write(
     };
     // As many pages at once as there is memory for, because each time all documents are read.
     let at_once = (memory.left() / (SPLIT_DOCUMENTS * DOCUMENT_BYTES)).max(1) as usize;
+    let none = HashSet::new();
     let mut first = 0;
     for some in parts.chunks(at_once) {
         let ranks = some.first().map_or(0, |part| part.ranks.start)
@@ -116,18 +117,15 @@ fn write(
         let mut memory = memory;
         let chosen = survey.gather(ranks, false, &mut memory, context)?;
         memory.check(what)?;
-        let none = HashSet::new();
         let room = (&mut memory, record);
-        let read = texts::read(workspace, &chosen.documents, (&[], &none), room, context)?;
+        let read = texts::read(workspace, &chosen.documents, (&none, &none), room, context)?;
         memory.check(what)?;
         sheets.clusters(first, some, &chosen, &read)?;
         first += some.len();
     }
     sheets.index()?;
     let chosen = survey.gather(&[], true, &mut memory, context)?;
-    let both = chosen.nearest.iter().chain(&chosen.random);
-    let compared: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
-    let wanted = (compared.as_slice(), &HashSet::new());
+    let wanted = (&chosen.compared(), &none);
     let room = (&mut memory, record);
     let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
     memory.check(what)?;
@@ -135,7 +133,7 @@ fn write(
     let files = sheets.files;
     let stats = PageStats {
         clusters: ranked.len() as u64,
-        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        pairs: chosen.pairs().count() as u64,
         missing: read.missing(),
         bytes: files.iter().map(|file| file.bytes).sum(),
         checksum: 0,
@@ -200,7 +198,7 @@ impl Sheets<'_> {
         &mut self,
         name: &str,
         frame: &Frame<'_>,
-        content: impl FnOnce(&Self, &mut Sheet<'_>) -> Result<()>,
+        content: impl FnOnce(&Self, &mut Sheet) -> Result<()>,
     ) -> Result<()> {
         self.context.stop.check(STAGE)?;
         let name = format!("{SPLIT_DIRECTORY}/{name}");

@@ -40,6 +40,14 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// The texts of two documents, if both could be read again.
+    pub(super) fn both(&self, a: u32, b: u32) -> Option<[&Words; 2]> {
+        match [self.texts.get(&a)?, self.texts.get(&b)?] {
+            [ShownText::Found(a), ShownText::Found(b)] => Some([a, b]),
+            _ => None,
+        }
+    }
+
     /// Texts that could not be read again.
     pub(super) fn missing(&self) -> u64 {
         let missing = self.texts.values();
@@ -54,11 +62,10 @@ impl Read {
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
-    (compared, beginnings): (&[u32], &HashSet<u32>),
+    (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     (memory, record): (&mut Held<'_>, u64),
     context: &Context<'_>,
 ) -> Result<Read> {
-    let compared: HashSet<u32> = compared.iter().copied().collect();
     let places: Vec<Wanted> = documents
         .iter()
         .map(|(&number, document)| Wanted {
@@ -73,7 +80,7 @@ pub(super) fn read(
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
     let wanted = Documents {
         parse: &collection::config(&workspace.manifest).shingle.parse,
-        compared: &compared,
+        compared,
         beginnings,
         found: Mutex::new((Read::default(), memory)),
     };
