@@ -116,16 +116,8 @@ pub fn compared(comparison: &Comparison) -> String {
         &mut out,
     );
     out.push('\n');
-    let mut table = Table::new([
-        "method",
-        "pairs",
-        "clusters",
-        "in them",
-        "only here",
-        "CPU s",
-        "peak",
-        "disk",
-    ]);
+    let columns = "method,pairs,clusters,in them,only here,CPU s,peak,disk";
+    let mut table = Table::new(columns.split(','));
     for (n, method) in comparison.methods.iter().enumerate() {
         let alone = comparison.agreement.alone.get(n).copied();
         table.row(vec![

@@ -153,15 +153,8 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     );
     wrapped(&title, &mut out);
     out.push('\n');
-    let mut table = Table::new([
-        "run",
-        "shingles",
-        "precision",
-        "recall",
-        "pairs",
-        "verified",
-        "CPU s",
-    ]);
+    let columns = "run,shingles,precision,recall,pairs,verified,CPU s";
+    let mut table = Table::new(columns.split(','));
     let number = |n: f64| match n {
         0.0 => "-".into(),
         n => format!("{n:.0}"),

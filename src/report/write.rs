@@ -72,7 +72,7 @@ pub fn write_audit(
     Ok((stats, state))
 }
 
-/// What became of the review file of an audit.
+/// What an audit did with its review file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reviewed {
     /// There is none.

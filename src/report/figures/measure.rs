@@ -137,15 +137,12 @@ impl Tried<'_> {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
         };
-        let of_scope = self.counts.get(place).map(|kinds| match pairs {
-            PairKind::Same => &kinds[0],
-            PairKind::Cross => &kinds[1],
-            PairKind::All => &kinds[2],
-        });
-        of_scope
-            .and_then(|by_threshold| by_threshold.get(threshold))
-            .copied()
-            .unwrap_or_default()
+        let by_threshold = self
+            .counts
+            .get(place)
+            .and_then(|kinds| kinds.get(pairs as usize));
+        let counts = by_threshold.and_then(|counts| counts.get(threshold));
+        counts.copied().unwrap_or_default()
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.

@@ -10,11 +10,9 @@ use crate::base::ratio::Ratio;
 use crate::base::union_find::UnionFind;
 use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
-use crate::engine::collection::{
-    Catalogue, DocumentView, Extent, Representatives, each_place_with_others,
-};
+use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::engine::sample::Sampled;
+use crate::engine::sample::{SampleEntry, Sampled};
 use crate::store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 
@@ -187,7 +185,10 @@ impl Most {
 }
 
 /// Bytes of memory for the choice, without the names of the documents shown.
-pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most) -> u64 {
+pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Result<u64> {
+    let extent = Catalogue::extent(workspace)?;
+    let sample = workspace.manifest.get::<SampleEntry>();
+    let levels = sample.map_or(1, |sample| sample.sizes.len());
     let documents = extent.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
@@ -214,18 +215,17 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
         .min(documents);
     // Two times union-find, representatives or sizes of clusters.
     let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
-    [
+    let parts = [
         (most.clusters, cluster),
         (most.members, member),
         (most.pairs, pair),
         (shown, document),
-    ]
-    .into_iter()
-    .fold(columns, |sum, (n, each)| {
+    ];
+    let sum = parts.into_iter().fold(columns, |sum, (n, each)| {
         sum.saturating_add(n.saturating_mul(each))
-    })
+    });
     // More than any collection needs, but small enough to be rounded up.
-    .min(1 << 60)
+    Ok(sum.min(1 << 60))
 }
 
 /// The number of clusters whose members are gathered at once.

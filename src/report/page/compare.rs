@@ -1,13 +1,13 @@
 //! The page of a comparison of methods.
 
 use super::frame::Frame;
-use super::markup::{Markup, bars, drawing, html, isolated, plain, visible};
+use super::markup::{Markup, drawing, html, isolated, plain, visible};
 use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, sticky};
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::engine::methods::Spec;
 use crate::lab::compare::{Comparison, Families, Verdict, verdicts};
-use crate::report::charts::BarRow;
+use crate::report::charts::{BarRow, bars};
 use crate::report::compared::{Named, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
 
@@ -90,8 +90,8 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
             @if !second.is_empty() { p { (visible(&second)) } }
             @if !verdict.standings.is_empty() {
                 figure.scatter {
-                    (drawing(scatter(comparison, verdict, false).text().to_string()))
-                    (drawing(scatter(comparison, verdict, true).text().to_string()))
+                    (drawing(&scatter(comparison, verdict, false)))
+                    (drawing(&scatter(comparison, verdict, true)))
                     figcaption {
                         "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
                          method, green the cheapest of those close to it, grey the ground truth ("
@@ -233,7 +233,7 @@ fn agreement(comparison: &Comparison) -> Markup {
                 }
             }))
             h3 { "Pairs by the number of methods that found them" }
-            (bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>()))
+            (drawing(&bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>())))
         }
     }
 }

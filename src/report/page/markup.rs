@@ -16,7 +16,7 @@ pub(super) use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
 use crate::base::utf8::is_deceptive;
-use crate::report::charts::{BarRow, bars as draw_bars};
+use crate::report::charts::Drawing;
 
 /// The output for a character.
 enum Written {
@@ -134,15 +134,9 @@ pub(super) fn end(element: &'static str) -> Markup {
     PreEscaped(format!("</{element}>"))
 }
 
-/// Bars, which take their colours from the page. `what` describes them to readers who do not see
-/// them.
-pub(super) fn bars(what: &str, rows: &[BarRow]) -> Markup {
-    PreEscaped(draw_bars(what, rows).text().to_string())
-}
-
 /// A drawing of this program ([`crate::report::charts`]), which escapes the text in it itself.
-pub(super) fn drawing(svg: String) -> Markup {
-    PreEscaped(svg)
+pub(super) fn drawing(drawn: &Drawing) -> Markup {
+    PreEscaped(drawn.text().to_string())
 }
 
 /// A style sheet of this program.

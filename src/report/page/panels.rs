@@ -24,7 +24,7 @@ pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
                         @if let Some(csv) = panel.csv { " " a href=(csv) { "CSV" } }
                     }
                     @match panel.plot {
-                        Some(plot) => (drawing(plot.drawing().text().to_string())),
+                        Some(plot) => (drawing(&plot.drawing())),
                         None => p.nothing { "There are no pairs, so there is nothing to show." },
                     }
                 }
