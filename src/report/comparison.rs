@@ -194,7 +194,7 @@ fn in_order(comparison: &Comparison) -> Vec<usize> {
     shown
 }
 
-/// A panel for each method shown: its line, and those of the others in grey.
+/// A panel for each method shown: its line, and the lines of the other methods in grey.
 fn each(
     lines: &[(usize, Points)],
     about: &str,

@@ -72,7 +72,7 @@ impl Area {
             && other.top < self.bottom
     }
 
-    /// Where a text with this anchor is.
+    /// The horizontal place of a text with this anchor.
     fn anchored(&self, anchor: Anchor) -> f64 {
         match anchor {
             Anchor::Start => self.left,

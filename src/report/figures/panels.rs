@@ -49,7 +49,7 @@ pub(crate) struct StudyFigure {
     pub here: Vec<(String, String)>,
 }
 
-/// A size group beside that of the paper.
+/// A size group, and the same group of the paper.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GroupRow {
     /// Its bounds, or `all`.

@@ -143,7 +143,7 @@ pub(super) fn gov_total() -> (u64, u64) {
         .fold((0, 0), |(d, s), row| (d + row.1, s + row.2))
 }
 
-/// The paper's group that is beside one of this study, or its whole collection.
+/// The documents and shingles of the paper that are compared with a group or with the whole.
 pub(super) fn beside(view: &View, scope: Scope) -> Option<(u64, u64)> {
     match scope {
         Scope::Group(_) => gov(view.words(scope)),

@@ -249,7 +249,7 @@ pub(super) struct Survey<'w> {
     histogram: [u64; HUNDREDTHS],
 }
 
-/// A cluster in the order of the page: larger ones first, those of the same size in input order.
+/// A cluster in the order of the page: the largest first, clusters of one size in input order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     size: std::cmp::Reverse<u32>,

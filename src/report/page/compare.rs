@@ -197,7 +197,7 @@ fn agreement(comparison: &Comparison) -> Markup {
             bars: vec![(pairs as f64, count(pairs))],
         }
     });
-    // In a cell, the unit is that of the caption.
+    // The caption names the unit of all cells.
     let cell = |part: u64, whole: u64| match whole {
         0 => "–".to_string(),
         whole => {

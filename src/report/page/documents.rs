@@ -32,7 +32,7 @@ impl ShownDocument {
     }
 }
 
-/// What the record of a document tells beside what the collection keeps.
+/// Facts in the record of a document that the collection does not keep.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The date that the record states.

@@ -89,7 +89,7 @@ impl Frame<'_> {
     /// The parts before and after the sections.
     fn around(&self) -> (String, String) {
         let markup = self.markup().into_string();
-        // Text is escaped, so the first end of an element is that of the element itself.
+        // Text is escaped, so this is the end of the element, and not text that looks like it.
         let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
         (top.to_string(), format!("\n</main>{end}\n"))
     }

@@ -22,7 +22,7 @@ use crate::report::charts::Drawing;
 enum Written {
     AsIs,
     Entity(&'static str),
-    /// U+FFFD: a control character, or a code point that is no character.
+    /// U+FFFD: a control character, or a code point that is never a character.
     Replaced,
     /// Its code point, set apart.
     CodePoint,
@@ -47,7 +47,7 @@ fn written(c: char) -> Written {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visible<'t> {
     text: &'t str,
-    /// Whether line feeds stay.
+    /// Whether line feeds are kept.
     lines: bool,
 }
 

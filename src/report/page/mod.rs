@@ -30,7 +30,7 @@
 //!   else.
 //! - The same directory, inputs and parameters give the same bytes. The date on the page is that of
 //!   the run.
-//! - The counts are those of the summary; the page itself counts only for the histogram.
+//! - A page repeats the counts of the summary. It counts only the pairs of the histogram.
 //! - A text that cannot be read again is missing from the page, which gives the reason; this is not
 //!   an error.
 //!
