@@ -110,14 +110,6 @@ const KNOWN: &[&[&str]] = &[
         "cli::verify",
     ],
     &[
-        "engine::collection::ingest::feeder",
-        "engine::collection::ingest::shares",
-    ],
-    &["engine::methods::extract", "engine::methods::texts"],
-    &["engine::sample::plan", "engine::sample::plan_file"],
-    &["lab::study::comparison", "lab::study::run"],
-    &["report::page::choose", "report::page::texts"],
-    &[
         "store::workspace::directory",
         "store::workspace::manifest",
         "store::workspace::others",
@@ -128,9 +120,7 @@ const KNOWN: &[&[&str]] = &[
         "tasks::contamination::output",
         "tasks::contamination::search",
     ],
-    &["tasks::evaluate::documents", "tasks::evaluate::samples"],
     &["tasks::passages::grams", "tasks::passages::repeats"],
-    &["tasks::query::batch", "tasks::query::indexed"],
 ];
 
 fn source() -> PathBuf {

@@ -4,6 +4,7 @@
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::lab::compare::{CLOSE, Comparison, Standing, Verdict, f1, verdicts};
+use crate::report::csv::{Csv, cell, text};
 use crate::report::terminal::{Table, wrapped};
 
 /// Limit on the ground truths side by side in a table of the terminal.
@@ -115,16 +116,8 @@ pub fn compared(comparison: &Comparison) -> String {
         &mut out,
     );
     out.push('\n');
-    let mut table = Table::new([
-        "method",
-        "pairs",
-        "clusters",
-        "in them",
-        "only here",
-        "CPU s",
-        "peak",
-        "disk",
-    ]);
+    let columns = "method,pairs,clusters,in them,only here,CPU s,peak,disk";
+    let mut table = Table::new(columns.split(','));
     for (n, method) in comparison.methods.iter().enumerate() {
         let alone = comparison.agreement.alone.get(n).copied();
         table.row(vec![
@@ -217,93 +210,42 @@ fn accuracy(comparison: &Comparison, first: usize, out: &mut String) {
     table.print(out);
 }
 
-/// Records as CSV (RFC 4180, with line feeds). The first one has the names of the columns.
-pub(super) fn csv(records: &[Vec<String>]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for record in records {
-        // Writing to memory does not fail, and all records are equally long.
-        let _ = writer.write_record(record);
-    }
-    let bytes = writer.into_inner().unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// A number in a cell: the shortest text that gives the same number when it is read; empty if it is
-/// undefined.
-pub(super) fn cell(number: Option<f64>) -> String {
-    number.map_or_else(String::new, |number| number.to_string())
-}
-
 /// The comparison as CSV: a line for each method, with all its numbers.
 #[must_use]
 pub fn compared_csv(comparison: &Comparison) -> String {
-    let columns = [
-        "method",
-        "ignored",
-        "keys",
-        "pairs",
-        "found_alone",
-        "clusters",
-        "exact_only",
-        "documents_in_clusters",
-        "largest",
-        "sets",
-        "wall_seconds",
-        "cpu_seconds",
-        "peak_bytes",
-        "disk_bytes",
-    ];
-    let mut head: Vec<String> = columns.map(String::from).into();
+    let mut columns =
+        "method,ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
+                       largest,sets,wall_seconds,cpu_seconds,peak_bytes,disk_bytes"
+            .to_string();
     let truths = comparison.methods.first();
     for n in 1..=truths.map_or(0, |row| row.against.len()) {
-        let of = [
-            "truth",
-            "true_pairs",
-            "found",
-            "precision",
-            "recall",
-            "utility",
-        ];
-        head.extend(of.map(|column| format!("{column}_{n}")));
+        columns +=
+            &format!(",truth_{n},true_pairs_{n},found_{n},precision_{n},recall_{n},utility_{n}");
     }
     if comparison.families.is_some() {
-        let of = ["family_documents", "family_found", "family_clusters"];
-        head.extend(of.map(String::from));
+        columns += ",family_documents,family_found,family_clusters";
     }
-    let mut records = vec![head];
+    let mut table = Csv::new(&columns);
     for (n, row) in comparison.methods.iter().enumerate() {
         let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
-        let mut record = vec![row.method.clone()];
-        let counts = [
-            row.ignored,
-            row.keys,
-            row.pairs,
-            alone,
-            row.clusters,
-            row.exact_only,
-            row.documents,
-            row.largest,
-            row.sets,
-        ];
-        record.extend(counts.map(|count| count.to_string()));
-        record.extend([row.wall_seconds, row.cpu_seconds].map(|seconds| cell(Some(seconds))));
-        record.extend([row.peak_bytes, row.disk_bytes].map(|bytes| bytes.to_string()));
+        let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
+        let clusters = [row.exact_only, row.documents, row.largest, row.sets];
+        let mut line = vec![row.method.clone()];
+        line.extend(found.into_iter().chain(clusters).map(text));
+        line.extend([row.wall_seconds, row.cpu_seconds].map(text));
+        line.extend([row.peak_bytes, row.disk_bytes].map(text));
         for against in &row.against {
-            record.extend([
-                against.truth.clone(),
-                against.true_pairs.to_string(),
-                against.found.to_string(),
-                cell(against.precision),
-                cell(against.recall),
-                against.utility.to_string(),
-            ]);
+            line.push(against.truth.clone());
+            line.extend([against.true_pairs, against.found].map(text));
+            line.extend([against.precision, against.recall].map(cell));
+            line.push(text(against.utility));
         }
         if let Some(families) = &comparison.families {
-            record.extend(families.sums(n).map(|sum| sum.to_string()));
+            line.extend(families.sums(n).map(text));
         }
-        records.push(record);
+        table.line(line);
     }
-    csv(&records)
+    table.finish()
 }
 
 #[cfg(test)]
@@ -319,13 +261,5 @@ mod tests {
             ("sketch", "n = 100, size = 8")
         );
         assert_eq!(Named::of("a:b,c=d=e").label(), "a b = , c = d=e");
-    }
-
-    #[test]
-    fn fields_are_quoted_and_lines_end_with_a_line_feed() {
-        let record = ["a,b", "say \"x\"", "1"].map(String::from).to_vec();
-        let head = ["x", "y", "z"].map(String::from).to_vec();
-        assert_eq!(csv(&[head, record]), "x,y,z\n\"a,b\",\"say \"\"x\"\"\",1\n");
-        assert_eq!(cell(Some(0.1 + 0.2)), "0.30000000000000004");
     }
 }

@@ -4,10 +4,9 @@
 use super::compared::{Named, seconds};
 use crate::base::measure::Measure;
 use crate::engine::methods::Spec;
-use crate::lab::compare::{Comparison, Distribution, Standing, TableFile, Verdict};
+use crate::lab::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
 use crate::report::charts::{
-    Axis, Chart, Drawing, Look, Mark, Panel, Plot, PlotLine, Scatter, Series, Tone,
-    round_tenth_below,
+    Axis, Chart, Drawing, Line, Look, Mark, Panel, Plot, Points, Scatter, Tone, round_tenth_below,
 };
 
 /// Limit on the lines of a figure: the eye cannot distinguish more.
@@ -39,19 +38,11 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     let look = |place: usize| Look::ordered(place, shown.len());
     let curves = shown.iter().filter_map(|&n| families.curves.get(n));
     let curves = curves.enumerate();
-    let curves = curves.map(|(place, curve)| Series {
-        label: curve.method.clone(),
-        look: look(place),
-        points: curve
-            .points
-            .iter()
-            .map(|&(edits, _, mean, _)| (edits as f64, Some(mean)))
-            .collect(),
-    });
-    let lines: Vec<Series> = curves.collect();
+    let curves = curves.map(|(place, of)| Line::new(of.method.as_str(), look(place), by_edits(of)));
+    let lines: Vec<_> = curves.collect();
     let most = lines.iter().flat_map(|line| &line.points);
     let most = most.map(|(edits, _)| *edits).fold(1.0, f64::max);
-    let by_edits = chart(
+    let of_edits = chart(
         "Similarity of documents and edited copies",
         // Edits are whole numbers: at most one tick for each.
         Axis::linear("Edits", 0.0, most, most.min(10.0) as u32),
@@ -70,13 +61,9 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
             points.push((similarity, Some(share)));
         }
         points.push((1.0, Some(1.0)));
-        Series {
-            label: of.method.clone(),
-            look: look(place),
-            points,
-        }
+        Line::new(of.method.as_str(), look(place), points)
     });
-    let lines: Vec<Series> = distributions.collect();
+    let lines: Vec<_> = distributions.collect();
     let of_distinct = chart(
         "Similarity of pairs of originals",
         Axis::linear("Similarity", 0.0, 1.0, 10),
@@ -85,7 +72,7 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
         families.distributions.iter().all(|of| of.pairs == 0),
     );
     let named = [
-        ("similarity-by-edits.svg", by_edits),
+        ("similarity-by-edits.svg", of_edits),
         ("similarity-of-distinct.svg", of_distinct),
     ];
     let file = |(name, chart): (_, Chart)| TableFile {
@@ -95,8 +82,13 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     named.map(file).into()
 }
 
-/// Points of a line.
-type Points = Vec<(f64, Option<f64>)>;
+/// The mean similarity by the number of edits.
+fn by_edits(of: &Curve) -> Points {
+    let points = of.points.iter();
+    points
+        .map(|&(edits, _, mean, _)| (edits as f64, Some(mean)))
+        .collect()
+}
 
 /// Points of a distribution on the page.
 const DISTRIBUTION_POINTS: usize = 50;
@@ -202,7 +194,7 @@ fn in_order(comparison: &Comparison) -> Vec<usize> {
     shown
 }
 
-/// A panel for each method shown: its line, and those of the others in grey.
+/// A panel for each method shown: its line, and the lines of the other methods in grey.
 fn each(
     lines: &[(usize, Points)],
     about: &str,
@@ -213,16 +205,15 @@ fn each(
     let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
     let y = Axis::linear("", round_tenth_below(least), 1.0, 5);
     let plot = |n: usize| {
-        let line = |(m, points): &(usize, Points)| PlotLine {
-            label: String::new(),
-            tone: match *m == n {
+        let line = |(m, points): &(usize, Points)| {
+            let tone = match *m == n {
                 true => Tone::First,
                 false => Tone::Context,
-            },
-            points: points.clone(),
+            };
+            Line::new("", tone, points.clone())
         };
-        let mut lines: Vec<PlotLine> = lines.iter().map(line).collect();
-        lines.sort_by_key(|line| line.tone == Tone::Context);
+        let mut lines: Vec<_> = lines.iter().map(line).collect();
+        lines.sort_by_key(|line| line.look == Tone::Context);
         let method = comparison.methods.get(n);
         let method = method.map_or("", |row| row.method.as_str());
         Plot {
@@ -243,10 +234,7 @@ pub(super) fn curves(comparison: &Comparison) -> Vec<(usize, Plot)> {
         return Vec::new();
     };
     let lines = in_order(comparison).into_iter().filter_map(|n| {
-        let points = families.curves.get(n)?.points.iter();
-        let points: Vec<_> = points
-            .map(|&(edits, _, mean, _)| (edits as f64, Some(mean)))
-            .collect();
+        let points = by_edits(families.curves.get(n)?);
         (!points.is_empty()).then_some((n, points))
     });
     let lines: Vec<_> = lines.collect();
@@ -297,7 +285,7 @@ fn steps(of: &Distribution) -> Points {
     places.map(at).collect()
 }
 
-fn chart(title: &str, x: Axis, y: &str, lines: Vec<Series>, nothing: bool) -> Chart {
+fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line<Look>>, nothing: bool) -> Chart {
     let values = lines.iter().flat_map(|line| &line.points);
     let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
     if nothing {

@@ -30,9 +30,9 @@ use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::outputs;
 use crate::engine::sample::{SampleEntry, Sampled};
-use crate::store::disk::{self, AtomicFile};
+use crate::store::disk::AtomicFile;
 use crate::store::table::cell;
-use crate::store::workspace::{ResultFile, Workspace};
+use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 use std::fmt::Write;
 use std::path::Path;
@@ -94,10 +94,7 @@ pub fn graph(
     let mut passed = 0u64;
     let mut stop = || {
         passed += 1;
-        match passed.is_multiple_of(4096) {
-            true => context.stop.check(STAGE),
-            false => Ok(()),
-        }
+        context.tick(STAGE, passed)
     };
     out.push_str(match format {
         GraphFormat::Dot => "graph relationships {\n",
@@ -177,17 +174,11 @@ pub fn write_graph(
 ) -> Result<()> {
     outputs::check(output, Some((workspace, &[format.file_name()])), &[])?;
     outputs::check_place("output", output)?;
-    let name = workspace.other_name(output);
-    if let Some(name) = &name {
-        workspace.forget_others(|other| other == name)?;
-    }
-    let mut file = AtomicFile::create(output)?;
-    graph(workspace, format, context, |bytes| file.put(bytes))?;
-    let written = file.finish()?;
-    match &name {
-        Some(name) => workspace.name_others(vec![ResultFile::new(name, written)]),
-        None => disk::sync_parent(output),
-    }
+    workspace.write_file(output, |workspace| {
+        let mut file = AtomicFile::create(output)?;
+        graph(workspace, format, context, |bytes| file.put(bytes))?;
+        Ok((file.finish()?, ()))
+    })
 }
 
 /// The text between the quotes of a DOT label. A backslash would start a Graphviz escape.

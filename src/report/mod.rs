@@ -9,6 +9,7 @@
 pub(crate) mod charts;
 mod compared;
 mod comparison;
+mod csv;
 mod dedup;
 pub mod figures;
 mod graph;

@@ -9,7 +9,7 @@ use crate::lab::study::{MeanAndRange, Study, StudyComparison, StudyCost, compari
 use crate::report::terminal::{Table, wrapped};
 use crate::store::workspace::Manifest;
 
-use super::compared::{cell, csv};
+use super::csv::{Csv, cell, text};
 
 fn percent(share: f64) -> String {
     numbers::percent(share, 2)
@@ -153,15 +153,8 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     );
     wrapped(&title, &mut out);
     out.push('\n');
-    let mut table = Table::new([
-        "run",
-        "shingles",
-        "precision",
-        "recall",
-        "pairs",
-        "verified",
-        "CPU s",
-    ]);
+    let columns = "run,shingles,precision,recall,pairs,verified,CPU s";
+    let mut table = Table::new(columns.split(','));
     let number = |n: f64| match n {
         0.0 => "-".into(),
         n => format!("{n:.0}"),
@@ -206,27 +199,15 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
 /// The runs of a study as CSV: a line for each, with all its numbers.
 #[must_use]
 pub fn study_csv(comparison: &StudyComparison) -> String {
-    let columns = [
-        "run",
-        "threshold",
-        "share",
-        "precision_mean",
-        "precision_least",
-        "precision_greatest",
-        "recall_mean",
-        "recall_least",
-        "recall_greatest",
-        "found",
-        "looked_up",
-        "nothing_sampled",
-        "cpu_seconds",
-    ];
-    let mut records = vec![columns.map(String::from).to_vec()];
+    let mut table = Csv::new(
+        "run,threshold,share,precision_mean,precision_least,precision_greatest,recall_mean,\
+         recall_least,recall_greatest,found,looked_up,nothing_sampled,cpu_seconds",
+    );
     for row in &comparison.rows {
-        let mut record = vec![
+        let mut line = vec![
             row.name.clone(),
-            comparison.threshold.to_string(),
-            cell(Some(row.share)),
+            text(comparison.threshold),
+            text(row.share),
         ];
         for spread in [row.precision, row.recall] {
             let each = [
@@ -234,13 +215,13 @@ pub fn study_csv(comparison: &StudyComparison) -> String {
                 spread.map(|s| s.least),
                 spread.map(|s| s.greatest),
             ];
-            record.extend(each.map(cell));
+            line.extend(each.map(cell));
         }
-        record.extend([row.found, row.looked_up, row.nothing_sampled].map(|n| cell(Some(n))));
-        record.push(cell(row.cpu_seconds));
-        records.push(record);
+        line.extend([row.found, row.looked_up, row.nothing_sampled].map(text));
+        line.push(cell(row.cpu_seconds));
+        table.line(line);
     }
-    csv(&records)
+    table.finish()
 }
 
 fn spread(spread: Option<MeanAndRange>) -> String {

@@ -10,7 +10,7 @@ use crate::engine::outputs;
 use crate::engine::pipeline;
 use crate::lab::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::lab::study::{self, Study, StudyConfig, StudyCost, StudyFile};
-use crate::store::workspace::{self, ResultFile, Workspace};
+use crate::store::workspace::{self, Workspace};
 use crate::store::{disk, json};
 use crate::tasks::audit::{self, AuditConfig, review};
 use crate::tasks::dedup;
@@ -32,16 +32,10 @@ pub fn write_page(
     outputs::check(output, Some((workspace, &[page::PAGE_FILE])), &[])?;
     outputs::check_place("output", output)?;
     pipeline::note_lost(workspace, context);
-    let name = workspace.other_name(output);
-    if let Some(name) = &name {
-        workspace.forget_others(|other| other == name)?;
-    }
-    let stats = page::write(workspace, config, output, context)?;
-    if let Some(name) = &name {
-        let file = ResultFile::new(name, (stats.bytes, stats.checksum));
-        workspace.name_others(vec![file])?;
-    }
-    Ok(stats)
+    workspace.write_file(output, |workspace| {
+        let stats = page::write(workspace, config, output, context)?;
+        Ok(((stats.bytes, stats.checksum), stats))
+    })
 }
 
 /// Audits the deduplication that wrote `kept`, and writes the page. With a review file, the page
@@ -78,7 +72,7 @@ pub fn write_audit(
     Ok((stats, state))
 }
 
-/// What became of the review file of an audit.
+/// What an audit did with its review file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reviewed {
     /// There is none.
@@ -155,19 +149,13 @@ pub(crate) fn write_diff(
     context: Option<usize>,
     output: &Path,
 ) -> Result<()> {
-    let name = workspace.other_name(output);
-    if let Some(name) = &name {
-        workspace.forget_others(|other| other == name)?;
-    }
-    let words = [both.a.words(workspace)?, both.b.words(workspace)?];
-    let parse = &collection::config(&workspace.manifest).shingle.parse;
-    let program = &workspace.manifest.program;
-    let shown = (parse, context);
-    let written = page::diff::write(both, words, passages, shown, (program, output))?;
-    if let Some(name) = &name {
-        workspace.name_others(vec![ResultFile::new(name, written)])?;
-    }
-    Ok(())
+    workspace.write_file(output, |workspace| {
+        let words = [both.a.words(workspace)?, both.b.words(workspace)?];
+        let parse = &collection::config(&workspace.manifest).shingle.parse;
+        let place = (workspace.manifest.program.as_str(), output);
+        let written = page::diff::write(both, words, passages, (parse, context), place)?;
+        Ok((written, ()))
+    })
 }
 
 /// Compares methods on a collection, and writes tables and a page to its directory.

@@ -117,10 +117,3 @@ impl Out {
         self.documents.push(&document)
     }
 }
-
-pub(super) fn no_text(base: &Workspace) -> Error {
-    Error::parameter("DIR", base.directory().display()).because(
-        "its collection keeps no texts, which methods need; repeat its `ingest` or `run` \
-             with --keep-text, which reads the inputs again",
-    )
-}

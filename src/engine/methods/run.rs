@@ -10,7 +10,7 @@ use crate::store::workspace::{MANIFEST_FILE, Workspace};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use super::{Spec, extract};
+use super::{Spec, extract, texts};
 
 /// The name of the file that lists the documents of each feature, for methods in which one feature
 /// stands for a set of duplicates.
@@ -95,7 +95,7 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
         return Err(base.missing("ingest"));
     }
     if segments.iter().any(|segment| segment.text.is_none()) {
-        return Err(extract::no_text(base));
+        return Err(texts::no_text(base));
     }
     let parse = &collection::config(&base.manifest).shingle.parse;
     parse.check_rule(base.directory())?;

@@ -22,7 +22,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::document::{Document, Scratch};
-use super::extract::no_text;
 
 const DIRECTORY: &str = "collection";
 /// The bytes of text in a window if the budget allows: enough to keep all threads busy.
@@ -221,4 +220,11 @@ impl<'a> Texts<'a> {
 fn missing_text(path: &Path, document: u32) -> Error {
     let what = format!("texts of the segment, at document {document}");
     Error::corrupt(path, what).expected("one for each stored document", "another number")
+}
+
+pub(super) fn no_text(base: &Workspace) -> Error {
+    Error::parameter("DIR", base.directory().display()).because(
+        "its collection keeps no texts, which methods need; repeat its `ingest` or `run` \
+             with --keep-text, which reads the inputs again",
+    )
 }

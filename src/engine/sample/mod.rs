@@ -25,7 +25,7 @@
 
 mod config;
 pub mod plan;
-mod plan_file;
+pub(crate) mod plan_file;
 mod stage;
 
 pub use crate::base::rate::Rate;

@@ -15,8 +15,6 @@ use crate::engine::collection::{CollectionConfig, SizeGroups};
 use crate::engine::shingle::ShingleConfig;
 use crate::{Error, Result};
 
-pub use super::plan_file::{read, write};
-
 /// Name of the file with the last plan made in an output directory.
 pub const PLAN_FILE: &str = "plan.toml";
 

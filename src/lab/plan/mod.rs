@@ -54,9 +54,9 @@ mod run;
 pub(crate) mod subset;
 
 pub use crate::engine::sample::plan::{
-    Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target, read,
-    write,
+    Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target,
 };
+pub use crate::engine::sample::plan_file::{read, write};
 pub use make::{for_collection, keep, make, run_with_plan, write_file};
 pub(crate) use run::run_all;
 pub use run::{DIRECTORY, PlanCost, Planned, run};

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::results::{Study, Trial};
-use super::run::StudyCost;
-use super::run::USUAL;
+use super::results::{Study, StudyCost, Trial, USUAL};
 use crate::base::ids::Threshold;
 use crate::base::numbers::percent;
 use crate::base::precision::Counts;

@@ -42,8 +42,6 @@ mod run;
 pub use crate::base::precision::{PairTable, Reached};
 pub(crate) use comparison::saving;
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
-pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
-pub(crate) use run::USUAL;
-pub use run::{
-    COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, PlannedTrial, STAGE, StudyCost, load, run, write,
-};
+pub(crate) use results::USUAL;
+pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
+pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};

@@ -1,9 +1,16 @@
 //! The counts of a study.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::Threshold;
-use crate::base::precision::PairTable;
+use crate::base::precision::{Counts, PairTable};
+use crate::engine::trial::TrialCost;
+use crate::lab::plan::Plan;
+
+/// The threshold for which the paper gives numbers.
+pub(crate) const USUAL: f64 = 0.85;
 
 /// The ratios and thresholds to try.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,4 +71,42 @@ pub struct StudyFile {
     pub name: String,
     /// Its bytes, UTF-8.
     pub content: Vec<u8>,
+}
+
+/// What a study cost. It differs from run to run, so it is not part of the results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyCost {
+    /// Reading the inputs, as recorded by the run that read them.
+    pub reading: TrialCost,
+    /// The exact run at the lowest threshold, from the collection to its pairs.
+    pub exact: TrialCost,
+    /// The share of postings in prefixes that the exact run read; `None` for the counting join.
+    pub prefix_share: Option<f64>,
+    /// The mean cost of a trial of each ratio 1/n, by n.
+    pub trials: BTreeMap<u32, TrialCost>,
+    /// Runs with plans, which are made on the whole collection for the threshold nearest 0.85.
+    pub planned: Vec<PlannedTrial>,
+    /// Wall seconds of the exact run and all trials.
+    pub wall_seconds: f64,
+    /// CPU seconds of the exact run and all trials.
+    pub cpu_seconds: f64,
+    /// The number of trials, including the exact run.
+    pub count: u64,
+    /// Peak resident memory of the process in bytes.
+    pub peak_bytes: u64,
+}
+
+/// A run with a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// The plan.
+    pub plan: Plan,
+    /// The counts of pairs at the plan's threshold.
+    pub counts: Counts,
+    /// The same counts by size group of the smaller document.
+    pub groups: Vec<Counts>,
+    /// Documents without any sampled shingle.
+    pub nothing_sampled: u64,
+    /// The cost of the run at the lowest threshold, as for the trials.
+    pub cost: TrialCost,
 }

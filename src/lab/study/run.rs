@@ -12,19 +12,20 @@ use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::engine::sample::{Rate, Sampled, Sampling};
 use crate::engine::trial::{self, Documents, TrialCost};
-use crate::lab::plan::{self, Plan, PlanConfig, Target};
+use crate::lab::plan::{self, PlanConfig, Target};
 use crate::store::workspace::{Workspace, put_file};
 use crate::store::{self, disk};
 use crate::{Error, Result};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 use super::comparison::comparison;
-use super::results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
+use super::results::{
+    PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup, USUAL,
+};
 
 /// The name of the stage in progress and messages.
 pub const STAGE: &str = "study";
@@ -45,9 +46,6 @@ impl Default for StudyConfig {
         }
     }
 }
-
-/// The threshold for which the paper gives numbers.
-pub(crate) const USUAL: f64 = 0.85;
 
 impl StudyConfig {
     /// Returns an error if the ratios or thresholds are out of range or not in ascending order.
@@ -92,44 +90,6 @@ impl StudyConfig {
     pub fn trials(&self) -> u64 {
         self.ratios.iter().map(|&n| u64::from(n)).sum()
     }
-}
-
-/// What a study cost. It differs from run to run, so it is not part of the results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StudyCost {
-    /// Reading the inputs, as recorded by the run that read them.
-    pub reading: TrialCost,
-    /// The exact run at the lowest threshold, from the collection to its pairs.
-    pub exact: TrialCost,
-    /// The share of postings in prefixes that the exact run read; `None` for the counting join.
-    pub prefix_share: Option<f64>,
-    /// The mean cost of a trial of each ratio 1/n, by n.
-    pub trials: BTreeMap<u32, TrialCost>,
-    /// Runs with plans, which are made on the whole collection for the threshold nearest 0.85.
-    pub planned: Vec<PlannedTrial>,
-    /// Wall seconds of the exact run and all trials.
-    pub wall_seconds: f64,
-    /// CPU seconds of the exact run and all trials.
-    pub cpu_seconds: f64,
-    /// The number of trials, including the exact run.
-    pub count: u64,
-    /// Peak resident memory of the process in bytes.
-    pub peak_bytes: u64,
-}
-
-/// A run with a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlannedTrial {
-    /// The plan.
-    pub plan: Plan,
-    /// The counts of pairs at the plan's threshold.
-    pub counts: Counts,
-    /// The same counts by size group of the smaller document.
-    pub groups: Vec<Counts>,
-    /// Documents without any sampled shingle.
-    pub nothing_sampled: u64,
-    /// The cost of the run at the lowest threshold, as for the trials.
-    pub cost: TrialCost,
 }
 
 /// The precisions for which plans are made.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::svg::escaped;
+use super::svg::{Drawing, escaped};
 
 /// One row: a bar for each series. Lengths are relative to the longest bar.
 pub(crate) struct BarRow {
@@ -11,24 +11,15 @@ pub(crate) struct BarRow {
     pub bars: Vec<(f64, String)>,
 }
 
-/// Markup for a page. It uses the page's classes `bars`, `one` and `two`.
-pub(crate) struct Bars(String);
-
-impl Bars {
-    /// The markup.
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
 const WIDTH: f64 = 360.0;
 const LABEL: f64 = 84.0;
 const VALUE: f64 = 56.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 7.0;
 
-/// Draws the rows. `what` describes the figure to readers who do not see it.
-pub(crate) fn bars(what: &str, rows: &[BarRow]) -> Bars {
+/// Draws the rows, in the page's classes `bars`, `one` and `two`. `what` describes the figure to
+/// readers who do not see it.
+pub(crate) fn bars(what: &str, rows: &[BarRow]) -> Drawing {
     let values = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.0);
     let greatest = values.fold(f64::MIN_POSITIVE, f64::max);
     let height = |row: &BarRow| row.bars.len() as f64 * BAR + GAP;
@@ -63,7 +54,7 @@ pub(crate) fn bars(what: &str, rows: &[BarRow]) -> Bars {
         svg.push('\n');
         y += GAP;
     }
-    Bars(svg + "</svg>\n")
+    Drawing(svg + "</svg>\n")
 }
 
 #[cfg(test)]

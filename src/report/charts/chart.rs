@@ -1,6 +1,7 @@
 //! Panels with axes, lines, points and whiskers.
 
 use super::axis::Axis;
+use super::line::{Area, Line};
 use super::svg::{Anchor, Svg};
 
 /// Pixels wide: the width of a page's text.
@@ -110,14 +111,6 @@ fn colour(place: usize, count: usize) -> (u8, u8, u8) {
     (mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// A line through points; it is broken where a value is undefined.
-#[derive(Clone, Debug)]
-pub(crate) struct Series {
-    pub label: String,
-    pub look: Look,
-    pub points: Vec<(f64, Option<f64>)>,
-}
-
 /// Least, mean and greatest of some values at a place.
 #[derive(Clone, Debug)]
 pub(crate) struct Whisker {
@@ -137,7 +130,7 @@ pub(crate) struct Panel {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    pub lines: Vec<Series>,
+    pub lines: Vec<Line<Look>>,
     pub whiskers: Vec<Whisker>,
 }
 
@@ -188,17 +181,9 @@ impl Chart {
     }
 }
 
-impl Series {
-    /// The last point that is defined.
-    fn end(&self) -> Option<(f64, f64)> {
-        let mut points = self.points.iter().rev();
-        points.find_map(|&(x, y)| Some((x, y?)))
-    }
-}
-
 impl Panel {
     /// A panel without whiskers.
-    pub(crate) fn new(title: &str, x: Axis, y: Axis, lines: Vec<Series>) -> Panel {
+    pub(crate) fn new(title: &str, x: Axis, y: Axis, lines: Vec<Line<Look>>) -> Panel {
         Panel {
             title: title.into(),
             x,
@@ -209,7 +194,7 @@ impl Panel {
     }
 
     /// The lines with data, and where they end.
-    fn labelled(&self) -> impl Iterator<Item = (&Series, (f64, f64))> {
+    fn labelled(&self) -> impl Iterator<Item = (&Line<Look>, (f64, f64))> {
         self.lines
             .iter()
             .filter_map(|line| Some((line, line.end()?)))
@@ -225,19 +210,11 @@ impl Panel {
             labels => right - labels - LABEL - RIGHT / 2.0,
         };
         let (y0, y1) = (TOP, height - BOTTOM);
-        let at = |x: f64, y: f64| {
-            (
-                x0 + self.x.along(x) * (x1 - x0),
-                y1 - self.y.along(y) * (y1 - y0),
-            )
-        };
+        let area = Area::new((x0, x1), (y0, y1));
+        let at = |x: f64, y: f64| area.at((&self.x, &self.y), (x, y));
         svg.text((left + RIGHT, TOP - 30.0), Anchor::Start, "", &self.title);
-        svg.text(
-            (left + RIGHT, TOP - 11.0),
-            Anchor::Start,
-            "soft",
-            &self.y.title,
-        );
+        let above = (left + RIGHT, TOP - 11.0);
+        svg.text(above, Anchor::Start, "soft", &self.y.title);
         svg.text((x1, height - 10.0), Anchor::End, "soft", &self.x.title);
         let grid = |text: &str| match text {
             "" => "class=\"faint\"",
@@ -268,15 +245,11 @@ impl Panel {
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
         for ((line, end), y) in ends.iter().zip(apart(&wanted, y0, y1, LABEL_LINE)) {
             let (sample, text) = (x1 + SAMPLE, x1 + LABEL);
-            svg.line(
-                &[*end, (sample, y)],
-                &(line.look.stroke(0.7) + " opacity=\"0.6\""),
-            );
+            let leader = line.look.stroke(0.7) + " opacity=\"0.6\"";
+            svg.line(&[*end, (sample, y)], &leader);
             if line.look.width > 0.0 {
-                svg.line(
-                    &[(sample, y), (text - 5.0, y)],
-                    &line.look.stroke(line.look.width),
-                );
+                let stroke = line.look.stroke(line.look.width);
+                svg.line(&[(sample, y), (text - 5.0, y)], &stroke);
             } else {
                 svg.disc(((sample + text) / 2.0, y), 3.0, &line.look.fill());
             }
@@ -285,17 +258,15 @@ impl Panel {
     }
 }
 
-impl Series {
+impl Line<Look> {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
         if self.look.width == 0.0 {
-            for (x, y) in self.points.iter().filter_map(|&(x, y)| Some((x, y?))) {
-                svg.disc(at(x, y), 2.0, &self.look.fill());
+            for point in self.stretches(at).flatten() {
+                svg.disc(point, 2.0, &self.look.fill());
             }
             return;
         }
-        for stretch in self.points.split(|(_, y)| y.is_none()) {
-            let stretch = stretch.iter().filter_map(|&(x, y)| Some(at(x, y?)));
-            let stretch: Vec<_> = stretch.collect();
+        for stretch in self.stretches(at) {
             if stretch.len() > 1 {
                 svg.line(&stretch, &self.look.stroke(self.look.width));
             }
@@ -371,16 +342,9 @@ mod tests {
             Some(0.9),
         ];
         let points = values.into_iter().enumerate();
-        let empty = Series {
-            label: "empty".into(),
-            look: Look::ordered(0, 2),
-            points: vec![(0.0, None)],
-        };
-        let all = Series {
-            label: "all".into(),
-            look: Look::WHOLE,
-            points: points.map(|(x, y)| (x as f64, y)).collect(),
-        };
+        let empty = Line::new("empty", Look::ordered(0, 2), vec![(0.0, None)]);
+        let points = points.map(|(x, y)| (x as f64, y)).collect();
+        let all = Line::new("all", Look::WHOLE, points);
         let x = Axis::linear("x", 0.0, 7.0, 5);
         let y = Axis::linear("y", 0.0, 1.0, 10);
         let chart = Chart::new("a < b", vec![Panel::new("", x, y, vec![all, empty])]);

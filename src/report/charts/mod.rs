@@ -16,12 +16,15 @@
 mod axis;
 mod bars;
 mod chart;
+mod line;
 mod plot;
 mod scatter;
 mod svg;
 
 pub(crate) use axis::{Axis, round_tenth_below};
 pub(crate) use bars::{BarRow, bars};
-pub(crate) use chart::{Chart, Look, Panel, Series, Whisker};
-pub(crate) use plot::{Drawing, Plot, PlotLine, Strip, Tone};
+pub(crate) use chart::{Chart, Look, Panel, Whisker};
+pub(crate) use line::{Line, Points};
+pub(crate) use plot::{Plot, Strip, Tone};
 pub(crate) use scatter::{Mark, Scatter};
+pub(crate) use svg::Drawing;

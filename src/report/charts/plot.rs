@@ -5,7 +5,8 @@
 
 use super::axis::Axis;
 use super::chart::apart;
-use super::svg::{Anchor, Svg, columns, shortened};
+use super::line::{Area, Line};
+use super::svg::{Anchor, Drawing, Svg, columns, shortened};
 use crate::base::keywords::keywords;
 
 /// Pixels of a panel. A page scales it to the width of its column.
@@ -28,17 +29,6 @@ const MOST_COLUMNS: usize = 16;
 /// A line with at most this number of points has a dot at each.
 const MOST_DOTS: usize = 24;
 
-/// A drawing for a page.
-#[derive(Clone, Debug)]
-pub(crate) struct Drawing(pub(super) String);
-
-impl Drawing {
-    /// The markup.
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
 keywords! {
     /// The colour of a line, and its dash pattern.
     pub(crate) enum Tone {
@@ -51,15 +41,6 @@ keywords! {
         /// Grey: lines that show what is usual.
         Context = "context",
     }
-}
-
-/// A line through points; it is broken where a value is undefined.
-#[derive(Clone, Debug)]
-pub(crate) struct PlotLine {
-    /// Empty for none.
-    pub label: String,
-    pub tone: Tone,
-    pub points: Vec<(f64, Option<f64>)>,
 }
 
 /// Values at one place, and their mean.
@@ -79,22 +60,15 @@ pub(crate) struct Plot {
     pub x: Axis,
     pub y: Axis,
     /// The first line is on top.
-    pub lines: Vec<PlotLine>,
+    pub lines: Vec<Line<Tone>>,
     pub strips: Vec<Strip>,
-}
-
-impl PlotLine {
-    fn end(&self) -> Option<(f64, f64)> {
-        let mut points = self.points.iter().rev();
-        points.find_map(|&(x, y)| Some((x, y?)))
-    }
 }
 
 impl Plot {
     /// The panel as markup.
     pub(crate) fn drawing(&self) -> Drawing {
         let mut svg = Svg::inline("plot", WIDTH, HEIGHT, &self.about);
-        let ends: Vec<(&PlotLine, (f64, f64))> = self
+        let ends: Vec<(&Line<Tone>, (f64, f64))> = self
             .lines
             .iter()
             .filter(|line| !line.label.is_empty())
@@ -107,13 +81,9 @@ impl Plot {
         let labels = labels.map(|(line, _)| width(&shortened(&line.label, MOST_COLUMNS)) + 8.0);
         let x1 = WIDTH - labels.fold(8.0, f64::max);
         let (y0, y1) = (TOP, HEIGHT - BOTTOM);
-        let at = |x: f64, y: f64| {
-            (
-                x0 + self.x.along(x) * (x1 - x0),
-                y1 - self.y.along(y) * (y1 - y0),
-            )
-        };
-        axes(&mut svg, (&self.x, &self.y), (x0, x1), (y0, y1));
+        let (area, both) = (Area::new((x0, x1), (y0, y1)), (&self.x, &self.y));
+        let at = |x: f64, y: f64| area.at(both, (x, y));
+        axes(&mut svg, both, &area);
         for line in self.lines.iter().rev() {
             line.draw(&mut svg, at);
         }
@@ -123,10 +93,8 @@ impl Plot {
                 svg.disc(at(strip.x, value), 2.5, &format!("class=\"value {class}\""));
             }
             let (x, y) = at(strip.x, strip.mean);
-            svg.line(
-                &[(x - 8.0, y), (x + 8.0, y)],
-                &format!("class=\"mean {class}\""),
-            );
+            let mean = format!("class=\"mean {class}\"");
+            svg.line(&[(x - 8.0, y), (x + 8.0, y)], &mean);
         }
         let wanted: Vec<f64> = ends.iter().map(|(_, (x, y))| at(*x, *y).1).collect();
         let (low, high) = (y0 + 4.0, y1 - 2.0);
@@ -135,24 +103,25 @@ impl Plot {
             if (place - y).abs() > 4.0 {
                 svg.line(&[(x, y), (x1 + 5.0, place)], "class=\"leader\"");
             }
-            let class = format!("label {}", line.tone.text());
+            let class = format!("label {}", line.look.text());
             let label = shortened(&line.label, MOST_COLUMNS);
             svg.text((x1 + 7.0, place + 3.5), Anchor::Start, &class, &label);
         }
-        Drawing(svg.finish())
+        svg.drawing()
     }
 }
 
 /// Gridlines and the labels of the ticks. Labels that would touch the one before are left out.
-pub(super) fn axes(
-    svg: &mut Svg,
-    (x_axis, y_axis): (&Axis, &Axis),
-    (x0, x1): (f64, f64),
-    (y0, y1): (f64, f64),
-) {
+pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
+    let Area {
+        left: x0,
+        right: x1,
+        bottom: y1,
+        ..
+    } = *area;
     let mut free = f64::NEG_INFINITY;
-    for (value, text) in &x_axis.ticks {
-        let x = x0 + x_axis.along(*value) * (x1 - x0);
+    for (value, text) in &both.0.ticks {
+        let (x, _) = area.at(both, (*value, both.1.low));
         let half = columns(text) as f64 * CHARACTER / 2.0;
         svg.line(&[(x, y1), (x, y1 + 3.0)], "class=\"axis\"");
         if !text.is_empty() && x - half > free {
@@ -161,8 +130,8 @@ pub(super) fn axes(
         }
     }
     let mut used: Vec<f64> = Vec::new();
-    for (value, text) in &y_axis.ticks {
-        let y = y1 - y_axis.along(*value) * (y1 - y0);
+    for (value, text) in &both.1.ticks {
+        let (_, y) = area.at(both, (both.0.low, *value));
         if text.is_empty() || used.iter().any(|other| (other - y).abs() < 12.0) {
             continue;
         }
@@ -173,17 +142,15 @@ pub(super) fn axes(
     svg.line(&[(x0, y1), (x1, y1)], "class=\"axis\"");
 }
 
-impl PlotLine {
+impl Line<Tone> {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
-        let class = self.tone.text();
-        for stretch in self.points.split(|(_, y)| y.is_none()) {
-            let stretch = stretch.iter().filter_map(|&(x, y)| Some(at(x, y?)));
-            let stretch: Vec<_> = stretch.collect();
+        let class = self.look.text();
+        for stretch in self.stretches(at) {
             if stretch.len() > 1 {
                 svg.line(&stretch, &format!("class=\"line {class}\""));
             }
             // No line shows a single point.
-            let dots = self.tone != Tone::Context && self.points.len() <= MOST_DOTS;
+            let dots = self.look != Tone::Context && self.points.len() <= MOST_DOTS;
             if stretch.len() == 1 || dots {
                 for point in stretch {
                     svg.disc(point, 2.5, &format!("class=\"dot {class}\""));
@@ -197,12 +164,8 @@ impl PlotLine {
 mod tests {
     use super::*;
 
-    fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> PlotLine {
-        PlotLine {
-            label: label.into(),
-            tone,
-            points: points.to_vec(),
-        }
+    fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> Line<Tone> {
+        Line::new(label, tone, points.to_vec())
     }
 
     #[test]

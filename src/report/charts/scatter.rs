@@ -8,8 +8,9 @@
 
 use super::axis::Axis;
 use super::chart::apart;
-use super::plot::{CHARACTER, Drawing, Tone, axes};
-use super::svg::{Anchor, Svg, columns, shortened};
+use super::line::Area;
+use super::plot::{CHARACTER, Tone, axes};
+use super::svg::{Anchor, Drawing, Svg, columns, shortened};
 
 /// Pixels of the text in a label, and from one label of the column to the next.
 const LABEL_HEIGHT: f64 = 13.0;
@@ -63,15 +64,6 @@ pub(crate) struct Scatter {
     pub label_columns: usize,
 }
 
-/// A rectangle: left, top, right, bottom.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Area {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
 impl Area {
     fn meets(&self, other: &Area) -> bool {
         self.left < other.right
@@ -80,8 +72,8 @@ impl Area {
             && other.top < self.bottom
     }
 
-    /// Where a text with this anchor is.
-    fn at(&self, anchor: Anchor) -> f64 {
+    /// The horizontal place of a text with this anchor.
+    fn anchored(&self, anchor: Anchor) -> f64 {
         match anchor {
             Anchor::Start => self.left,
             Anchor::Middle => (self.left + self.right) / 2.0,
@@ -163,26 +155,14 @@ impl Scatter {
             true => self.height.max(needed),
             false => self.height,
         };
-        let panel = Area {
-            left,
-            top: TOP,
-            right: self.width - column - 2.0,
-            bottom: height - BOTTOM,
-        };
+        let right = self.width - column - 2.0;
+        let panel = Area::new((left, right), (TOP, height - BOTTOM));
         let disc = |mark: &Mark| {
-            (
-                panel.left + self.x.along(mark.x) * (panel.right - panel.left),
-                panel.bottom - self.y.along(mark.y) * (panel.bottom - panel.top),
-                self.radius(mark.size),
-            )
+            let (x, y) = panel.at((&self.x, &self.y), (mark.x, mark.y));
+            (x, y, self.radius(mark.size))
         };
         let discs: Vec<(f64, f64, f64)> = self.marks.iter().map(disc).collect();
-        let covered = |&(x, y, r): &(f64, f64, f64)| Area {
-            left: x - r,
-            top: y - r,
-            right: x + r,
-            bottom: y + r,
-        };
+        let covered = |&(x, y, r): &(f64, f64, f64)| Area::new((x - r, x + r), (y - r, y + r));
         let marks: Vec<Area> = discs.iter().map(covered).collect();
         let mut beside: Vec<Option<Place>> = vec![None; self.marks.len()];
         for (n, (mark, disc)) in self.marks.iter().zip(&discs).enumerate() {
@@ -223,12 +203,7 @@ impl Scatter {
             let start = panel.right + LEADER;
             Placed {
                 text,
-                area: Area {
-                    left: start,
-                    top: row - half,
-                    right: start + width,
-                    bottom: row + half,
-                },
+                area: Area::new((start, start + width), (row - half, row + half)),
                 anchor: Anchor::Start,
                 leader: Some([(x + r, y), (start - 3.0, row)]),
             }
@@ -245,15 +220,10 @@ impl Scatter {
     /// The figure as markup, of the classes `scatter` and `class`.
     pub(crate) fn drawing(&self, class: &str) -> Drawing {
         let layout = self.layout();
-        let Area {
-            left,
-            top,
-            right,
-            bottom,
-        } = layout.panel;
+        let Area { top, right, .. } = layout.panel;
         let class = format!("plot scatter {class}");
         let mut svg = Svg::inline(&class, self.width, layout.height, &self.about);
-        axes(&mut svg, (&self.x, &self.y), (left, right), (top, bottom));
+        axes(&mut svg, (&self.x, &self.y), &layout.panel);
         svg.text((0.0, top - 8.0), Anchor::Start, "title", &self.y.title);
         let below = (right, layout.height - 8.0);
         svg.text(below, Anchor::End, "title", &self.x.title);
@@ -275,10 +245,10 @@ impl Scatter {
         }
         for (label, mark) in layout.labels.iter().zip(&self.marks) {
             let class = format!("label {}", mark.tone.text());
-            let place = (label.area.at(label.anchor), label.area.bottom - 3.0);
+            let place = (label.area.anchored(label.anchor), label.area.bottom - 3.0);
             svg.text(place, label.anchor, &class, &label.text);
         }
-        Drawing(svg.finish())
+        svg.drawing()
     }
 
     /// The key of sizes, at the top.
@@ -302,7 +272,7 @@ impl Scatter {
 
 impl Place {
     fn x(&self) -> f64 {
-        self.area.at(self.anchor)
+        self.area.anchored(self.anchor)
     }
 }
 
@@ -329,12 +299,7 @@ fn around((x, y, r): (f64, f64, f64), width: f64, gap: f64) -> [Place; 8] {
         (x - near - width, y + near, Anchor::End),
     ];
     corners.map(|(left, top, anchor)| Place {
-        area: Area {
-            left,
-            top,
-            right: left + width,
-            bottom: top + tall,
-        },
+        area: Area::new((left, left + width), (top, top + tall)),
         anchor,
         leader: gap > GAP,
     })
@@ -373,12 +338,7 @@ mod tests {
 
     fn assert_apart(scatter: &Scatter) {
         let layout = scatter.layout();
-        let frame = Area {
-            left: 0.0,
-            top: 0.0,
-            right: scatter.width,
-            bottom: layout.height,
-        };
+        let frame = Area::new((0.0, scatter.width), (0.0, layout.height));
         assert_eq!(layout.labels.len(), scatter.marks.len());
         for (n, label) in layout.labels.iter().enumerate() {
             assert!(label.area.within(&frame), "{label:?} is outside");
@@ -386,12 +346,7 @@ mod tests {
                 assert!(!label.area.meets(&other.area), "{label:?} covers {other:?}");
             }
             for &(x, y, _) in &layout.discs {
-                let centre = Area {
-                    left: x,
-                    top: y,
-                    right: x,
-                    bottom: y,
-                };
+                let centre = Area::new((x, x), (y, y));
                 assert!(!label.area.meets(&centre), "{label:?} covers a mark");
             }
         }

@@ -97,6 +97,22 @@ impl Svg {
     pub(super) fn finish(self) -> String {
         self.0 + "</svg>\n"
     }
+
+    /// The drawing for a page.
+    pub(super) fn drawing(self) -> Drawing {
+        Drawing(self.finish())
+    }
+}
+
+/// A drawing for a page, with all text in it escaped.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawing(pub(super) String);
+
+impl Drawing {
+    /// The markup.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Columns of a text in a font whose characters are all as wide as a digit, or twice as wide.

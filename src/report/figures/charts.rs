@@ -1,67 +1,79 @@
 //! The figures' axes and lines.
 
-use super::fit::power_law;
-use super::measure::{Metric, RatioTrials, Scope, View, ratio_name};
+use super::fit::{PowerLaw, power_law};
+use super::measure::{Metric, RatioTrials, Scope, Tried, View};
 use super::plan::{GroupRatios, TARGETS};
 use super::tables::drawn;
-use crate::report::charts::{Axis, Chart, Look, Panel, Series, Whisker, round_tenth_below};
+use crate::base::ids::Threshold;
+use crate::report::charts::{Axis, Chart, Line, Look, Panel, Points, Whisker, round_tenth_below};
 use crate::report::wording::group_name;
 
 /// Room for markers at both ends of an axis of thresholds or precisions.
-const MARGIN: f64 = 0.01;
+pub(super) const MARGIN: f64 = 0.01;
 
 /// Limit on the lines in a panel of figure 4. Of more thresholds, some evenly spaced ones are
 /// drawn.
 const MOST_THRESHOLDS: usize = 8;
 
-/// Sizes that a logarithmic axis can show.
-fn drawable(view: &View) -> Vec<(u64, u64)> {
-    let sizes = view.study.sizes.iter().copied();
-    sizes
-        .filter(|&(rank, words)| rank > 0 && words > 0)
-        .collect()
+/// Words by rank, and the line fitted to them.
+pub(super) struct ByRank {
+    /// Of the documents that a logarithmic axis can show.
+    pub documents: Points,
+    /// The line and its ends.
+    pub fitted: Option<(PowerLaw, Points)>,
+    /// The axes of ranks and words.
+    pub axes: (Axis, Axis),
 }
 
-/// The axes of ranks and words; `None` if there are no documents with words.
-pub(super) fn figure1_axes(view: &View) -> Option<(Axis, Axis)> {
-    let sizes = drawable(view);
-    let words = || sizes.iter().map(|&(_, words)| words as f64);
-    let greatest = sizes.iter().map(|&(rank, _)| rank as f64);
-    let greatest = greatest.reduce(f64::max)?;
-    let (least, most) = (words().reduce(f64::min)?, words().reduce(f64::max)?);
-    Some((
-        Axis::decades("Rank by size", 1.0, greatest),
-        Axis::decades("Words", least, most),
-    ))
+impl ByRank {
+    /// `None` if there are no documents with words.
+    pub(super) fn of(view: &View) -> Option<ByRank> {
+        let sizes = view.study.sizes.iter();
+        let drawable = sizes.filter(|(rank, words)| *rank > 0 && *words > 0);
+        let places = drawable.map(|&(rank, words)| (rank as f64, words as f64));
+        let words = || places.clone().map(|(_, words)| words);
+        let greatest = places.clone().map(|(rank, _)| rank).reduce(f64::max)?;
+        let (least, most) = (words().reduce(f64::min)?, words().reduce(f64::max)?);
+        let fitted = power_law(&view.study.sizes).map(|law| {
+            let end = |rank: u64| {
+                let rank = rank as f64;
+                (rank, Some(law.scale * rank.powf(law.slope)))
+            };
+            (law, vec![end(law.ranks.0), end(law.ranks.1)])
+        });
+        Some(ByRank {
+            documents: places.map(|(rank, words)| (rank, Some(words))).collect(),
+            fitted,
+            axes: (
+                Axis::decades("Rank by size", 1.0, greatest),
+                Axis::decades("Words", least, most),
+            ),
+        })
+    }
 }
 
 pub(super) fn figure1(view: &View, title: &str) -> Chart {
-    let sizes = drawable(view);
-    let Some((x, y)) = figure1_axes(view) else {
+    let Some(of) = ByRank::of(view) else {
         return Chart::empty(title, "There are no documents with words.");
     };
     let mut lines = Vec::new();
-    if let Some(law) = power_law(&view.study.sizes) {
-        let end = |rank: u64| {
-            let rank = rank as f64;
-            // Not below the axis, where the first slope is steep.
-            (rank, Some(law.scale * rank.powf(law.slope)))
-        };
-        lines.push(Series {
-            label: format!("fitted: slope {}", signed(law.slope)),
-            look: Look::FIT,
-            points: vec![end(law.ranks.0), end(law.ranks.1)],
-        });
+    if let Some((law, ends)) = of.fitted {
+        let label = format!("fitted: slope {}", signed(law.slope));
+        lines.push(Line::new(label, Look::FIT, ends));
     }
-    lines.push(Series {
-        label: "documents".into(),
-        look: Look::POINTS,
-        points: sizes
-            .iter()
-            .map(|&(r, w)| (r as f64, Some(w as f64)))
-            .collect(),
-    });
+    lines.push(Line::new("documents", Look::POINTS, of.documents));
+    let (x, y) = of.axes;
     Chart::new(title, vec![Panel::new("", x, y, lines)])
+}
+
+/// The means over the classes of a ratio, by threshold.
+pub(super) fn means(view: &View, ratio: &RatioTrials, metric: Metric, scope: Scope) -> Points {
+    let thresholds = view.thresholds().iter().enumerate();
+    let at = |(place, threshold): (usize, &Threshold)| {
+        let spread = ratio.spread(metric, scope, drawn(scope), place);
+        (threshold.to_f64(), spread.mean())
+    };
+    thresholds.map(at).collect()
 }
 
 /// Where the axis of precision or recall begins: below every value of any ratio, so that readers
@@ -88,31 +100,19 @@ pub(super) fn by_threshold(
     floor: f64,
     title: &str,
 ) -> Chart {
-    let at: Vec<f64> = view.thresholds().iter().map(|t| t.to_f64()).collect();
-    let (Some(&low), Some(&high)) = (at.first(), at.last()) else {
+    let Some((low, high)) = view.first_and_last() else {
         return Chart::empty(title, "The study has no thresholds.");
     };
-    let line = |scope: Scope, label: String, look: Look| Series {
-        label,
-        look,
-        points: at
-            .iter()
-            .enumerate()
-            .map(|(place, &x)| (x, ratio.spread(metric, scope, drawn(scope), place).mean()))
-            .collect(),
-    };
+    let line =
+        |scope, label: String, look| Line::new(label, look, means(view, ratio, metric, scope));
     let count = view.study.groups.len();
     let mut lines = vec![line(Scope::All, "all pairs".into(), Look::WHOLE)];
     for (group, words) in view.study.groups.iter().enumerate() {
         let label = format!("{group}: {}", group_name(words));
-        lines.push(line(
-            Scope::Group(group),
-            label,
-            Look::ordered(group, count),
-        ));
+        let look = Look::ordered(group, count);
+        lines.push(line(Scope::Group(group), label, look));
     }
-    let drawn = lines.iter().flat_map(|line| &line.points);
-    if !drawn.into_iter().any(|(_, y)| y.is_some()) {
+    if !lines.iter().any(Line::is_defined) {
         let why = format!("There are no pairs: {} is undefined.", metric.text());
         return Chart::empty(title, &why);
     }
@@ -122,55 +122,66 @@ pub(super) fn by_threshold(
     Chart::new(title, vec![Panel::new("", x, y, lines)])
 }
 
-pub(super) fn figure4(view: &View, plans: &[GroupRatios], title: &str) -> Chart {
-    let shares = || {
-        plans
-            .iter()
-            .flat_map(|p| [p.share, p.uniform_share])
-            .flatten()
+/// The axes of precisions and of shares of the shingles, with a margin at the lower end of the
+/// first and the upper end of the second. `None` if there are no shingles to process.
+pub(super) fn share_axes(
+    view: &View,
+    plans: &[GroupRatios],
+    titles: [&str; 2],
+    (margin, high): (f64, f64),
+) -> Option<(Axis, Axis)> {
+    let shares = plans.iter().flat_map(|p| [p.share, p.uniform_share]);
+    let least = shares.flatten().reduce(f64::min)?;
+    let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
+    let coarsest = ratios.last().copied().unwrap_or(2);
+    let mut ticks = vec![(1.0, "100 %".to_string())];
+    ticks.extend(ratios.iter().map(|&n| {
+        let share = 1.0 / f64::from(n);
+        (share, format!("{} %", significant(share * 100.0)))
+    }));
+    let (first, last) = (*TARGETS.start(), *TARGETS.end());
+    let x = Axis {
+        low: f64::from(first) / 100.0 - margin,
+        high: f64::from(last) / 100.0 + MARGIN,
+        ..Axis::linear(titles[0], 0.5, 1.0, 5)
     };
+    let y = Axis {
+        title: titles[1].into(),
+        low: least.min(1.0 / f64::from(coarsest)) / 1.15,
+        high,
+        logarithmic: true,
+        ticks,
+    };
+    Some((x, y))
+}
+
+/// Shares by precision, at a threshold.
+pub(super) fn share_points(
+    plans: &[GroupRatios],
+    threshold: usize,
+    share: fn(&GroupRatios) -> Option<f64>,
+) -> Points {
+    let at = plans.iter().filter(|plan| plan.threshold == threshold);
+    at.map(|plan| (f64::from(plan.target) / 100.0, share(plan)))
+        .collect()
+}
+
+pub(super) fn figure4(view: &View, plans: &[GroupRatios], title: &str) -> Chart {
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
     if shown.is_empty() {
         return Chart::empty(title, "The study has no thresholds.");
     }
-    if shares().next().is_none() {
+    let titles = ["Mean precision required", "Shingles to process"];
+    let Some((x, y)) = share_axes(view, plans, titles, (MARGIN, 1.15)) else {
         return Chart::empty(title, "There are no shingles to process.");
-    }
-    let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
-    let coarsest = ratios.last().copied().unwrap_or(2);
-    let least = shares().fold(1.0 / f64::from(coarsest), f64::min);
-    let mut ticks = vec![(1.0, "100 %".to_string())];
-    ticks.extend(ratios.iter().map(|&n| {
-        let percent = 100.0 / f64::from(n);
-        (1.0 / f64::from(n), format!("{} %", significant(percent)))
-    }));
+    };
     let panel = |heading: &str, share: fn(&GroupRatios) -> Option<f64>| {
-        let lines = shown.iter().enumerate().map(|(place, &threshold)| Series {
-            label: view
-                .thresholds()
-                .get(threshold)
-                .map_or_else(String::new, ToString::to_string),
-            look: Look::ordered(place, shown.len()),
-            points: plans
-                .iter()
-                .filter(|plan| plan.threshold == threshold)
-                .map(|plan| (f64::from(plan.target) / 100.0, share(plan)))
-                .collect(),
+        let lines = shown.iter().enumerate().map(|(place, &threshold)| {
+            let look = Look::ordered(place, shown.len());
+            let points = share_points(plans, threshold, share);
+            Line::new(view.threshold(threshold), look, points)
         });
-        let (first, last) = (*TARGETS.start(), *TARGETS.end());
-        let x = Axis {
-            low: f64::from(first) / 100.0 - MARGIN,
-            high: f64::from(last) / 100.0 + MARGIN,
-            ..Axis::linear("Mean precision required", 0.5, 1.0, 5)
-        };
-        let y = Axis {
-            title: "Shingles to process".into(),
-            low: least / 1.15,
-            high: 1.15,
-            logarithmic: true,
-            ticks: ticks.clone(),
-        };
-        Panel::new(heading, x, y, lines.collect())
+        Panel::new(heading, x.clone(), y.clone(), lines.collect())
     };
     let panels = vec![
         panel("A ratio for each size group", |plan| plan.share),
@@ -209,63 +220,64 @@ pub(super) fn significant(percent: f64) -> String {
     }
 }
 
+/// The axis of the ratios, one unit for each.
+pub(super) fn ratio_axis(title: &str, ratios: &[&RatioTrials]) -> Axis {
+    let ticks = ratios.iter().enumerate();
+    Axis {
+        title: title.into(),
+        low: -0.5,
+        high: ratios.len() as f64 - 0.5,
+        logarithmic: false,
+        ticks: ticks.map(|(k, ratio)| (k as f64, ratio.name())).collect(),
+    }
+}
+
+/// The precision of each class of a ratio.
+pub(super) fn precisions(ratio: &RatioTrials, scope: Scope, threshold: usize) -> Vec<f64> {
+    let counts = |t: &Tried| t.counts(scope, drawn(scope), threshold);
+    let trials = ratio.trials.iter();
+    trials.filter_map(|t| counts(t).precision()).collect()
+}
+
 /// Precision over the classes of each ratio, for all pairs and for the group of the smallest
 /// documents.
 pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
     let ratios: Vec<&RatioTrials> = view.sampled_ratios().collect();
-    let shown = [
-        (Scope::All, "all pairs".to_string()),
-        (
-            Scope::Group(0),
-            format!("group 0, {} words", group_name(view.words(Scope::Group(0)))),
-        ),
-    ];
-    let scopes = if view.study.groups.len() > 1 { 2 } else { 1 };
+    let mut shown = vec![(Scope::All, "all pairs".to_string())];
+    if view.study.groups.len() > 1 {
+        let words = group_name(view.words(Scope::Group(0)));
+        shown.push((Scope::Group(0), format!("group 0, {words} words")));
+    }
+    // Side by side if both are shown.
+    let aside = |place: usize| (place as f64 - (shown.len() - 1) as f64 / 2.0) * 0.24;
     let (mut lines, mut whiskers) = (Vec::new(), Vec::new());
-    let mut least: f64 = 1.0;
-    for (place, (scope, label)) in shown.into_iter().take(scopes).enumerate() {
+    for (place, (scope, label)) in shown.iter().enumerate() {
         let look = Look::ordered(place * 2, 4);
         let mut points = Vec::new();
         for (number, ratio) in ratios.iter().enumerate() {
-            // Side by side if both are shown.
-            let x = number as f64 + (place as f64 - (scopes - 1) as f64 / 2.0) * 0.24;
-            let spread = ratio.precision(scope, drawn(scope), threshold);
+            let x = number as f64 + aside(place);
+            let spread = ratio.precision(*scope, drawn(*scope), threshold);
             points.push((x, spread.mean()));
-            if let Some(moments) = spread.moments {
-                least = least.min(moments.least);
-                let trials = ratio.trials.iter();
-                let values =
-                    trials.filter_map(|t| t.counts(scope, drawn(scope), threshold).precision());
-                whiskers.push(Whisker {
-                    look,
-                    x,
-                    least: moments.least,
-                    mean: moments.mean,
-                    greatest: moments.greatest,
-                    values: values.collect(),
-                });
-            }
+            whiskers.extend(spread.moments.map(|moments| Whisker {
+                look,
+                x,
+                least: moments.least,
+                mean: moments.mean,
+                greatest: moments.greatest,
+                values: precisions(ratio, *scope, threshold),
+            }));
         }
-        lines.push(Series {
-            label,
-            look,
-            points,
-        });
+        lines.push(Line::new(label.as_str(), look, points));
     }
-    if whiskers.is_empty() {
-        return Chart::empty(
-            title,
-            "No sampled run found any pair: precision is undefined.",
-        );
-    }
-    let ticks = ratios.iter().enumerate();
-    let x = Axis {
-        title: "Sampling ratio".into(),
-        low: -0.5,
-        high: ratios.len() as f64 - 0.5,
-        logarithmic: false,
-        ticks: ticks.map(|(k, r)| (k as f64, ratio_name(r.n))).collect(),
+    let Some(least) = whiskers
+        .iter()
+        .map(|whisker| whisker.least)
+        .reduce(f64::min)
+    else {
+        let why = "No sampled run found any pair: precision is undefined.";
+        return Chart::empty(title, why);
     };
+    let x = ratio_axis("Sampling ratio", &ratios);
     let y = Axis::linear("Precision", round_tenth_below(least), 1.0, 10);
     let mut panel = Panel::new("", x, y, lines);
     panel.whiskers = whiskers;

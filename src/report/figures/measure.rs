@@ -137,15 +137,12 @@ impl Tried<'_> {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
         };
-        let of_scope = self.counts.get(place).map(|kinds| match pairs {
-            PairKind::Same => &kinds[0],
-            PairKind::Cross => &kinds[1],
-            PairKind::All => &kinds[2],
-        });
-        of_scope
-            .and_then(|by_threshold| by_threshold.get(threshold))
-            .copied()
-            .unwrap_or_default()
+        let by_threshold = self
+            .counts
+            .get(place)
+            .and_then(|kinds| kinds.get(pairs as usize));
+        let counts = by_threshold.and_then(|counts| counts.get(threshold));
+        counts.copied().unwrap_or_default()
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.
@@ -315,6 +312,18 @@ impl<'a> View<'a> {
 
     pub(super) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
+    }
+
+    /// The first and the last threshold.
+    pub(super) fn first_and_last(&self) -> Option<(f64, f64)> {
+        let thresholds = self.thresholds();
+        Some((thresholds.first()?.to_f64(), thresholds.last()?.to_f64()))
+    }
+
+    /// A threshold by its number.
+    pub(super) fn threshold(&self, number: usize) -> String {
+        let threshold = self.thresholds().get(number);
+        threshold.map_or_else(String::new, ToString::to_string)
     }
 }
 

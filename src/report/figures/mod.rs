@@ -123,8 +123,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     made.chart("figure4", &chart, remarks::paper("figure4", 0), here);
 
     if let Some(threshold) = view.study.config.nearest(USUAL) {
-        let at = study.config.thresholds.get(threshold);
-        let at = at.map_or_else(String::new, ToString::to_string);
+        let at = view.threshold(threshold);
         let title = format!("Precision of each class, at threshold {at}");
         made.table("spread", tables::spread(&view, threshold));
         let chart = charts::spread(&view, threshold, &title);

@@ -1,19 +1,17 @@
 //! The figures of a study as small panels for its page, with the same numbers as in its CSV files.
 
 use super::adaptive::Adaptive;
-use super::charts::{evenly, figure1_axes, floor, significant};
-use super::fit::power_law;
-use super::measure::{Metric, RatioTrials, Scope, View, ratio_name};
-use super::plan::{GroupRatios, TARGETS, plans};
+use super::charts::{
+    ByRank, MARGIN, evenly, floor, means, precisions, ratio_axis, share_axes, share_points,
+};
+use super::measure::{Metric, RatioTrials, Scope, View};
+use super::plan::plans;
 use super::remarks;
-use super::tables::{drawn, gov, gov_total};
+use super::tables::{beside, drawn, gov_total};
 use crate::Result;
 use crate::lab::study::{Study, USUAL};
-use crate::report::charts::{Axis, Plot, PlotLine, Strip, Tone, round_tenth_below};
+use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
 use crate::report::wording::group_name;
-
-/// Room for markers at both ends of an axis of thresholds.
-const MARGIN: f64 = 0.01;
 
 /// Limit on the panels with adaptive and uniform sampling. Of more thresholds, some evenly spaced
 /// ones are shown.
@@ -27,6 +25,13 @@ pub(crate) struct StudyPanel {
     pub csv: String,
     /// `None` if there is nothing to show.
     pub plot: Option<Plot>,
+}
+
+impl StudyPanel {
+    fn new(title: String, csv: &str, plot: Option<Plot>) -> StudyPanel {
+        let csv = csv.into();
+        StudyPanel { title, csv, plot }
+    }
 }
 
 /// A figure with its panels.
@@ -44,7 +49,7 @@ pub(crate) struct StudyFigure {
     pub here: Vec<(String, String)>,
 }
 
-/// A size group beside that of the paper.
+/// A size group, and the same group of the paper.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GroupRow {
     /// Its bounds, or `all`.
@@ -86,59 +91,31 @@ fn whole(sentence: String) -> (String, String) {
 
 fn shares(view: &View) -> StudyFigure {
     let plans = plans(view);
-    let each = |plan: &GroupRatios| [plan.share, plan.uniform_share];
-    let known = plans.iter().flat_map(each).flatten();
-    let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
-    let coarsest = ratios.last().copied().unwrap_or(2);
-    let least = known.clone().fold(1.0 / f64::from(coarsest), f64::min);
-    let mut ticks = vec![(1.0, "100 %".to_string())];
-    ticks.extend(ratios.iter().map(|&n| {
-        let share = 1.0 / f64::from(n);
-        (share, format!("{} %", significant(share * 100.0)))
-    }));
-    let (first, last) = (*TARGETS.start(), *TARGETS.end());
-    let x = Axis {
-        low: f64::from(first) / 100.0,
-        high: f64::from(last) / 100.0 + MARGIN,
-        ..Axis::linear("", 0.5, 1.0, 5)
-    };
-    let y = Axis {
-        title: String::new(),
-        low: least / 1.15,
-        high: 1.1,
-        logarithmic: true,
-        ticks,
-    };
+    let axes = share_axes(view, &plans, ["", ""], (0.0, 1.1));
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
-    let panels = shown.into_iter().filter_map(|place| {
-        let threshold = view.thresholds().get(place)?;
-        let line = |label: &str, tone, share: fn(&GroupRatios) -> Option<f64>| {
-            let at = plans.iter().filter(|plan| plan.threshold == place);
-            let points = at.map(|plan| (f64::from(plan.target) / 100.0, share(plan)));
-            PlotLine {
-                label: label.into(),
-                tone,
-                points: points.collect(),
-            }
-        };
-        let title = format!("Threshold {threshold}");
-        let plot = Plot {
+    let panels = shown.into_iter().map(|place| {
+        let title = format!("Threshold {}", view.threshold(place));
+        let plot = axes.clone().map(|(x, y)| Plot {
             about: format!(
                 "{title}: shingles to process for a mean precision, adaptive and uniform"
             ),
-            x: x.clone(),
-            y: y.clone(),
+            x,
+            y,
             lines: vec![
-                line("adaptive", Tone::First, |plan| plan.share),
-                line("uniform", Tone::Second, |plan| plan.uniform_share),
+                Line::new(
+                    "adaptive",
+                    Tone::First,
+                    share_points(&plans, place, |plan| plan.share),
+                ),
+                Line::new(
+                    "uniform",
+                    Tone::Second,
+                    share_points(&plans, place, |plan| plan.uniform_share),
+                ),
             ],
             strips: Vec::new(),
-        };
-        Some(StudyPanel {
-            title,
-            csv: "figure4.csv".into(),
-            plot: known.clone().next().map(|_| plot),
-        })
+        });
+        StudyPanel::new(title, "figure4.csv", plot)
     });
     StudyFigure {
         id: "adaptive",
@@ -153,86 +130,70 @@ fn shares(view: &View) -> StudyFigure {
     }
 }
 
+/// The lines of a panel of precision or recall: over all pairs, and over the pairs within each
+/// group, of which the first and the last with values are labelled and above the others.
+fn lines_by_scope(view: &View, ratio: &RatioTrials, metric: Metric) -> Vec<Line<Tone>> {
+    let points = |scope| means(view, ratio, metric, scope);
+    let mut lines = vec![Line::new("all pairs", Tone::Ink, points(Scope::All))];
+    let named = view.study.groups.iter().enumerate();
+    let groups = named.map(|(group, words)| {
+        Line::new(
+            group_name(words),
+            Tone::Context,
+            points(Scope::Group(group)),
+        )
+    });
+    let mut groups: Vec<_> = groups.filter(Line::is_defined).collect();
+    if groups.len() == 1 && view.study.groups.len() == 1 {
+        groups.clear();
+    }
+    let last = groups.len().saturating_sub(1);
+    for (n, line) in groups.iter_mut().enumerate() {
+        match n {
+            0 => line.look = Tone::First,
+            n if n == last => line.look = Tone::Second,
+            _ => line.label.clear(),
+        }
+    }
+    groups.sort_by_key(|line| line.look == Tone::Context);
+    lines.extend(groups);
+    lines
+}
+
 /// Precision or recall against the threshold, a panel for each ratio.
 fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
-    let at: Vec<f64> = view.thresholds().iter().map(|t| t.to_f64()).collect();
-    let (low, high) = (
-        at.first().copied().unwrap_or(0.5),
-        at.last().copied().unwrap_or(1.0),
-    );
+    let (low, high) = view.first_and_last().unwrap_or((0.5, 1.0));
     let floor = floor(view, metric);
+    let (id, title, figure, paper) = match metric {
+        Metric::Precision => (
+            "precision",
+            "Precision by ratio and threshold",
+            2,
+            [4, 16].map(|n| remarks::paper("precision", n)),
+        ),
+        Metric::Recall => {
+            // Of the ratios that the paper has no figure of.
+            let others = remarks::paper("recall", 0).trim_start_matches("Not shown. ");
+            let paper = [remarks::paper("recall", 16), others];
+            ("recall", "Recall by ratio and threshold", 3, paper)
+        }
+    };
     let panel = |ratio: &RatioTrials| {
-        let line = |scope: Scope, label: String, tone: Tone| {
-            let points = at.iter().enumerate().map(|(place, &x)| {
-                let spread = ratio.spread(metric, scope, drawn(scope), place);
-                (x, spread.mean())
-            });
-            PlotLine {
-                label,
-                tone,
-                points: points.collect(),
-            }
-        };
-        let mut lines = vec![line(Scope::All, "all pairs".into(), Tone::Ink)];
-        let groups = view.study.groups.iter().enumerate();
-        let groups = groups.map(|(group, words)| (Scope::Group(group), words));
-        let mut groups: Vec<PlotLine> = groups
-            .map(|(scope, words)| line(scope, group_name(words), Tone::Context))
-            .filter(|line| line.points.iter().any(|(_, y)| y.is_some()))
-            .collect();
-        if groups.len() == 1 && view.study.groups.len() == 1 {
-            groups.clear();
-        }
-        let last = groups.len().saturating_sub(1);
-        for (n, line) in groups.iter_mut().enumerate() {
-            match n {
-                0 => line.tone = Tone::First,
-                n if n == last => line.tone = Tone::Second,
-                _ => line.label.clear(),
-            }
-        }
-        groups.sort_by_key(|line| line.tone == Tone::Context);
-        lines.extend(groups);
-        let defined = lines.iter().flat_map(|line| &line.points);
-        let defined = defined.clone().any(|(_, y)| y.is_some());
-        let figure = match metric {
-            Metric::Precision => 2,
-            Metric::Recall => 3,
-        };
+        let lines = lines_by_scope(view, ratio, metric);
         let title = format!("Ratio {}", ratio.name());
-        StudyPanel {
-            csv: format!("figure{figure}-{}.csv", ratio.n),
-            plot: defined.then(|| Plot {
-                about: format!("{title}: mean {} against the threshold", metric.text()),
-                x: Axis::linear("", low - MARGIN, high + MARGIN, 5),
-                y: Axis::linear("", floor, 1.0, 5),
-                lines,
-                strips: Vec::new(),
-            }),
-            title,
-        }
+        let plot = lines.iter().any(Line::is_defined).then(|| Plot {
+            about: format!("{title}: mean {} against the threshold", metric.text()),
+            x: Axis::linear("", low - MARGIN, high + MARGIN, 5),
+            y: Axis::linear("", floor, 1.0, 5),
+            lines,
+            strips: Vec::new(),
+        });
+        StudyPanel::new(title, &format!("figure{figure}-{}.csv", ratio.n), plot)
     };
     let here = view.sampled_ratios().map(|ratio| {
         let sentence = remarks::by_threshold(view, ratio, metric);
         (format!("Ratio {}.", ratio.name()), sentence)
     });
-    // Of the ratios that the paper has no figure of.
-    let recall = remarks::paper("recall", 0).trim_start_matches("Not shown. ");
-    let (id, title, paper) = match metric {
-        Metric::Precision => (
-            "precision",
-            "Precision by ratio and threshold",
-            vec![
-                remarks::paper("precision", 4),
-                remarks::paper("precision", 16),
-            ],
-        ),
-        Metric::Recall => (
-            "recall",
-            "Recall by ratio and threshold",
-            vec![remarks::paper("recall", 16), recall],
-        ),
-    };
     StudyFigure {
         id,
         title,
@@ -243,7 +204,7 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
             metric.text()
         ),
         panels: view.sampled_ratios().map(panel).collect(),
-        paper,
+        paper: paper.into(),
         here: here.collect(),
     }
 }
@@ -255,12 +216,10 @@ fn spread(view: &View) -> Option<StudyFigure> {
     let ratios: Vec<&RatioTrials> = view.sampled_ratios().collect();
     let strips = |scope: Scope, tone: Tone| {
         let strips = ratios.iter().enumerate().filter_map(|(number, ratio)| {
-            let counts = |t: &super::measure::Tried| t.counts(scope, drawn(scope), threshold);
-            let values = ratio.trials.iter().filter_map(|t| counts(t).precision());
             Some(Strip {
                 tone,
                 x: number as f64,
-                values: values.collect(),
+                values: precisions(ratio, scope, threshold),
                 mean: ratio.precision(scope, drawn(scope), threshold).mean()?,
             })
         });
@@ -269,33 +228,21 @@ fn spread(view: &View) -> Option<StudyFigure> {
     let mut shown = vec![("All pairs".to_string(), strips(Scope::All, Tone::Ink))];
     if view.study.groups.len() > 1 {
         let words = group_name(view.words(Scope::Group(0)));
-        shown.push((
-            format!("Pairs within {words} words"),
-            strips(Scope::Group(0), Tone::First),
-        ));
+        let title = format!("Pairs within {words} words");
+        shown.push((title, strips(Scope::Group(0), Tone::First)));
     }
     let values = shown.iter().flat_map(|(_, strips)| strips);
     let values = values.flat_map(|strip| &strip.values);
     let least = values.copied().fold(1.0, f64::min);
-    let panels = shown.into_iter().map(|(title, strips)| StudyPanel {
-        csv: "spread.csv".into(),
-        plot: (!strips.is_empty()).then(|| Plot {
+    let panels = shown.into_iter().map(|(title, strips)| {
+        let plot = (!strips.is_empty()).then(|| Plot {
             about: format!("{title}: precision of every class at threshold {at}"),
-            x: Axis {
-                title: String::new(),
-                low: -0.5,
-                high: ratios.len() as f64 - 0.5,
-                logarithmic: false,
-                ticks: (0..)
-                    .zip(&ratios)
-                    .map(|(k, ratio)| (f64::from(k), ratio_name(ratio.n)))
-                    .collect(),
-            },
+            x: ratio_axis("", &ratios),
             y: Axis::linear("", round_tenth_below(least), 1.0, 5),
             lines: Vec::new(),
             strips,
-        }),
-        title,
+        });
+        StudyPanel::new(title, "spread.csv", plot)
     });
     Some(StudyFigure {
         id: "classes",
@@ -312,34 +259,20 @@ fn spread(view: &View) -> Option<StudyFigure> {
 
 /// Sizes of documents by rank.
 fn sizes(view: &View) -> StudyFigure {
-    let drawable = view.study.sizes.iter();
-    let drawable = drawable.filter(|(rank, words)| *rank > 0 && *words > 0);
-    let points: Vec<(f64, Option<f64>)> = drawable
-        .map(|&(rank, words)| (rank as f64, Some(words as f64)))
-        .collect();
-    let mut lines = vec![PlotLine {
-        label: "documents".into(),
-        tone: Tone::Ink,
-        points,
-    }];
-    if let Some(law) = power_law(&view.study.sizes) {
-        let end = |rank: u64| {
-            let rank = rank as f64;
-            (rank, Some(law.scale * rank.powf(law.slope)))
-        };
-        lines.push(PlotLine {
-            label: "fitted".into(),
-            tone: Tone::Second,
-            points: vec![end(law.ranks.0), end(law.ranks.1)],
-        });
-    }
-    let title = "Words by rank".to_string();
-    let plot = figure1_axes(view).map(|(x, y)| Plot {
-        about: "Words of a document against its rank by size, on logarithmic axes".into(),
-        x,
-        y,
-        lines,
-        strips: Vec::new(),
+    let plot = ByRank::of(view).map(|of| {
+        let mut lines = vec![Line::new("documents", Tone::Ink, of.documents)];
+        let fitted = of
+            .fitted
+            .map(|(_, ends)| Line::new("fitted", Tone::Second, ends));
+        lines.extend(fitted);
+        let (x, y) = of.axes;
+        Plot {
+            about: "Words of a document against its rank by size, on logarithmic axes".into(),
+            x,
+            y,
+            lines,
+            strips: Vec::new(),
+        }
     });
     StudyFigure {
         id: "sizes",
@@ -347,11 +280,7 @@ fn sizes(view: &View) -> StudyFigure {
         about: "Words of a document (vertical) against its rank by size (horizontal), on logarithmic axes, \
                 and the documents and shingles in each size group."
             .into(),
-        panels: vec![StudyPanel {
-            csv: "figure1.csv".into(),
-            plot,
-            title,
-        }],
+        panels: vec![StudyPanel::new("Words by rank".into(), "figure1.csv", plot)],
         paper: vec![remarks::paper("figure1", 0), remarks::paper("table3", 0)],
         here: vec![whole(remarks::figure1(view)), whole(remarks::table3(view))],
     }
@@ -363,10 +292,7 @@ fn groups(view: &View) -> Vec<GroupRow> {
     let whole = gov_total();
     let row = |scope: Scope| {
         let here = view.whole(scope);
-        let there = match scope {
-            Scope::Group(_) => gov(view.words(scope)),
-            Scope::All => Some(whole),
-        };
+        let there = beside(view, scope);
         GroupRow {
             words: match scope {
                 Scope::Group(_) => group_name(view.words(scope)),

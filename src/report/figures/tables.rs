@@ -1,9 +1,8 @@
 //! The study as comma-separated tables.
 
-use std::fmt::Display;
-
 use super::measure::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
 use super::plan::GroupRatios;
+use crate::report::csv::{Csv, text};
 use crate::report::wording::bounds;
 
 /// Words, documents and shingles by group of the TREC .GOV collection without exact duplicates
@@ -22,37 +21,6 @@ pub(super) const GOV: [(&str, u64, u64); 11] = [
     ("9000-", 7_775, 93_564_410),
 ];
 
-/// Lines of fields. The first line has the names of the columns.
-struct Table(String);
-
-impl Table {
-    fn new(columns: &[&str]) -> Table {
-        let mut table = Table(String::new());
-        table.line(columns.iter().map(|&column| column.to_string()));
-        table
-    }
-
-    fn line(&mut self, fields: impl IntoIterator<Item = String>) {
-        for (place, field) in fields.into_iter().enumerate() {
-            if place > 0 {
-                self.0.push(',');
-            }
-            if field.contains(['"', ',', '\n', '\r']) {
-                self.0.push('"');
-                self.0.push_str(&field.replace('"', "\"\""));
-                self.0.push('"');
-            } else {
-                self.0.push_str(&field);
-            }
-        }
-        self.0.push('\n');
-    }
-}
-
-fn text(field: impl Display) -> String {
-    field.to_string()
-}
-
 /// Six decimals; empty where undefined.
 fn decimal(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| format!("{number:.6}"))
@@ -62,11 +30,18 @@ fn decimal(number: Option<f64>) -> String {
 fn moments(spread: &ClassSpread) -> [String; 4] {
     let of = spread.moments;
     [
-        decimal(of.map(|m| m.mean)),
-        decimal(of.map(|m| m.deviation)),
-        decimal(of.map(|m| m.least)),
-        decimal(of.map(|m| m.greatest)),
+        of.map(|m| m.mean),
+        of.map(|m| m.deviation),
+        of.map(|m| m.least),
+        of.map(|m| m.greatest),
     ]
+    .map(decimal)
+}
+
+/// The columns `group,words,pairs`.
+fn kind(view: &View, scope: Scope, pairs: PairKind) -> [String; 3] {
+    let words = view.words(scope);
+    [view.group_name(scope), text(words), text(pairs.text())]
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {
@@ -74,150 +49,86 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 pub(super) fn trials(view: &View) -> String {
-    let mut table = Table::new(&[
-        "ratio",
-        "class",
-        "threshold",
-        "group",
-        "words",
-        "pairs",
-        "documents",
-        "nothing_sampled",
-        "shingles",
-        "sampled",
-        "true_pairs",
-        "found",
-        "correct",
-        "wrong",
-        "missed",
-        "precision",
-        "recall",
-    ]);
+    let mut table = Csv::new(
+        "ratio,class,threshold,group,words,pairs,documents,nothing_sampled,shingles,sampled,\
+         true_pairs,found,correct,wrong,missed,precision,recall",
+    );
     for ratio in &view.ratios {
         for tried in &ratio.trials {
             for (place, threshold) in view.thresholds().iter().enumerate() {
                 for scope in view.scopes() {
-                    let sizes = tried.sizes(scope);
+                    let of = tried.sizes(scope);
+                    let sizes = [of.documents, of.nothing_sampled, of.shingles, of.sampled];
                     for pairs in PairKind::ALL {
-                        let counts = tried.counts(scope, pairs, place);
-                        table.line([
-                            ratio.name(),
-                            text(tried.trial.class),
-                            text(threshold),
-                            view.group_name(scope),
-                            text(view.words(scope)),
-                            text(pairs.text()),
-                            text(sizes.documents),
-                            text(sizes.nothing_sampled),
-                            text(sizes.shingles),
-                            text(sizes.sampled),
-                            text(counts.true_pairs()),
-                            text(counts.found()),
-                            text(counts.correct),
-                            text(counts.wrong),
-                            text(counts.missed),
-                            decimal(counts.precision()),
-                            decimal(counts.recall()),
-                        ]);
+                        let of = tried.counts(scope, pairs, place);
+                        let listed = [of.true_pairs(), of.found()];
+                        let counts = [of.correct, of.wrong, of.missed];
+                        let mut line = vec![ratio.name(), text(tried.trial.class), text(threshold)];
+                        line.extend(kind(view, scope, pairs));
+                        line.extend(sizes.into_iter().chain(listed).chain(counts).map(text));
+                        line.extend([of.precision(), of.recall()].map(decimal));
+                        table.line(line);
                     }
                 }
             }
         }
     }
-    table.0
+    table.finish()
 }
 
 pub(super) fn summary(view: &View) -> String {
-    let mut table = Table::new(&[
-        "ratio",
-        "threshold",
-        "group",
-        "words",
-        "pairs",
-        "trials",
-        "precision_undefined",
-        "precision_mean",
-        "precision_sd",
-        "precision_least",
-        "precision_greatest",
-        "recall_undefined",
-        "recall_mean",
-        "recall_sd",
-        "recall_least",
-        "recall_greatest",
-        "found_mean",
-        "sampled_mean",
-        "nothing_sampled_mean",
-    ]);
+    let mut table = Csv::new(
+        "ratio,threshold,group,words,pairs,trials,\
+         precision_undefined,precision_mean,precision_sd,precision_least,precision_greatest,\
+         recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest,\
+         found_mean,sampled_mean,nothing_sampled_mean",
+    );
     for ratio in &view.ratios {
         for (place, threshold) in view.thresholds().iter().enumerate() {
             for scope in view.scopes() {
                 let trials = || ratio.trials.iter();
                 for pairs in PairKind::ALL {
-                    let precision = ratio.precision(scope, pairs, place);
-                    let recall = ratio.spread(Metric::Recall, scope, pairs, place);
                     let found = trials().map(|t| t.counts(scope, pairs, place).found());
                     let empty = trials().map(|t| t.sizes(scope).nothing_sampled);
-                    let mut line = vec![
-                        ratio.name(),
-                        text(threshold),
-                        view.group_name(scope),
-                        text(view.words(scope)),
-                        text(pairs.text()),
-                        text(ratio.trials.len()),
-                    ];
-                    for spread in [precision, recall] {
+                    let mut line = vec![ratio.name(), text(threshold)];
+                    line.extend(kind(view, scope, pairs));
+                    line.push(text(ratio.trials.len()));
+                    for metric in Metric::ALL {
+                        let spread = ratio.spread(metric, scope, pairs, place);
                         line.push(text(spread.undefined));
                         line.extend(moments(&spread));
                     }
-                    line.push(decimal(mean(found)));
-                    line.push(decimal(ratio.sampled(scope)));
-                    line.push(decimal(mean(empty)));
+                    line.extend([mean(found), ratio.sampled(scope), mean(empty)].map(decimal));
                     table.line(line);
                 }
             }
         }
     }
-    table.0
+    table.finish()
 }
 
 pub(super) fn verified(view: &View) -> String {
-    let mut table = Table::new(&[
-        "ratio",
-        "c",
-        "t",
-        "trials",
-        "true_pairs",
-        "candidates_mean",
-        "recall_undefined",
-        "recall_mean",
-        "recall_sd",
-        "recall_least",
-        "recall_greatest",
-    ]);
+    let mut table = Csv::new(
+        "ratio,c,t,trials,true_pairs,candidates_mean,\
+         recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest",
+    );
     for ratio in &view.ratios {
         for (estimated, c) in view.thresholds().iter().enumerate() {
             for (actual, t) in view.thresholds().iter().enumerate() {
                 let counts = || ratio.trials.iter().map(|x| x.verified(estimated, actual));
                 let recall = ClassSpread::of(counts().map(|c| c.recall()));
-                let mut line = vec![
-                    ratio.name(),
-                    text(c),
-                    text(t),
-                    text(ratio.trials.len()),
-                    // The true pairs are the same in every trial.
-                    counts()
-                        .next()
-                        .map_or_else(String::new, |c| text(c.true_pairs())),
-                    decimal(mean(counts().map(|c| c.found()))),
-                    text(recall.undefined),
-                ];
+                let mut line = vec![ratio.name(), text(c), text(t), text(ratio.trials.len())];
+                // The true pairs are the same in every trial.
+                let true_pairs = counts().next().map(|c| text(c.true_pairs()));
+                line.push(true_pairs.unwrap_or_default());
+                line.push(decimal(mean(counts().map(|c| c.found()))));
+                line.push(text(recall.undefined));
                 line.extend(moments(&recall));
                 table.line(line);
             }
         }
     }
-    table.0
+    table.finish()
 }
 
 /// The paper's group with the same bounds, if it has one.
@@ -232,84 +143,63 @@ pub(super) fn gov_total() -> (u64, u64) {
         .fold((0, 0), |(d, s), row| (d + row.1, s + row.2))
 }
 
-pub(super) fn table3(view: &View) -> String {
-    let mut table = Table::new(&[
-        "group",
-        "words",
-        "documents",
-        "documents_share",
-        "shingles",
-        "shingles_share",
-        "gov_documents",
-        "gov_documents_share",
-        "gov_shingles",
-        "gov_shingles_share",
-    ]);
-    let all = view.whole(Scope::All);
-    let gov_all = gov_total();
-    for scope in view.scopes() {
-        let here = view.whole(scope);
-        let there = match scope {
-            Scope::Group(_) => gov(view.words(scope)),
-            Scope::All => Some(gov_all),
-        };
-        let there_text =
-            |of: fn((u64, u64)) -> u64| there.map_or_else(String::new, |g| text(of(g)));
-        table.line([
-            view.group_name(scope),
-            text(view.words(scope)),
-            text(here.documents),
-            decimal(share(here.documents, all.documents)),
-            text(here.shingles),
-            decimal(share(here.shingles, all.shingles)),
-            there_text(|g| g.0),
-            decimal(there.and_then(|g| share(g.0, gov_all.0))),
-            there_text(|g| g.1),
-            decimal(there.and_then(|g| share(g.1, gov_all.1))),
-        ]);
+/// The documents and shingles of the paper that are compared with a group or with the whole.
+pub(super) fn beside(view: &View, scope: Scope) -> Option<(u64, u64)> {
+    match scope {
+        Scope::Group(_) => gov(view.words(scope)),
+        Scope::All => Some(gov_total()),
     }
-    table.0
+}
+
+pub(super) fn table3(view: &View) -> String {
+    let mut table = Csv::new(
+        "group,words,documents,documents_share,shingles,shingles_share,\
+         gov_documents,gov_documents_share,gov_shingles,gov_shingles_share",
+    );
+    let (all, gov_all) = (view.whole(Scope::All), gov_total());
+    for scope in view.scopes() {
+        let (here, there) = (view.whole(scope), beside(view, scope));
+        let both = [
+            (Some(here.documents), all.documents),
+            (Some(here.shingles), all.shingles),
+            (there.map(|there| there.0), gov_all.0),
+            (there.map(|there| there.1), gov_all.1),
+        ];
+        let mut line = vec![view.group_name(scope), text(view.words(scope))];
+        for (part, whole) in both {
+            line.push(part.map_or_else(String::new, text));
+            line.push(decimal(part.and_then(|part| share(part, whole))));
+        }
+        table.line(line);
+    }
+    table.finish()
 }
 
 pub(super) fn figure1(view: &View) -> String {
-    let mut table = Table::new(&["rank", "words"]);
+    let mut table = Csv::new("rank,words");
     for (rank, words) in &view.study.sizes {
         table.line([text(rank), text(words)]);
     }
-    table.0
+    table.finish()
 }
 
 /// Precision or recall of a ratio by threshold and group.
-pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, measure: Metric) -> String {
-    let name = measure.text();
-    let columns = ["mean", "sd", "least", "greatest"].map(|of| format!("{name}_{of}"));
-    let mut names = vec![
-        "threshold",
-        "group",
-        "words",
-        "pairs",
-        "defined",
-        "undefined",
-    ];
-    names.extend(columns.iter().map(String::as_str));
-    let mut table = Table::new(&names);
+pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> String {
+    let name = metric.text();
+    let mut table = Csv::new(&format!(
+        "threshold,group,words,pairs,defined,undefined,{name}_mean,{name}_sd,{name}_least,{name}_greatest"
+    ));
     for (place, threshold) in view.thresholds().iter().enumerate() {
         for scope in view.scopes() {
-            let pairs = drawn(scope);
-            let spread = ratio.spread(measure, scope, pairs, place);
-            let mut line = vec![
-                text(threshold),
-                view.group_name(scope),
-                text(view.words(scope)),
-                text(pairs.text()),
-                text(spread.defined),
-                text(spread.undefined),
-            ];
+            let spread = ratio.spread(metric, scope, drawn(scope), place);
+            let mut line = vec![text(threshold)];
+            line.extend(kind(view, scope, drawn(scope)));
+            line.extend([spread.defined, spread.undefined].map(text));
             line.extend(moments(&spread));
             table.line(line);
         }
     }
-    table.0
+    table.finish()
 }
 
 /// The pairs that figures show: the paper ran each group by itself, and the whole collection.
@@ -321,25 +211,16 @@ pub(super) fn drawn(scope: Scope) -> PairKind {
 }
 
 pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
-    let mut columns: Vec<String> = [
-        "target",
-        "threshold",
-        "share",
-        "groups_without_pairs",
-        "uniform",
-        "uniform_share",
-    ]
-    .map(String::from)
-    .into();
-    columns.extend((0..view.study.groups.len()).map(|group| format!("group_{group}")));
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = Table::new(&names);
+    let mut columns =
+        "target,threshold,share,groups_without_pairs,uniform,uniform_share".to_string();
+    for group in 0..view.study.groups.len() {
+        columns += &format!(",group_{group}");
+    }
+    let mut table = Csv::new(&columns);
     for plan in plans {
         let mut line = vec![
             format!("{:.2}", f64::from(plan.target) / 100.0),
-            view.thresholds()
-                .get(plan.threshold)
-                .map_or_else(String::new, text),
+            view.threshold(plan.threshold),
             decimal(plan.share),
             text(plan.without_pairs),
             ratio_name(plan.uniform),
@@ -348,47 +229,25 @@ pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
         line.extend(plan.groups.iter().map(|&n| ratio_name(n)));
         table.line(line);
     }
-    table.0
+    table.finish()
 }
 
 /// Precision over the classes of each ratio, at one threshold.
 pub(super) fn spread(view: &View, threshold: usize) -> String {
-    let mut table = Table::new(&[
-        "ratio",
-        "threshold",
-        "group",
-        "words",
-        "pairs",
-        "defined",
-        "undefined",
-        "least",
-        "mean",
-        "greatest",
-        "sd",
-    ]);
+    let mut table =
+        Csv::new("ratio,threshold,group,words,pairs,defined,undefined,least,mean,greatest,sd");
     for ratio in &view.ratios {
         for scope in view.scopes() {
-            let pairs = drawn(scope);
-            let spread = ratio.precision(scope, pairs, threshold);
+            let spread = ratio.precision(scope, drawn(scope), threshold);
             let [mean, deviation, least, greatest] = moments(&spread);
-            table.line([
-                ratio.name(),
-                view.thresholds()
-                    .get(threshold)
-                    .map_or_else(String::new, text),
-                view.group_name(scope),
-                text(view.words(scope)),
-                text(pairs.text()),
-                text(spread.defined),
-                text(spread.undefined),
-                least,
-                mean,
-                greatest,
-                deviation,
-            ]);
+            let mut line = vec![ratio.name(), view.threshold(threshold)];
+            line.extend(kind(view, scope, drawn(scope)));
+            line.extend([spread.defined, spread.undefined].map(text));
+            line.extend([least, mean, greatest, deviation]);
+            table.line(line);
         }
     }
-    table.0
+    table.finish()
 }
 
 #[cfg(test)]
@@ -402,12 +261,5 @@ mod tests {
         assert_eq!(documents, 958_725);
         assert_eq!(651_983 * 100 / documents, 68);
         assert_eq!(118_247_397 * 100 / shingles, 17);
-    }
-
-    #[test]
-    fn fields_with_commas_are_quoted() {
-        let mut table = Table::new(&["a", "b"]);
-        table.line([text("1,2"), text("say \"x\"")]);
-        assert_eq!(table.0, "a,b\n\"1,2\",\"say \"\"x\"\"\"\n");
     }
 }

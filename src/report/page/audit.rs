@@ -4,20 +4,22 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::choose::ShownDocument;
-use super::documents::{Replay, heading};
+use super::documents::{Replay, ShownDocument, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
-use super::side_by_side::{FOLD, options, two_texts};
-use super::texts::{self, Read, ShownText};
+use super::pairs::{both_texts, names};
+use super::panels::{part, table};
+use super::side_by_side::options;
+use super::texts::{self, Read};
 use super::title::collection_name;
-use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
+use super::{FIXED_BYTES, PageStats, STAGE};
 use crate::Result;
 use crate::base::budget::{ByteSize, Held};
 use crate::base::measure::Measure;
-use crate::base::numbers::{count, counted, percent, share};
+use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::{Context, Unit};
 use crate::engine::document::record_bytes;
+use crate::store::disk;
 use crate::store::workspace::Workspace;
 use crate::tasks::audit::review::{ReviewVerdict, Verdicts};
 use crate::tasks::audit::{
@@ -25,7 +27,6 @@ use crate::tasks::audit::{
     Source, SourceTable, Tally,
 };
 use crate::tasks::dedup::Removal;
-use crate::text::align::TextComparison;
 
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,16 +60,15 @@ pub(crate) fn write(
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
     check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
-    let wanted: Vec<u32> = (audit.pairs.iter())
-        .flat_map(|pair| [pair.document, pair.other])
-        .collect();
+    let pairs = audit.pairs.iter();
+    let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
     let shown: HashMap<u32, ShownDocument> = wanted
         .iter()
         .filter_map(|number| Some((*number, audit.documents.get(number)?.shown())))
         .collect();
     let room = (&mut memory, record);
-    let what_of_them = (&wanted[..], &HashSet::new());
-    let read = texts::read(workspace, &shown, what_of_them, room, context)?;
+    let texts_only = (&wanted, &HashSet::new());
+    let read = texts::read(workspace, &shown, texts_only, room, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
@@ -113,6 +113,7 @@ pub(crate) fn write(
         }
     }
     let (bytes, checksum) = sheet.finish()?;
+    disk::sync_parent(output)?;
     let stats = PageStats {
         clusters: audit.clusters.len() as u64,
         pairs: audit.pairs.len() as u64,
@@ -148,11 +149,6 @@ struct Page<'p> {
     shown: &'p HashMap<u32, ShownDocument>,
     files: &'p HashMap<u32, String>,
     read: &'p Read,
-}
-
-/// A part of a whole in per cent; a dash if the whole is 0.
-fn part(part: u64, whole: u64) -> String {
-    share(part, whole).unwrap_or_else(|| "–".into())
 }
 
 /// The id and the heading of the section of a table.
@@ -288,36 +284,23 @@ impl Page<'_> {
                  95 %. The other samples are the pairs nearest the threshold, which are the \
                  hardest to decide. Their intervals stand for such pairs only."
             }
-            div.scroll tabindex="0" { table {
-                thead { tr {
-                    th scope="col" { "sample" }
-                    th.n scope="col" { "pairs" }
-                    th.n scope="col" { "judged" }
-                    th.n scope="col" { "correct" }
-                    th.n scope="col" { "share correct" }
-                    th.n scope="col" { "95 % interval" }
-                } }
-                tbody { @for kind in SampleKind::ALL {
-                    @let pairs = self.audit.sample(kind).count() as u64;
+            (table("", &["sample", ">pairs", ">judged", ">correct", ">share correct", ">95 % interval"], &html! {
+                @for kind in SampleKind::ALL {
                     tr {
                         th scope="row" { (Self::sample_name(kind).1) }
-                        td.n { (count(pairs)) }
+                        td.n { (count(self.audit.sample(kind).count() as u64)) }
                         @match verdicts.correct(self.audit, kind) {
                             Some(found) => {
                                 td.n { (count(found.judged)) }
                                 td.n { (count(found.correct)) }
                                 td.n { (percent(found.share, 1)) }
-                                td.n {
-                                    (percent(found.low, 1)) " to " (percent(found.high, 1))
-                                }
+                                td.n { (percent(found.low, 1)) " to " (percent(found.high, 1)) }
                             }
-                            None => {
-                                td.n { "0" } td.n { "0" } td.n { "–" } td.n { "–" }
-                            }
+                            None => { td.n { "0" } td.n { "0" } td.n { "–" } td.n { "–" } }
                         }
                     }
-                } }
-            } }
+                }
+            }))
         }
     }
 
@@ -329,43 +312,39 @@ impl Page<'_> {
                 h2 { "By reason" }
                 @if reasons.is_empty() { p { "No document was removed." } }
                 @else {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { "reason" }
-                            th.n scope="col" { "documents" }
-                            th.n scope="col" { "share of all" }
-                            th scope="col" { "why a document was removed" }
-                        } }
-                        tbody {
-                            @for reason in reasons {
-                                @let number = summary.removed[reason as usize];
-                                tr {
-                                    th scope="row" { (reason.text()) }
-                                    td.n { (count(number)) }
-                                    td.n { (part(number, summary.documents)) }
-                                    td.long { (self.reason_says(reason)) }
-                                }
+                    (table("", &["reason", ">documents", ">share of all", "why a document was removed"], &html! {
+                        @for reason in reasons {
+                            @let number = summary.removed[reason as usize];
+                            tr {
+                                th scope="row" { (reason.text()) }
+                                td.n { (count(number)) }
+                                td.n { (part(number, summary.documents)) }
+                                td.long { (self.reason_says(reason)) }
                             }
                         }
-                    } }
+                    }))
                 }
             }
         }
     }
 
-    fn sources(&self, at: usize, table: &SourceTable) -> Markup {
-        let (id, name) = source_heading(at, table.source.as_ref());
+    fn sources(&self, at: usize, of: &SourceTable) -> Markup {
+        let (id, name) = source_heading(at, of.source.as_ref());
         let reasons: Vec<Removal> = self.audit.reasons().collect();
-        let (others, rest) = &table.rest;
-        let nothing = table.rows.is_empty();
-        let mut rows: Vec<_> = table.rows.iter().collect();
-        if matches!(table.source, Some(Source::Year(_))) {
+        let (others, rest) = &of.rest;
+        let nothing = of.rows.is_empty();
+        let mut rows: Vec<_> = of.rows.iter().collect();
+        if matches!(of.source, Some(Source::Year(_))) {
             rows.sort_by(|a, b| a.value.cmp(&b.value));
         }
+        let counted_by = reasons.iter().map(|reason| format!(">{}", reason.text()));
+        let counted_by: Vec<String> = counted_by.collect();
+        let mut columns = vec![name.as_str(), ">documents", ">kept", ">share kept"];
+        columns.extend(counted_by.iter().map(String::as_str));
         html! {
             section id=(id) {
                 h2 { "By " (visible(&name)) }
-                @if let Some(Source::Year(field)) = &table.source {
+                @if let Some(Source::Year(field)) = &of.source {
                     p {
                         "The year of "
                         @match field {
@@ -374,28 +353,19 @@ impl Page<'_> {
                         }
                     }
                 }
-                @if nothing && table.without.documents == 0 { p { "There are no documents." } }
+                @if nothing && of.without.documents == 0 { p { "There are no documents." } }
                 @else {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { (visible(&name)) }
-                            th.n scope="col" { "documents" }
-                            th.n scope="col" { "kept" }
-                            th.n scope="col" { "share kept" }
-                            @for reason in &reasons { th.n scope="col" { (reason.text()) } }
-                        } }
-                        tbody {
-                            @for row in rows {
-                                (source_row(isolated(&row.value), &row.tally, &reasons))
-                            }
-                            @if *others > 0 {
-                                (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
-                            }
-                            @if table.without.documents > 0 {
-                                (source_row(html! { em { "none" } }, &table.without, &reasons))
-                            }
+                    (table("", &columns, &html! {
+                        @for row in rows {
+                            (source_row(isolated(&row.value), &row.tally, &reasons))
                         }
-                    } }
+                        @if *others > 0 {
+                            (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
+                        }
+                        @if of.without.documents > 0 {
+                            (source_row(html! { em { "none" } }, &of.without, &reasons))
+                        }
+                    }))
                 }
             }
         }
@@ -438,17 +408,10 @@ impl Page<'_> {
                     " " span.soft { "(" (many(cluster.kept, "survivor")) ")" }
                 }
                 div.in {
-                    div.scroll tabindex="0" { table {
-                        thead { tr {
-                            th scope="col" { "docno" }
-                            th scope="col" { "fate" }
-                            th.n scope="col" { (self.noun()) }
-                            th.n scope="col" { "words" }
-                            th scope="col" { "title" }
-                            th scope="col" { "file and record" }
-                        } }
-                        tbody { @for member in &cluster.shown { (self.member(member)) } }
-                    } }
+                    (table("", &["docno", "fate", &format!(">{}", self.noun()), ">words", "title",
+                                 "file and record"], &html! {
+                        @for member in &cluster.shown { (self.member(member)) }
+                    }))
                     @if cluster.members > listed {
                         p.soft.small {
                             "The first " (MEMBERS_SHOWN) " of " (many(cluster.members, "document"))
@@ -545,8 +508,8 @@ impl Page<'_> {
     }
 
     fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
-        let documents = &self.audit.documents;
-        let (Some(a), Some(b)) = (documents.get(&pair.document), documents.get(&pair.other)) else {
+        let (first, second) = (pair.document, pair.other);
+        let (Some(a), Some(b)) = (self.shown.get(&first), self.shown.get(&second)) else {
             return html! {};
         };
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
@@ -560,10 +523,7 @@ impl Page<'_> {
                 summary {
                     b { (pair.score) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
-                    (isolated(&a.docno)) " and " (isolated(&b.docno))
-                    @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
-                        " " span.soft { (isolated(title)) }
-                    }
+                    (names(a, b))
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
                 }
                 div.in {
@@ -574,21 +534,15 @@ impl Page<'_> {
                         code { (pair.id) } "."
                     }
                     (options())
-                    div.two-texts.heads {
-                        (self.head(pair.document, left))
-                        (self.head(pair.other, right))
-                    }
-                    (self.two_texts(pair, a, b))
+                    div.two-texts.heads { (self.head(first, a, left)) (self.head(second, b, right)) }
+                    (both_texts(self.read, [(first, a), (second, b)], &self.audit.parse))
                 }
             }
         }
     }
 
     /// What identifies a document of a pair, below its fate.
-    fn head(&self, number: u32, fate: &str) -> Markup {
-        let Some(document) = self.shown.get(&number) else {
-            return html! {};
-        };
+    fn head(&self, number: u32, document: &ShownDocument, fate: &str) -> Markup {
         let known = self.read.known.get(&number);
         html! {
             div {
@@ -596,34 +550,6 @@ impl Page<'_> {
                 (heading(document, self.files, known, self.look.replay.as_ref()))
             }
         }
-    }
-
-    fn two_texts(&self, pair: &SamplePair, a: &AuditedDocument, b: &AuditedDocument) -> Markup {
-        let texts = &self.read.texts;
-        let texts = (texts.get(&pair.document), texts.get(&pair.other));
-        if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
-            let comparison = TextComparison::new(a, b, &self.audit.parse);
-            return html! {
-                (two_texts(&comparison, Some(FOLD)))
-                @if a.cut || b.cut {
-                    p.note {
-                        "Only the beginnings of these texts are compared here: at most "
-                        (many(WORDS_COMPARED as u64, "word")) " of each, fewer if words are very \
-                         long. Text that is marked near the end may continue after it."
-                    }
-                }
-            };
-        }
-        let missing = |document: &AuditedDocument, text: Option<&ShownText>| match text {
-            Some(ShownText::Missing(problem)) => html! {
-                p.note {
-                    "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem))
-                    "."
-                }
-            },
-            _ => html! {},
-        };
-        html! { (missing(a, texts.0)) (missing(b, texts.1)) }
     }
 }
 

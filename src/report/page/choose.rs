@@ -10,15 +10,14 @@ use crate::base::ratio::Ratio;
 use crate::base::union_find::UnionFind;
 use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
-use crate::engine::collection::{
-    Catalogue, DocumentView, Extent, Representatives, each_place_with_others,
-};
+use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::engine::sample::Sampled;
+use crate::engine::sample::{SampleEntry, Sampled};
 use crate::store::workspace::Workspace;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::texts::{Known, ShownText};
+use super::documents::{Known, ShownDocument};
+use super::texts::ShownText;
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE};
 
 /// Characters of a docno, title or address that are kept.
@@ -59,16 +58,28 @@ impl Score {
     }
 }
 
+/// The values from which the measure of two documents is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Similarity {
+    pub amount: u64,
+    /// Shingles of each that were compared, or words where the measure is of these.
+    pub sizes: (u32, u32),
+}
+
+impl Similarity {
+    pub(super) fn text(self, measure: Measure) -> String {
+        let (a, b) = self.sizes;
+        measure.text(self.amount, a.into(), b.into())
+    }
+}
+
 /// A pair to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShownPair {
     pub a: u32,
     pub b: u32,
     pub shared: u32,
-    /// The values from which the measure is printed ([`Measure::text`]).
-    pub amount: u64,
-    /// Shingles of each that were compared, or words where the measure is of these.
-    pub sizes: (u32, u32),
+    pub similarity: Similarity,
 }
 
 /// Clusters with at most this number of different documents show all links between them; larger
@@ -98,9 +109,7 @@ pub(super) struct ShownCluster {
 pub(super) struct Link {
     pub a: u32,
     pub b: u32,
-    /// The values from which the measure is printed.
-    pub amount: u64,
-    pub sizes: (u32, u32),
+    pub similarity: Similarity,
 }
 
 /// A member of a cluster.
@@ -109,35 +118,8 @@ pub(super) struct Member {
     pub document: u32,
     /// The first document that equals it, or itself if it is the first.
     pub first: u32,
-    /// The values from which the measure is printed, for this member and the representative, and
-    /// the sizes of both; `None` if that pair is not listed.
-    pub similarity: Option<(u64, (u32, u32))>,
-}
-
-/// The data of a document that is shown.
-#[derive(Debug)]
-pub(super) struct ShownDocument {
-    pub docno: String,
-    pub url: Option<String>,
-    pub title: Option<String>,
-    pub words: u64,
-    pub md5: [u8; 16],
-    pub file: u32,
-    /// The number of its record in the file; `None` in the directory of a method.
-    pub record: Option<u64>,
-    pub offset: u64,
-}
-
-impl ShownDocument {
-    /// Bytes of its names, including the allocator's overhead.
-    fn name_bytes(&self) -> usize {
-        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
-        names
-            .into_iter()
-            .flatten()
-            .map(|name| name.capacity() + 16)
-            .sum()
-    }
+    /// Of this member and the representative; `None` if that pair is not listed.
+    pub similarity: Option<Similarity>,
 }
 
 /// The chosen clusters and pairs.
@@ -151,6 +133,18 @@ pub(super) struct Chosen {
     /// Listed pairs by value of the measure.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
+}
+
+impl Chosen {
+    /// The pairs nearest the threshold, then those at random.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
+        self.nearest.iter().chain(&self.random)
+    }
+
+    /// The documents of these pairs.
+    pub(super) fn compared(&self) -> HashSet<u32> {
+        self.pairs().flat_map(|pair| [pair.a, pair.b]).collect()
+    }
 }
 
 /// Upper limits on what is shown.
@@ -179,9 +173,7 @@ impl Most {
             pairs: listed.min(config.pairs as u64),
         }
     }
-}
 
-impl Most {
     /// The clusters of all pages, whose members are counted as they are gathered.
     pub(super) fn split(there: ClusterStats, pairs: &PairsEntry, config: &PageConfig) -> Self {
         Most {
@@ -193,7 +185,10 @@ impl Most {
 }
 
 /// Bytes of memory for the choice, without the names of the documents shown.
-pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most) -> u64 {
+pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Result<u64> {
+    let extent = Catalogue::extent(workspace)?;
+    let sample = workspace.manifest.get::<SampleEntry>();
+    let levels = sample.map_or(1, |sample| sample.sizes.len());
     let documents = extent.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
@@ -220,18 +215,17 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
         .min(documents);
     // Two times union-find, representatives or sizes of clusters.
     let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
-    [
+    let parts = [
         (most.clusters, cluster),
         (most.members, member),
         (most.pairs, pair),
         (shown, document),
-    ]
-    .into_iter()
-    .fold(columns, |sum, (n, each)| {
+    ];
+    let sum = parts.into_iter().fold(columns, |sum, (n, each)| {
         sum.saturating_add(n.saturating_mul(each))
-    })
+    });
     // More than any collection needs, but small enough to be rounded up.
-    .min(1 << 60)
+    Ok(sum.min(1 << 60))
 }
 
 /// The number of clusters whose members are gathered at once.
@@ -255,7 +249,7 @@ pub(super) struct Survey<'w> {
     histogram: [u64; HUNDREDTHS],
 }
 
-/// A cluster in the order of the page: larger ones first, those of the same size in input order.
+/// A cluster in the order of the page: the largest first, clusters of one size in input order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     size: std::cmp::Reverse<u32>,
@@ -329,18 +323,13 @@ impl<'w> Survey<'w> {
                 a,
                 b,
                 shared,
-                amount,
-                sizes,
+                similarity: Similarity { amount, sizes },
             }
         };
-        let nearest: Vec<ShownPair> = nearest
-            .sorted()
-            .into_iter()
-            .map(|(_, key, counts)| shown(key, counts))
-            .collect();
+        let nearest = nearest.sorted().into_iter();
+        let nearest: Vec<ShownPair> = nearest.map(|(_, key, counts)| shown(key, counts)).collect();
+        let random = random.sorted().into_iter();
         let mut random: Vec<ShownPair> = random
-            .sorted()
-            .into_iter()
             .map(|(_, key, counts)| shown(key, counts))
             .filter(|pair| !nearest.contains(pair))
             .take(config.pairs)
@@ -361,8 +350,8 @@ impl<'w> Survey<'w> {
         })
     }
 
-    /// Gathers the members of some clusters and the data of their documents; of the chosen pairs,
-    /// too, if they are wanted.
+    /// Gathers the members of some clusters and the data of their documents, and also of the chosen
+    /// pairs if `pairs` is set.
     pub(super) fn gather(
         &mut self,
         ranks: &[Rank],
@@ -375,30 +364,25 @@ impl<'w> Survey<'w> {
         let representatives = Catalogue::representatives(workspace)?;
         members(&mut clusters, &mut self.sets, &representatives);
         drop(representatives);
-        link(
-            workspace,
-            &mut clusters,
-            &mut self.sets,
-            &self.sampled,
-            context,
-        )?;
+        let (sets, sampled) = (&mut self.sets, &self.sampled);
+        link(workspace, &mut clusters, sets, sampled, context)?;
         let (nearest, random) = match pairs {
             true => (self.nearest.clone(), self.random.clone()),
             false => (Vec::new(), Vec::new()),
         };
-        let both = nearest.iter().chain(&random);
-        let mut wanted: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
-        for cluster in &clusters {
-            wanted.extend(cluster.shown.iter().map(|member| member.document));
-        }
-        let documents = look_up(workspace, wanted, memory, context)?;
-        Ok(Chosen {
+        let mut chosen = Chosen {
             clusters,
             nearest,
             random,
             histogram: self.histogram,
-            documents,
-        })
+            documents: HashMap::new(),
+        };
+        let mut wanted: Vec<u32> = chosen.compared().into_iter().collect();
+        for cluster in &chosen.clusters {
+            wanted.extend(cluster.shown.iter().map(|member| member.document));
+        }
+        chosen.documents = look_up(workspace, wanted, memory, context)?;
+        Ok(chosen)
     }
 }
 
@@ -455,6 +439,14 @@ impl ShownCluster {
             links: Vec::new(),
         }
     }
+
+    /// The place of a document among the members that are shown.
+    pub(super) fn place(&self, document: u32) -> Option<usize> {
+        let shown = &self.shown;
+        shown
+            .binary_search_by_key(&document, |member| member.document)
+            .ok()
+    }
 }
 
 fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
@@ -507,59 +499,37 @@ fn link(
         let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
             return Ok(());
         };
-        // The first documents of both that equal them, as pairs name them.
-        let member = |cluster: &ShownCluster, document| {
-            let found = cluster
-                .shown
-                .binary_search_by_key(&document, |member| member.document);
-            found.is_ok()
-        };
         let sizes = sampled.measured(pair.a, pair.b);
         // If pairs are not listed, links may be below the threshold.
         if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());
         }
         let amount = pair.amount(config.measure);
+        let similarity = Similarity { amount, sizes };
         let different = cluster.members.saturating_sub(cluster.exact);
         let joins = trees.union(pair.a, pair.b);
-        let both = member(cluster, pair.a) && member(cluster, pair.b);
-        if both && (joins || different <= ALL_LINKS) {
-            cluster.links.push(Link {
-                a: pair.a,
-                b: pair.b,
-                amount,
-                sizes,
-            });
+        // Pairs name the first of the documents that are equal.
+        let (a, b) = (pair.a, pair.b);
+        let (at_a, at_b) = (cluster.place(a), cluster.place(b));
+        if at_a.is_some() && at_b.is_some() && (joins || different <= ALL_LINKS) {
+            cluster.links.push(Link { a, b, similarity });
         }
-        if pair.a == cluster.root {
-            let shown = &mut cluster.shown;
-            if let Ok(at) = shown.binary_search_by_key(&pair.b, |member| member.document)
-                && let Some(member) = shown.get_mut(at)
-            {
-                member.similarity = Some((amount, sizes));
-            }
+        if a == cluster.root
+            && let Some(member) = at_b.and_then(|at| cluster.shown.get_mut(at))
+        {
+            member.similarity = Some(similarity);
         }
         Ok(())
     })?;
     // An exact duplicate has the similarity of the first document with its words.
     for cluster in clusters {
         for at in 0..cluster.shown.len() {
-            let Some(&Member {
-                document, first, ..
-            }) = cluster.shown.get(at)
-            else {
-                continue;
-            };
-            if first == document {
-                continue;
-            }
-            let of_first = cluster
-                .shown
-                .binary_search_by_key(&first, |member| member.document);
-            let similarity = of_first
-                .ok()
-                .and_then(|first| cluster.shown.get(first)?.similarity);
-            if let Some(member) = cluster.shown.get_mut(at) {
+            let first = cluster.shown.get(at);
+            let first = first.and_then(|member| cluster.place(member.first));
+            let similarity = first.and_then(|first| cluster.shown.get(first)?.similarity);
+            if let Some(member) = cluster.shown.get_mut(at)
+                && member.first != member.document
+            {
                 member.similarity = similarity;
             }
         }

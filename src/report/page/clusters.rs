@@ -6,6 +6,7 @@ use super::choose::{Chosen, Member, ShownCluster};
 use super::documents::{address, date, place};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
+use super::panels::table;
 use crate::Result;
 use crate::base::numbers::count;
 use serde_json::{Value, json};
@@ -81,27 +82,12 @@ pub(super) fn one_cluster(
                 " " span.soft { "(" (count(near)) " near, " (count(cluster.exact)) " exact)" }
             }
             div.in {
-                div.scroll tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "docno" }
-                                th scope="col" { "kind" }
-                                th.n scope="col" { (page.wording.noun()) }
-                                th.n scope="col" { "words" }
-                                th scope="col" { "date" }
-                                th scope="col" { "title" }
-                                th scope="col" { "address" }
-                                th scope="col" { "file and record" }
-                            }
-                        }
-                        tbody {
-                            @for member in cluster.shown.iter().take(shown) {
-                                (one_member(page, cluster, member))
-                            }
-                        }
+                (table("", &["docno", "kind", &format!(">{}", page.wording.noun()), ">words", "date",
+                             "title", "address", "file and record"], &html! {
+                    @for member in cluster.shown.iter().take(shown) {
+                        (one_member(page, cluster, member))
                     }
-                }
+                }))
                 @if cluster.members > shown as u64 {
                     p.soft { "The first " (shown) " of " (many(cluster.members, "document")) "." }
                 }
@@ -125,8 +111,7 @@ fn similarity(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Optio
     if member.first == cluster.root {
         return Some("1.000000".into());
     }
-    let (amount, (a, b)) = member.similarity?;
-    Some(page.wording.measure.text(amount, a.into(), b.into()))
+    Some(member.similarity?.text(page.wording.measure))
 }
 
 fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Markup {
@@ -163,15 +148,15 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
 /// place of the first member with its words, similarity to the representative, title, address, date
 /// and beginning of its text; what is empty at its end is left out. The links are the places of two
 /// members and their similarity, one after the other.
-pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet<'_>) -> Result<()> {
+pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
     let mut places: Vec<u32> = page.files.keys().copied().collect();
     places.sort_unstable();
     let names: Vec<&String> = places
         .iter()
         .filter_map(|file| page.files.get(file))
         .collect();
-    let pairs = page.chosen.nearest.iter().chain(&page.chosen.random);
-    let pairs: Vec<(u32, u32)> = pairs.map(|pair| (pair.a, pair.b)).collect();
+    let pairs = page.chosen.pairs().map(|pair| (pair.a, pair.b));
+    let pairs: Vec<(u32, u32)> = pairs.collect();
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.below() } else { "not listed".into() },
@@ -191,12 +176,7 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet<'_>) -> Result<()> {
 }
 
 fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
-    let at = |document: u32| {
-        let found = cluster
-            .shown
-            .binary_search_by_key(&document, |member| member.document);
-        found.unwrap_or(0)
-    };
+    let at = |document: u32| cluster.place(document).unwrap_or(0);
     let members = cluster.shown.iter().enumerate().filter_map(|(n, member)| {
         let document = page.chosen.documents.get(&member.document)?;
         let known = page.read.known.get(&member.document);
@@ -226,8 +206,7 @@ fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
     });
     let members: Vec<Value> = members.collect();
     let links = cluster.links.iter().flat_map(|link| {
-        let (a, b) = link.sizes;
-        let similarity = page.wording.measure.text(link.amount, a.into(), b.into());
+        let similarity = link.similarity.text(page.wording.measure);
         [json!(at(link.a)), json!(at(link.b)), json!(similarity)]
     });
     let links: Vec<Value> = links.collect();

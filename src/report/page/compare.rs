@@ -1,13 +1,13 @@
 //! The page of a comparison of methods.
 
 use super::frame::Frame;
-use super::markup::{Markup, bars, drawing, html, isolated, plain, visible};
-use super::panels::{Panel, head, method, number, numbered, panels, spec, sticky};
+use super::markup::{Markup, drawing, html, isolated, plain, visible};
+use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, sticky};
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::engine::methods::Spec;
 use crate::lab::compare::{Comparison, Families, Verdict, verdicts};
-use crate::report::charts::BarRow;
+use crate::report::charts::{BarRow, bars};
 use crate::report::compared::{Named, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
 
@@ -21,7 +21,7 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     let mut contents: Vec<(&str, String)> = Vec::new();
     for (id, verdict) in ids.iter().zip(&verdicts) {
         let name = Named::of(&verdict.truth).label();
-        contents.push((id, format!("Against {}", visible_text(&name))));
+        contents.push((id, format!("Against {}", plain(&name))));
     }
     contents.push(("found", "Results and costs".into()));
     contents.push(("agreement", "Agreement".into()));
@@ -53,13 +53,13 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     frame.page(&sections)
 }
 
-/// Text for a place that takes no markup.
-fn visible_text(text: &str) -> String {
-    super::markup::plain(text)
-}
-
-fn share(part: u64, whole: u64) -> String {
-    numbers::share(part, whole).unwrap_or_else(|| "–".into())
+/// The heads of columns with the numbers of methods.
+fn method_heads(comparison: &Comparison) -> Markup {
+    html! {
+        @for (n, row) in comparison.methods.iter().enumerate() {
+            th.n scope="col" aria-label=(plain(&row.method)) { span.no { (n + 1) } }
+        }
+    }
 }
 
 /// A number with a typographic minus sign.
@@ -83,16 +83,6 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
         let text = value.map_or("–".into(), |value| fraction(value, 3));
         number(&text)
     };
-    let columns = [
-        "Method",
-        "Pairs",
-        "True pairs",
-        "Precision",
-        "Recall",
-        "F1",
-        "Utility",
-        "CPU seconds",
-    ];
     html! {
         section id=(id) {
             h2 { "Against " (method(&verdict.truth)) }
@@ -100,8 +90,8 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
             @if !second.is_empty() { p { (visible(&second)) } }
             @if !verdict.standings.is_empty() {
                 figure.scatter {
-                    (drawing(scatter(comparison, verdict, false).text().to_string()))
-                    (drawing(scatter(comparison, verdict, true).text().to_string()))
+                    (drawing(&scatter(comparison, verdict, false)))
+                    (drawing(&scatter(comparison, verdict, true)))
                     figcaption {
                         "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
                          method, green the cheapest of those close to it, grey the ground truth ("
@@ -111,7 +101,10 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                 }
             }
             (sticky(&plain(&format!("Precision and recall against {}", verdict.truth)), &html! {
-                (head(&columns))
+                thead { tr {
+                    (heads(&["Method", ">Pairs", ">True pairs", ">Precision", ">Recall", ">F1", ">Utility",
+                             ">CPU seconds"]))
+                } }
                 tbody {
                     @for at in order {
                         @if let Some(row) = comparison.methods.get(at) {
@@ -146,19 +139,6 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
 }
 
 fn found(comparison: &Comparison) -> Markup {
-    let columns = [
-        "Method",
-        "Pairs",
-        "Clusters",
-        "Documents in them",
-        "Largest",
-        "Ignored",
-        "Features per document",
-        "CPU seconds",
-        "Wall seconds",
-        "Peak memory",
-        "Disk space",
-    ];
     let whole = comparison.representatives.max(1) as f64;
     html! {
         section #found {
@@ -170,7 +150,11 @@ fn found(comparison: &Comparison) -> Markup {
                 a href="compare.json" { "compare.json" } "."
             }
             (sticky("Results and costs", &html! {
-                (head(&columns))
+                thead { tr {
+                    (heads(&["Method", ">Pairs", ">Clusters", ">Documents in them", ">Largest", ">Ignored",
+                             ">Features per document", ">CPU seconds", ">Wall seconds", ">Peak memory",
+                             ">Disk space"]))
+                } }
                 tbody {
                     @for (n, row) in comparison.methods.iter().enumerate() {
                         tr {
@@ -213,7 +197,7 @@ fn agreement(comparison: &Comparison) -> Markup {
             bars: vec![(pairs as f64, count(pairs))],
         }
     });
-    // In a cell, the unit is that of the caption.
+    // The caption names the unit of all cells.
     let cell = |part: u64, whole: u64| match whole {
         0 => "–".to_string(),
         whole => {
@@ -232,11 +216,7 @@ fn agreement(comparison: &Comparison) -> Markup {
             }
             (sticky("Agreement", &html! {
                 thead { tr {
-                    th scope="col" { "Method" }
-                    @for (n, row) in comparison.methods.iter().enumerate() {
-                        th.n scope="col" aria-label=(visible_text(&row.method)) { span.no { (n + 1) } }
-                    }
-                    th.n scope="col" { "Only here" }
+                    (heads(&["Method"])) (method_heads(comparison)) (heads(&[">Only here"]))
                 } }
                 tbody.heat {
                     @for (a, (row, both)) in rows() {
@@ -253,7 +233,7 @@ fn agreement(comparison: &Comparison) -> Markup {
                 }
             }))
             h3 { "Pairs by the number of methods that found them" }
-            (bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>()))
+            (drawing(&bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>())))
         }
     }
 }
@@ -283,13 +263,13 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                  Tables III and IV)."
             }
             (sticky("Edited copies", &html! {
-                (head(&["Method", "Documents found", "Clusters per family"]))
+                thead { tr { (heads(&["Method", ">Documents found", ">Clusters per family"])) } }
                 tbody {
                     @for (n, row) in comparison.methods.iter().enumerate() {
                         @let [members, found, clusters] = families.sums(n);
                         tr {
                             (numbered(n, &row.method))
-                            (number(&share(found, members)))
+                            (number(&part(found, members)))
                             (number(&format!("{:.1}", clusters as f64 / whole)))
                         }
                     }
@@ -323,11 +303,7 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                     }
                     (sticky("Each original", &html! {
                         thead { tr {
-                            th scope="col" { "Original" }
-                            th.n scope="col" { "Documents" }
-                            @for (n, row) in comparison.methods.iter().enumerate() {
-                                th.n scope="col" aria-label=(visible_text(&row.method)) { span.no { (n + 1) } }
-                            }
+                            (heads(&["Original", ">Documents"])) (method_heads(comparison))
                         } }
                         tbody {
                             @for row in families.rows.iter().take(FAMILIES_SHOWN) {
@@ -335,7 +311,7 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                                     th.name scope="row" { (isolated(&row.original)) }
                                     (number(&count(row.documents)))
                                     @for (&found, clusters) in row.found.iter().zip(&row.clusters) {
-                                        td.n { (share(found, row.documents)) span.range { "in " (clusters) } }
+                                        td.n { (part(found, row.documents)) span.range { "in " (clusters) } }
                                     }
                                 }
                             }
@@ -355,11 +331,7 @@ fn methods(specs: &[Spec]) -> Markup {
                       the method." }
             (sticky("The methods", &html! {
                 thead { tr {
-                    th scope="col" { "Method" }
-                    th scope="col" { "Specification" }
-                    th scope="col" { "What it does" }
-                    th scope="col" { "Paper" }
-                    th scope="col" { "All parameters" }
+                    (heads(&["Method", "Specification", "What it does", "Paper", "All parameters"]))
                 } }
                 tbody {
                     @for (n, each) in specs.iter().enumerate() {

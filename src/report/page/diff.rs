@@ -2,6 +2,7 @@
 
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
+use super::panels::table;
 use super::side_by_side;
 use crate::Result;
 use crate::base::numbers::{count, counted, percent};
@@ -122,22 +123,10 @@ fn shared(a: &Words, passages: &Passages) -> Markup {
                 @if !all { " The first " (count(listed.len() as u64)) " are listed." }
             }
             @if !passages.listed.is_empty() {
-                div.scroll tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th.n scope="col" { "tokens" }
-                                @for side in ["first: token", "second: token"] {
-                                    th.n scope="col" { (side) }
-                                    th.n scope="col" { "bytes" }
-                                    th.n scope="col" { "lines" }
-                                }
-                                th scope="col" { "begins with" }
-                            }
-                        }
-                        tbody { @for passage in listed { (one_passage(a, passage)) } }
-                    }
-                }
+                (table("", &[">tokens", ">first: token", ">bytes", ">lines", ">second: token", ">bytes",
+                             ">lines", "begins with"], &html! {
+                    @for passage in listed { (one_passage(a, passage)) }
+                }))
             }
         }
     }

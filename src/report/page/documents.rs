@@ -1,12 +1,45 @@
 //! How a document is named: where it is, its address, its date.
 
-use super::choose::ShownDocument;
 use super::markup::{Markup, html, isolated, link, named_link};
-use super::texts::Known;
 use crate::engine::collection::Catalogue;
 use crate::store::workspace::{InputList, Workspace};
 use crate::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
+
+/// The data of a document that is shown.
+#[derive(Debug)]
+pub(super) struct ShownDocument {
+    pub docno: String,
+    pub url: Option<String>,
+    pub title: Option<String>,
+    pub words: u64,
+    pub md5: [u8; 16],
+    pub file: u32,
+    /// The number of its record in the file; `None` in the directory of a method.
+    pub record: Option<u64>,
+    pub offset: u64,
+}
+
+impl ShownDocument {
+    /// Bytes of its names, including the allocator's overhead.
+    pub(super) fn name_bytes(&self) -> usize {
+        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
+        names
+            .into_iter()
+            .flatten()
+            .map(|name| name.capacity() + 16)
+            .sum()
+    }
+}
+
+/// Facts in the record of a document that the collection does not keep.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The date that the record states.
+    pub date: Option<String>,
+    /// The beginning of the text; empty for an exact duplicate.
+    pub begins: String,
+}
 
 /// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

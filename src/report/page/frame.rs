@@ -86,44 +86,39 @@ impl Frame<'_> {
         }
     }
 
+    /// The parts before and after the sections.
+    fn around(&self) -> (String, String) {
+        let markup = self.markup().into_string();
+        // Text is escaped, so this is the end of the element, and not text that looks like it.
+        let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
+        (top.to_string(), format!("\n</main>{end}\n"))
+    }
+
     /// The whole page with these sections.
     pub(super) fn page(&self, sections: &[Markup]) -> Vec<u8> {
-        let markup = self.markup().into_string();
-        // Text is escaped, so the first end of an element is that of the element itself.
-        let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
-        let mut page = top.to_string();
+        let (mut page, end) = self.around();
         for section in sections {
             page.push('\n');
             page.push_str(&section.0);
         }
-        page.push_str("\n</main>");
-        page.push_str(end);
-        page.push('\n');
-        page.into_bytes()
+        (page + &end).into_bytes()
     }
 }
 
 /// A page that is written piece by piece.
-pub(super) struct Sheet<'o> {
+pub(super) struct Sheet {
     out: AtomicFile,
-    output: &'o Path,
     /// What follows the last section.
     end: String,
 }
 
-impl<'o> Sheet<'o> {
+impl Sheet {
     /// Begins a page.
-    pub(super) fn create(output: &'o Path, frame: &Frame<'_>) -> Result<Sheet<'o>> {
-        let markup = frame.markup().into_string();
-        // Text is escaped, so the first end of an element is that of the element itself.
-        let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
+    pub(super) fn create(output: &Path, frame: &Frame<'_>) -> Result<Sheet> {
+        let (top, end) = frame.around();
         let mut out = AtomicFile::create(output)?;
         out.put(top.as_bytes())?;
-        Ok(Sheet {
-            out,
-            output,
-            end: format!("\n</main>{end}\n"),
-        })
+        Ok(Sheet { out, end })
     }
 
     /// Appends markup.
@@ -152,12 +147,11 @@ impl<'o> Sheet<'o> {
         self.out.put(b"</script>\n")
     }
 
-    /// Ends the page, and returns its length in bytes and its checksum.
+    /// Ends the page, and returns its length in bytes and its checksum. The caller syncs its
+    /// directory.
     pub(super) fn finish(mut self) -> Result<(u64, u64)> {
         self.out.put(self.end.as_bytes())?;
-        let written = self.out.finish()?;
-        disk::sync_parent(self.output)?;
-        Ok(written)
+        self.out.finish()
     }
 }
 

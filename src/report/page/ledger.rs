@@ -1,6 +1,7 @@
 //! The ledger, the cost of each stage and the parameters of the run.
 
 use super::markup::{Markup, html, visible};
+use super::panels::table;
 use crate::base::measure::Measure;
 use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
@@ -11,9 +12,9 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
     let rows = ledger_rows(summary).into_iter().map(|(name, value)| {
         let trimmed = name.trim_start().to_string();
         let class = match name.len() - trimmed.len() {
-            0 => "",
-            1..=2 => "in1",
-            _ => "in2",
+            0 => None,
+            1..=2 => Some("in1"),
+            _ => Some("in2"),
         };
         (class, trimmed, value)
     });
@@ -25,23 +26,12 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
                 summary { "All counts, costs and parameters" }
                 div.in {
                     div.side-by-side {
-                        div.scroll tabindex="0" {
-                            table {
-                                caption { "Counts" }
-                                tbody {
-                                    @for (class, name, value) in rows {
-                                        tr {
-                                            th scope="row" class=[Some(class).filter(|class| !class.is_empty())] { (name) }
-                                            td { (value) }
-                                        }
-                                    }
-                                }
+                        (table("Counts", &[], &html! {
+                            @for (class, name, value) in rows {
+                                tr { th scope="row" class=[class] { (name) } td { (value) } }
                             }
-                        }
-                        div {
-                            (costs(summary))
-                            (made_with(summary))
-                        }
+                        }))
+                        div { (costs(summary)) (made_with(summary)) }
                     }
                 }
             }
@@ -50,31 +40,23 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
 }
 
 fn costs(summary: &Summary) -> Markup {
-    html! {
-        div.scroll tabindex="0" {
-            table {
-                caption { "Time and memory of each stage" }
-                thead {
-                    tr {
-                        th scope="col" { "stage" }
-                        th.n scope="col" { "wall time (s)" }
-                        th.n scope="col" { "CPU time (s)" }
-                        th.n scope="col" { "peak memory so far" }
-                    }
-                }
-                tbody {
-                    @for (stage, cost) in cost_rows(summary) {
-                        tr {
-                            th scope="row" { (stage) }
-                            td.n { (format_args!("{:.2}", cost.wall_seconds)) }
-                            td.n { (format_args!("{:.2}", cost.cpu_seconds)) }
-                            td.n { (bytes(cost.peak_bytes)) }
-                        }
-                    }
-                }
+    let columns = [
+        "stage",
+        ">wall time (s)",
+        ">CPU time (s)",
+        ">peak memory so far",
+    ];
+    let rows = html! {
+        @for (stage, cost) in cost_rows(summary) {
+            tr {
+                th scope="row" { (stage) }
+                td.n { (format_args!("{:.2}", cost.wall_seconds)) }
+                td.n { (format_args!("{:.2}", cost.cpu_seconds)) }
+                td.n { (bytes(cost.peak_bytes)) }
             }
         }
-    }
+    };
+    table("Time and memory of each stage", &columns, &rows)
 }
 
 fn made_with(summary: &Summary) -> Markup {
@@ -105,16 +87,8 @@ fn made_with(summary: &Summary) -> Markup {
         rows.push(("posting limit", most.unwrap_or_else(|| "none".into())));
         rows.push(("pairs", config.pairs.to_string()));
     }
-    html! {
-        div.scroll tabindex="0" {
-            table {
-                caption { "Made with" }
-                tbody {
-                    @for (name, value) in rows {
-                        tr { th scope="row" { (name) } td { (visible(&value)) } }
-                    }
-                }
-            }
-        }
-    }
+    let rows = html! {
+        @for (name, value) in rows { tr { th scope="row" { (name) } td { (visible(&value)) } } }
+    };
+    table("Made with", &[], &rows)
 }

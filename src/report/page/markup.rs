@@ -16,13 +16,13 @@ pub(super) use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
 use crate::base::utf8::is_deceptive;
-use crate::report::charts::{BarRow, bars as draw_bars};
+use crate::report::charts::Drawing;
 
 /// The output for a character.
 enum Written {
     AsIs,
     Entity(&'static str),
-    /// U+FFFD: a control character, or a code point that is no character.
+    /// U+FFFD: a control character, or a code point that is never a character.
     Replaced,
     /// Its code point, set apart.
     CodePoint,
@@ -47,7 +47,7 @@ fn written(c: char) -> Written {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visible<'t> {
     text: &'t str,
-    /// Whether line feeds stay.
+    /// Whether line feeds are kept.
     lines: bool,
 }
 
@@ -134,15 +134,9 @@ pub(super) fn end(element: &'static str) -> Markup {
     PreEscaped(format!("</{element}>"))
 }
 
-/// Bars, which take their colours from the page. `what` describes them to readers who do not see
-/// them.
-pub(super) fn bars(what: &str, rows: &[BarRow]) -> Markup {
-    PreEscaped(draw_bars(what, rows).text().to_string())
-}
-
 /// A drawing of this program ([`crate::report::charts`]), which escapes the text in it itself.
-pub(super) fn drawing(svg: String) -> Markup {
-    PreEscaped(svg)
+pub(super) fn drawing(drawn: &Drawing) -> Markup {
+    PreEscaped(drawn.text().to_string())
 }
 
 /// A style sheet of this program.

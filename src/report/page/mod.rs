@@ -30,7 +30,7 @@
 //!   else.
 //! - The same directory, inputs and parameters give the same bytes. The date on the page is that of
 //!   the run.
-//! - The counts are those of the summary; the page itself counts only for the histogram.
+//! - A page repeats the counts of the summary. It counts only the pairs of the histogram.
 //! - A text that cannot be read again is missing from the page, which gives the reason; this is not
 //!   an error.
 //!
@@ -77,7 +77,6 @@ use crate::engine::collection::Catalogue;
 use crate::engine::document::record_bytes;
 use crate::engine::join::PairsEntry;
 use crate::engine::pipeline::Summary;
-use crate::engine::sample::SampleEntry;
 use crate::report::cost_rows;
 use crate::store::disk;
 use crate::store::workspace::Workspace;
@@ -172,15 +171,9 @@ pub fn write(
     let (pairs, results) = finished(workspace)?;
     let missing = workspace.missing("join");
     let documents = Catalogue::stats(workspace)?.documents;
-    let levels = levels(workspace);
     let record = record_bytes(workspace);
     let there = choose::Most::of(results.stats, pairs, config);
-    let chosen = choose::bytes(
-        Catalogue::extent(workspace)?,
-        levels,
-        pairs.config.measure,
-        &there,
-    );
+    let chosen = choose::bytes(workspace, pairs.config.measure, &there)?;
     let what = || {
         let (clusters, pairs) = (
             counted(there.clusters, "cluster"),
@@ -199,17 +192,11 @@ pub fn write(
     let chosen = choose::choose(workspace, config, &mut memory, context)?;
     memory.check(what)?;
     context.progress.at(1);
-    let compared: Vec<u32> = chosen
-        .nearest
-        .iter()
-        .chain(&chosen.random)
-        .flat_map(|pair| [pair.a, pair.b])
-        .collect();
     let members = chosen.clusters.iter().flat_map(|cluster| &cluster.shown);
     let firsts = members.filter(|member| member.first == member.document);
     let firsts: HashSet<u32> = firsts.map(|member| member.document).collect();
     let room = (&mut memory, record);
-    let wanted = (compared.as_slice(), &firsts);
+    let wanted = (&chosen.compared(), &firsts);
     let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
     memory.check(what)?;
     context.progress.at(2);
@@ -227,7 +214,7 @@ pub fn write(
     let (bytes, checksum) = page.write(workspace, output, context)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
-        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        pairs: chosen.pairs().count() as u64,
         missing: read.missing(),
         bytes,
         checksum,
@@ -258,13 +245,7 @@ fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
     }
 }
 
-/// The levels of the sample.
-fn levels(workspace: &Workspace) -> usize {
-    let sample = workspace.manifest.get::<SampleEntry>();
-    sample.map_or(1, |sample| sample.sizes.len())
-}
-
-/// Refuses to replace a file that is no page of this program, for a page whose name nobody gave.
+/// Refuses to replace a file that is not a page of this program, for a page whose name nobody gave.
 pub(crate) fn check_replaced(page: &Path) -> Result<()> {
     if !disk::exists(page)? || frame::is_page(page)? {
         return Ok(());
@@ -332,7 +313,7 @@ impl Page<'_> {
     }
 
     /// The sections that follow the clusters.
-    fn after_clusters(&self, sheet: &mut Sheet<'_>, context: &Context<'_>) -> Result<()> {
+    fn after_clusters(&self, sheet: &mut Sheet, context: &Context<'_>) -> Result<()> {
         if self.listed {
             for (which, id, shown) in [
                 (Which::Nearest, "nearest", &self.chosen.nearest),

@@ -1,15 +1,15 @@
 //! Pairs of documents, with their texts side by side.
 
 use super::choose::ShownPair;
-use super::documents::heading;
+use super::documents::{ShownDocument, heading};
 use super::frame::{is_sampled, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};
-use super::texts::ShownText;
+use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
 use crate::base::numbers::count;
 use crate::text::align::TextComparison;
-use crate::text::parse::TokenKind;
+use crate::text::parse::{ParseConfig, TokenKind};
 
 /// Which pairs a section shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,20 +61,14 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     let (Some(a), Some(b)) = (documents.get(&pair.a), documents.get(&pair.b)) else {
         return html! {};
     };
-    let (size_a, size_b) = pair.sizes;
+    let (size_a, size_b) = pair.similarity.sizes;
     let wording = page.wording;
-    let score = wording
-        .measure
-        .text(pair.amount, size_a.into(), size_b.into());
-    let sampled = if is_sampled(page.summary) {
-        "sampled "
-    } else {
-        ""
+    let sampled = match is_sampled(page.summary) {
+        true => "sampled ",
+        false => "",
     };
-    let shared = many(
-        pair.shared.into(),
-        &format!("{sampled}{}", wording.feature()),
-    );
+    let feature = format!("{sampled}{}", wording.feature());
+    let shared = many(pair.shared.into(), &feature);
     let shared = match wording.measure.of_words() {
         false => format!(
             "{shared} shared, of {} in the first and {} in the second",
@@ -93,47 +87,53 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     html! {
         details.pair id={ "pair-" (pair.a) "-" (pair.b) } open[open] {
             summary {
-                b { (score) }
-                (isolated(&a.docno)) " and " (isolated(&b.docno))
-                @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
-                    " " span.soft { (isolated(title)) }
-                }
+                b { (pair.similarity.text(wording.measure)) }
+                (names(a, b))
             }
             div.in {
                 p.soft.small { (shared) "." }
                 div.two-texts.heads { (head(pair.a, a)) (head(pair.b, b)) }
-                (texts(page, pair))
+                @if page.read.both(pair.a, pair.b).is_some() { (options()) }
+                (both_texts(page.read, [(pair.a, a), (pair.b, b)], &page.summary.collection.shingle.parse))
             }
         }
     }
 }
 
-fn texts(page: &Page<'_>, pair: &ShownPair) -> Markup {
-    let texts = &page.read.texts;
-    if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) =
-        (texts.get(&pair.a), texts.get(&pair.b))
-    {
-        let parse = &page.summary.collection.shingle.parse;
-        let comparison = TextComparison::new(a, b, parse);
+/// The names of both documents, and a title.
+pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
+    html! {
+        (isolated(&a.docno)) " and " (isolated(&b.docno))
+        @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
+            " " span.soft { (isolated(title)) }
+        }
+    }
+}
+
+/// Both texts, or the reasons why one is missing.
+pub(super) fn both_texts(
+    read: &Read,
+    [a, b]: [(u32, &ShownDocument); 2],
+    parse: &ParseConfig,
+) -> Markup {
+    let Some([first, second]) = read.both(a.0, b.0) else {
         return html! {
-            (options())
-            (two_texts(&comparison, Some(FOLD)))
-            @if a.cut || b.cut {
-                p.note {
-                    "Only the beginnings of these texts are compared here: at most "
-                    (many(WORDS_COMPARED as u64, "word")) " of each, fewer if words are very long. Text \
-                     that is marked near the end may continue after it."
+            @for (number, document) in [a, b] {
+                @if let Some(ShownText::Missing(problem)) = read.texts.get(&number) {
+                    p.note {
+                        "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
+                    }
                 }
             }
         };
-    }
+    };
     html! {
-        @for number in [pair.a, pair.b] {
-            @if let (Some(document), Some(ShownText::Missing(problem))) =
-                (page.chosen.documents.get(&number), texts.get(&number)) {
-                p.note {
-                    "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
-                }
+        (two_texts(&TextComparison::new(first, second, parse), Some(FOLD)))
+        @if first.cut || second.cut {
+            p.note {
+                "Only the beginnings of these texts are compared here: at most "
+                (many(WORDS_COMPARED as u64, "word")) " of each, fewer if words are very long. Text \
+                 that is marked near the end may continue after it."
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Parts that the pages of a comparison and of a study share: small panels side by side, tables
-//! whose first column stays, and names of methods.
+//! Parts that several pages share: tables, small panels side by side, and names of methods.
 
 use super::markup::{Markup, drawing, html, isolated, visible};
+use crate::base::numbers::share;
 use crate::report::charts::Plot;
 use crate::report::compared::Named;
 
@@ -24,7 +24,7 @@ pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
                         @if let Some(csv) = panel.csv { " " a href=(csv) { "CSV" } }
                     }
                     @match panel.plot {
-                        Some(plot) => (drawing(plot.drawing().text().to_string())),
+                        Some(plot) => (drawing(&plot.drawing())),
                         None => p.nothing { "There are no pairs, so there is nothing to show." },
                     }
                 }
@@ -33,7 +33,22 @@ pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
     }
 }
 
-/// A table that scrolls sideways on a narrow screen while its first column stays.
+/// A table, which scrolls sideways on a narrow screen. The caption and the heads of columns may be
+/// empty.
+pub(super) fn table(caption: &str, columns: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" {
+            table {
+                @if !caption.is_empty() { caption { (caption) } }
+                @if !columns.is_empty() { thead { tr { (heads(columns)) } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// A table whose first column is always visible, with its caption and its head. The label is for
+/// readers who do not see it.
 pub(super) fn sticky(label: &str, table: &Markup) -> Markup {
     html! {
         div.scroll role="region" aria-label=(label) tabindex="0" {
@@ -42,15 +57,22 @@ pub(super) fn sticky(label: &str, table: &Markup) -> Markup {
     }
 }
 
-/// The heads of columns. The first one is aligned left, the others right.
-pub(super) fn head(columns: &[&str]) -> Markup {
+/// The heads of columns. A name after `>` is the name of a column of numbers, which is aligned
+/// right.
+pub(super) fn heads(columns: &[&str]) -> Markup {
     html! {
-        thead { tr {
-            @for (n, column) in columns.iter().enumerate() {
-                @if n == 0 { th scope="col" { (column) } } @else { th.n scope="col" { (column) } }
+        @for column in columns {
+            @match column.strip_prefix('>') {
+                Some(name) => th.n scope="col" { (visible(name)) },
+                None => th scope="col" { (visible(column)) },
             }
-        } }
+        }
     }
+}
+
+/// A part of a whole in per cent; a dash if the whole is 0.
+pub(super) fn part(part: u64, whole: u64) -> String {
+    share(part, whole).unwrap_or_else(|| "–".into())
 }
 
 /// A cell with a number.

@@ -1,12 +1,13 @@
 //! Sizes of the documents, and scores of the pairs.
 
 use super::choose::HUNDREDTHS;
-use super::markup::{Markup, bars, html};
+use super::markup::{Markup, drawing, html};
+use super::panels::table;
 use crate::base::ids::Threshold;
 use crate::base::measure::Measure;
 use crate::base::numbers::{self, count};
 use crate::engine::pipeline::Summary;
-use crate::report::charts::BarRow;
+use crate::report::charts::{BarRow, bars};
 use crate::report::wording::{Wording, group_name};
 
 /// The section.
@@ -60,29 +61,18 @@ fn documents(summary: &Summary, wording: &Wording<'_>) -> Markup {
                     span.together { span.key.one {} "share of the documents" } " "
                     span.together { span.key.two {} "share of the " (features) }
                 }
-                (bars(&label, &rows))
+                (drawing(&bars(&label, &rows)))
             }
         }
-        div.scroll tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "words" }
-                        th.n scope="col" { "documents" }
-                        th.n scope="col" { (features) }
-                    }
-                }
-                tbody {
-                    @for group in groups {
-                        tr {
-                            th scope="row" { (group_name(&group.words)) }
-                            td.n { (count(group.documents)) }
-                            td.n { (count(group.shingles)) }
-                        }
-                    }
+        (table("", &["words", ">documents", &format!(">{features}")], &html! {
+            @for group in groups {
+                tr {
+                    th scope="row" { (group_name(&group.words)) }
+                    td.n { (count(group.documents)) }
+                    td.n { (count(group.shingles)) }
                 }
             }
-        }
+        }))
     }
 }
 
@@ -98,7 +88,8 @@ fn pairs(wording: &Wording<'_>, histogram: Option<&[u64; HUNDREDTHS]>) -> Markup
             Some(histogram) if histogram.iter().any(|&n| n > 0) => {
                 p { "Each row counts the pairs from its " (noun) " up to that of the next row." }
                 figure {
-                    (bars(&format!("Number of pairs by {noun}"), &histogram_rows(histogram, wording.threshold)))
+                    (drawing(&bars(&format!("Number of pairs by {noun}"),
+                                   &histogram_rows(histogram, wording.threshold))))
                 }
             }
             Some(_) => p { "There are no pairs." }

@@ -4,17 +4,16 @@ use super::choose::{self, Chosen, Rank, Ranked, Survey};
 use super::clusters::one_cluster;
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated};
+use super::panels::table;
 use super::texts::{self, Read};
 use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
-    levels,
 };
 use crate::Result;
 use crate::base::budget::Held;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster;
-use crate::engine::collection::Catalogue;
 use crate::engine::document::record_bytes;
 use crate::engine::pipeline::{self, Summary};
 use crate::report::wording::Wording;
@@ -77,10 +76,9 @@ fn write(
     context: &Context<'_>,
 ) -> Result<(Vec<ResultFile>, PageStats)> {
     let (pairs, results) = finished(workspace)?;
-    let extent = Catalogue::extent(workspace)?;
     let most = choose::Most::split(results.stats, pairs, config);
     let record = record_bytes(workspace);
-    let of_choice = choose::bytes(extent, levels(workspace), pairs.config.measure, &most);
+    let of_choice = choose::bytes(workspace, pairs.config.measure, &most)?;
     let index = results.stats.documents.saturating_mul(INDEX_BYTES);
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record + of_choice + index);
     let what = || {
@@ -107,6 +105,7 @@ fn write(
     };
     // As many pages at once as there is memory for, because each time all documents are read.
     let at_once = (memory.left() / (SPLIT_DOCUMENTS * DOCUMENT_BYTES)).max(1) as usize;
+    let none = HashSet::new();
     let mut first = 0;
     for some in parts.chunks(at_once) {
         let ranks = some.first().map_or(0, |part| part.ranks.start)
@@ -115,18 +114,15 @@ fn write(
         let mut memory = memory;
         let chosen = survey.gather(ranks, false, &mut memory, context)?;
         memory.check(what)?;
-        let none = HashSet::new();
         let room = (&mut memory, record);
-        let read = texts::read(workspace, &chosen.documents, (&[], &none), room, context)?;
+        let read = texts::read(workspace, &chosen.documents, (&none, &none), room, context)?;
         memory.check(what)?;
         sheets.clusters(first, some, &chosen, &read)?;
         first += some.len();
     }
     sheets.index()?;
     let chosen = survey.gather(&[], true, &mut memory, context)?;
-    let both = chosen.nearest.iter().chain(&chosen.random);
-    let compared: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
-    let wanted = (compared.as_slice(), &HashSet::new());
+    let wanted = (&chosen.compared(), &none);
     let room = (&mut memory, record);
     let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
     memory.check(what)?;
@@ -134,7 +130,7 @@ fn write(
     let files = sheets.files;
     let stats = PageStats {
         clusters: ranked.len() as u64,
-        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        pairs: chosen.pairs().count() as u64,
         missing: read.missing(),
         bytes: files.iter().map(|file| file.bytes).sum(),
         checksum: 0,
@@ -199,7 +195,7 @@ impl Sheets<'_> {
         &mut self,
         name: &str,
         frame: &Frame<'_>,
-        content: impl FnOnce(&Self, &mut Sheet<'_>) -> Result<()>,
+        content: impl FnOnce(&Self, &mut Sheet) -> Result<()>,
     ) -> Result<()> {
         self.context.stop.check(STAGE)?;
         let name = format!("{SPLIT_DIRECTORY}/{name}");
@@ -350,6 +346,7 @@ impl Sheets<'_> {
     /// The pages of clusters and of documents.
     fn contents(&self) -> Markup {
         let pages = self.entries.chunks(INDEX_DOCUMENTS).enumerate();
+        let docno = |entry: Option<&Entry>| isolated(entry.map_or("", |entry| &entry.docno));
         html! {
             section id="clusters" {
                 h2 { "Clusters" }
@@ -358,43 +355,25 @@ impl Sheets<'_> {
                     p { "The pages have all clusters, the largest first, with at most "
                         (count(MEMBERS_LISTED as u64)) " members of each." }
                     div.side-by-side {
-                        div.scroll tabindex="0" {
-                            table {
-                                caption { "Clusters by size" }
-                                thead { tr {
-                                    th scope="col" { "clusters" } th.n scope="col" { "documents in each" }
-                                } }
-                                tbody {
-                                    @for (number, part) in self.parts.iter().enumerate() {
-                                        tr {
-                                            td { a href=(clusters_file(number)) {
-                                                (count(part.ranks.start as u64 + 1)) "\u{2013}"
-                                                (count(part.ranks.end as u64))
-                                            } }
-                                            td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
-                                        }
-                                    }
+                        (table("Clusters by size", &["clusters", ">documents in each"], &html! {
+                            @for (number, part) in self.parts.iter().enumerate() {
+                                tr {
+                                    td { a href=(clusters_file(number)) {
+                                        (count(part.ranks.start as u64 + 1)) "\u{2013}"
+                                        (count(part.ranks.end as u64))
+                                    } }
+                                    td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
                                 }
                             }
-                        }
-                        div.scroll tabindex="0" {
-                            table {
-                                caption { "Documents in clusters, by name" }
-                                thead { tr { th scope="col" { "from" } th scope="col" { "to" } } }
-                                tbody {
-                                    @for (number, some) in pages {
-                                        tr {
-                                            td.name { a href=(documents_file(number)) {
-                                                (isolated(some.first().map_or("", |entry| &entry.docno)))
-                                            } }
-                                            td.name {
-                                                (isolated(some.last().map_or("", |entry| &entry.docno)))
-                                            }
-                                        }
-                                    }
+                        }))
+                        (table("Documents in clusters, by name", &["from", "to"], &html! {
+                            @for (number, some) in pages {
+                                tr {
+                                    td.name { a href=(documents_file(number)) { (docno(some.first())) } }
+                                    td.name { (docno(some.last())) }
                                 }
                             }
-                        }
+                        }))
                     }
                 }
             }

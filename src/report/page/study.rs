@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::markup::{Markup, html, visible};
-use super::panels::{Panel, head, number, panels, sticky};
+use super::panels::{Panel, heads, number, panels, sticky};
 use crate::Result;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::lab::study::{
@@ -70,7 +70,7 @@ fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
             @if let Some(threshold) = adaptive.threshold.filter(|_| !adaptive.targets.is_empty()) {
                 h2.small-head { "Shingles to process at threshold " (threshold) }
                 (sticky("Shingles to process", &html! {
-                    (head(&["Mean precision", "Adaptive", "Uniform", "Uniform ratio"]))
+                    thead { tr { (heads(&["Mean precision", ">Adaptive", ">Uniform", ">Uniform ratio"])) } }
                     tbody {
                         @for at in &adaptive.targets {
                             tr {
@@ -90,16 +90,6 @@ fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
 
 /// Exact, sampled, verified and planned runs side by side.
 fn runs(of: &StudyComparison) -> Markup {
-    let columns = [
-        "Run",
-        "Shingles sorted",
-        "Precision",
-        "Recall",
-        "Pairs",
-        "Verified pairs",
-        "Not sampled",
-        "CPU seconds",
-    ];
     html! {
         section #runs {
             h2 { "Runs side by side" }
@@ -116,7 +106,10 @@ fn runs(of: &StudyComparison) -> Markup {
                 " are documents without a shingle in the sample: no pair contains them."
             }
             (sticky("Runs side by side", &html! {
-                (head(&columns))
+                thead { tr {
+                    (heads(&["Run", ">Shingles sorted", ">Precision", ">Recall", ">Pairs", ">Verified pairs",
+                             ">Not sampled", ">CPU seconds"]))
+                } }
                 tbody { @for row in &of.rows { (run(row)) } }
             }))
             p.soft.small {
@@ -201,20 +194,14 @@ fn section(figure: &StudyFigure, extra: &Markup) -> Markup {
 
 fn groups(rows: &[GroupRow]) -> Markup {
     let share = |share: f64| number(&numbers::percent(share, 1));
-    let columns = [
-        "Words",
-        "Documents",
-        "Share",
-        "Share in .GOV",
-        "Shingles",
-        "Share",
-        "Share in .GOV",
-    ];
     let gov = |of: Option<f64>| of.map_or_else(|| number("–"), share);
     html! {
         (sticky("Documents and shingles by size group", &html! {
             caption { "Documents and shingles by size group (" a href="table3.csv" { "CSV" } ")" }
-            (head(&columns))
+            thead { tr {
+                (heads(&["Words", ">Documents", ">Share", ">Share in .GOV", ">Shingles", ">Share",
+                         ">Share in .GOV"]))
+            } }
             tbody {
                 @for row in rows {
                     tr {

@@ -11,7 +11,7 @@ use crate::text::parse::{ParseConfig, Parser, token_spans};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::choose::ShownDocument;
+use super::documents::{Known, ShownDocument};
 use super::{STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
@@ -30,15 +30,6 @@ pub(super) enum ShownText {
     Missing(String),
 }
 
-/// What the record of a document tells beside what the collection keeps.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// The date that the record states.
-    pub date: Option<String>,
-    /// The beginning of the text; empty for an exact duplicate.
-    pub begins: String,
-}
-
 /// What was read again.
 #[derive(Default)]
 pub(super) struct Read {
@@ -49,6 +40,14 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// The texts of two documents, if both could be read again.
+    pub(super) fn both(&self, a: u32, b: u32) -> Option<[&Words; 2]> {
+        match [self.texts.get(&a)?, self.texts.get(&b)?] {
+            [ShownText::Found(a), ShownText::Found(b)] => Some([a, b]),
+            _ => None,
+        }
+    }
+
     /// Texts that could not be read again.
     pub(super) fn missing(&self) -> u64 {
         let missing = self.texts.values();
@@ -63,11 +62,10 @@ impl Read {
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
-    (compared, beginnings): (&[u32], &HashSet<u32>),
+    (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     (memory, record): (&mut Held<'_>, u64),
     context: &Context<'_>,
 ) -> Result<Read> {
-    let compared: HashSet<u32> = compared.iter().copied().collect();
     let places: Vec<Wanted> = documents
         .iter()
         .map(|(&number, document)| Wanted {
@@ -82,7 +80,7 @@ pub(super) fn read(
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
     let wanted = Documents {
         parse: &collection::config(&workspace.manifest).shingle.parse,
-        compared: &compared,
+        compared,
         beginnings,
         found: Mutex::new((Read::default(), memory)),
     };

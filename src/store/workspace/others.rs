@@ -80,6 +80,25 @@ impl Workspace {
         self.name_others(vec![file])
     }
 
+    /// Writes a file anywhere, and adds it to the manifest if it lies in the directory. `write`
+    /// returns its length and checksum first.
+    pub(crate) fn write_file<T>(
+        &mut self,
+        output: &Path,
+        write: impl FnOnce(&Workspace) -> Result<((u64, u64), T)>,
+    ) -> Result<T> {
+        let name = self.other_name(output);
+        if let Some(name) = &name {
+            self.forget_others(|other| other == name)?;
+        }
+        let (written, more) = write(self)?;
+        match &name {
+            Some(name) => self.name_others(vec![ResultFile::new(name, written)])?,
+            None => disk::sync_parent(output)?,
+        }
+        Ok(more)
+    }
+
     /// The name of a file in this directory, however its path is spelt. `None` for files elsewhere,
     /// and for names that belong to the workspace or to result files.
     #[must_use]

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::Sources;
 use super::lines::Table;
 use super::list::{PairList, docno};
-use super::samples;
 use crate::base::budget::ByteSize;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
@@ -18,6 +17,11 @@ use crate::text::read::lines::shorten;
 use crate::{Error, Result};
 
 use super::STAGE;
+
+/// Columns of judged pairs.
+pub(super) const JUDGED: [&str; 3] = ["docno_a", "docno_b", "judgement"];
+/// Columns of families.
+pub(super) const FAMILIES: [&str; 2] = ["docno", "family"];
 
 /// The value for no cluster or no family.
 pub(super) const NONE: u32 = u32::MAX;
@@ -150,10 +154,10 @@ fn each_docno(
         add_all(path, &["docno"], add)?;
     }
     if let Some(path) = &sources.judged {
-        add_all(path, &samples::JUDGED, add)?;
+        add_all(path, &JUDGED, add)?;
     }
     if let Some(path) = &sources.families {
-        add_all(path, &samples::FAMILIES, add)?;
+        add_all(path, &FAMILIES, add)?;
     }
     Ok(())
 }

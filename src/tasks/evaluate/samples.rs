@@ -7,7 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::classes::{Classes, Pair, pairs_of};
-use super::documents::{Documents, NONE, each_row, stop};
+use super::documents::{Documents, FAMILIES, JUDGED, NONE, each_row, stop};
 use super::list::PairList;
 use super::{Sorting, Sources};
 use crate::base::ids::Threshold;
@@ -17,11 +17,6 @@ use crate::store::Sort;
 use crate::store::item::item;
 use crate::text::read::lines::shorten;
 use crate::{Error, Result};
-
-/// Columns of judged pairs.
-pub(super) const JUDGED: [&str; 3] = ["docno_a", "docno_b", "judgement"];
-/// Columns of families.
-pub(super) const FAMILIES: [&str; 2] = ["docno", "family"];
 
 /// The quality of a run by a judged sample (Bernstein & Zobel 2006, section 7).
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::indexed::{Indexed, Looker, prefix};
+use super::indexed::{Asked, Indexed, Looker, prefix};
 use super::{Answer, Match, QueryConfig, STAGE, Search, Why};
 
 /// Allocator overhead of a score and a docno.
@@ -37,14 +37,6 @@ const SEGMENT_READS: u64 = 10_000;
 
 /// How long the first pass over the sets is expected to take.
 const FIRST_PASS: Duration = Duration::from_millis(100);
-
-/// A query without its keys.
-pub(super) struct Asked {
-    pub docno: String,
-    pub words: u64,
-    pub md5: [u8; 16],
-    pub keys: u64,
-}
 
 /// Queries with their keys.
 pub(super) struct QueryBatch<'a, K> {

@@ -12,10 +12,17 @@ use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
 use super::QueryConfig;
-use super::batch::Asked;
 
 /// Descriptors that are left to others when the files of sets stay open.
 const OTHER_FILES: u64 = 64;
+
+/// A query without its keys.
+pub(super) struct Asked {
+    pub docno: String,
+    pub words: u64,
+    pub md5: [u8; 16],
+    pub keys: u64,
+}
 
 /// The index of a collection, and its sets.
 pub(super) struct Indexed<'a> {

@@ -73,7 +73,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use batch::{Asked, QueryBatch, on_threads};
+use batch::{QueryBatch, on_threads};
+use indexed::Asked;
 use indexed::Looker;
 
 pub(crate) use stored::{Stored, stored, stored_bytes};

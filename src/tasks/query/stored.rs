@@ -11,7 +11,8 @@ use crate::store::workspace::Workspace;
 use crate::text::parse::TokenKind;
 use crate::{Error, Result};
 
-use super::batch::{Asked, QueryBatch};
+use super::batch::QueryBatch;
+use super::indexed::Asked;
 use super::indexed::Looker;
 use super::{Answer, BATCH_BYTES, FIXED_BYTES, QueryConfig};
 

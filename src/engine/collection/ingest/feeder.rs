@@ -9,12 +9,9 @@ use std::path::Path;
 
 use super::STAGE;
 use super::credit::{Credit, Taken};
-use super::shares::{DECODER_BYTES, Shape};
+use super::shares::{BATCH_BYTES, DECODER_BYTES, Shape};
 use super::units::Unit;
 
-/// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
-/// enough to let the workers finish at about the same time.
-pub(super) const BATCH_BYTES: usize = 1 << 20;
 /// Most records in a batch, for collections of tiny documents.
 const BATCH_RECORDS: usize = 8192;
 

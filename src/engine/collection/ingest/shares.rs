@@ -6,8 +6,9 @@ use crate::engine::collection::CollectionConfig;
 use crate::engine::shingle::Shingler;
 use crate::text::read::RecordKind;
 
-use super::feeder::BATCH_BYTES;
-
+/// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
+/// enough to let the workers finish at about the same time.
+pub(super) const BATCH_BYTES: usize = 1 << 20;
 /// Memory that the first unit uses beyond the parts of the budget below: the table of MD5s, and the
 /// buffers of the decompressor and of the three part writers.
 const FIXED_BYTES: u64 = 40 << 20;
