@@ -22,7 +22,7 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
@@ -85,10 +85,9 @@ pub fn graph(
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sizes = Sampled::bytes_for(measure, levels, extent);
     let names = Catalogue::names_bytes(workspace, &context.budget)?;
-    let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes + names);
-    context.budget.require(least, || {
-        format!("a graph of {}", counted(documents, "document"))
-    })?;
+    let least = PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes + names;
+    let what = || format!("a graph of {}", counted(documents, "document"));
+    context.budget.require(least, what)?;
     let names = Catalogue::names(workspace, &context.budget)?;
     let mut out = String::new();
     let mut passed = 0u64;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::engine::collection::{self, Catalogue, Names};
@@ -121,10 +121,8 @@ pub(crate) fn facts(
         let sampled = Sampled::bytes_for(pairs.config.measure, levels, extent);
         least += sampled.max(cluster_of_bytes(extent.documents));
     }
-    context.budget.require(ByteSize(least), || {
-        let documents = crate::base::numbers::counted(extent.documents, "document");
-        format!("showing one of {documents}")
-    })?;
+    let what = || format!("showing one of {}", counted(extent.documents, "document"));
+    context.budget.require(least, what)?;
     let names = Catalogue::names(workspace, &context.budget)?;
     let record = &found.record;
     let (first, exact_duplicates) = exact_duplicates(workspace, found.number, &names, context)?;

@@ -1,6 +1,5 @@
 //! Computes and loads the sizes of the samples.
 
-use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
 use crate::base::numbers::counted;
@@ -244,10 +243,8 @@ pub fn run<K: Key>(
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let of_levels = if count > 1 { documents } else { 0 };
-    let least = ByteSize(FIXED_BYTES + of_levels);
-    context.budget.require(least, || {
-        format!("sampling {}", counted(documents, "document"))
-    })?;
+    let what = || format!("sampling {}", counted(documents, "document"));
+    context.budget.require(FIXED_BYTES + of_levels, what)?;
     let level = levels_of_documents(workspace, &levels)?;
     // Everything is read and written in the order of the documents, so no column is in memory.
     let mut representatives = Catalogue::representatives_in_order(workspace)?;

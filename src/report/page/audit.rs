@@ -13,8 +13,8 @@ use super::texts::{self, Read, ShownText};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
 use crate::Result;
-use crate::base::budget::{ByteSize, Held};
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted, percent, share};
 use crate::base::progress::{Context, Unit};
 use crate::engine::document::record_bytes;
@@ -38,9 +38,8 @@ pub struct AuditLook {
 
 /// Refuses a budget with which no page can be written, before the audit takes its time.
 pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
-    let least = ByteSize(FIXED_BYTES + record_bytes(workspace));
     let what = || "a page with the texts of pairs".into();
-    context.budget.require(least, what)
+    (context.budget).require(FIXED_BYTES + record_bytes(workspace), what)
 }
 
 /// Writes the page of an audit to `output`.
@@ -56,7 +55,7 @@ pub(crate) fn write(
         format!("a page of {pairs} with their texts")
     };
     let record = record_bytes(workspace);
-    let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
+    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record);
     check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let wanted: Vec<u32> = (audit.pairs.iter())

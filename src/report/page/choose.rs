@@ -2,9 +2,9 @@
 //! random.
 
 use crate::Result;
-use crate::base::budget::Held;
 use crate::base::least::Least;
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::base::ratio::Ratio;
 use crate::base::union_find::UnionFind;
@@ -280,7 +280,7 @@ impl Rank {
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
-    memory: &mut Held<'_>,
+    memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let mut survey = Survey::new(workspace, config, Ranked::Page(config.clusters), context)?;
@@ -367,7 +367,7 @@ impl<'w> Survey<'w> {
         &mut self,
         ranks: &[Rank],
         pairs: bool,
-        memory: &mut Held<'_>,
+        memory: &mut Memory,
         context: &Context<'_>,
     ) -> Result<Chosen> {
         let workspace = self.workspace;
@@ -571,7 +571,7 @@ fn link(
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
-    memory: &mut Held<'_>,
+    memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();
@@ -586,7 +586,7 @@ fn look_up(
         if wanted.next_if_eq(&number).is_some() {
             let record = numbered.then_some(record);
             let document = shorten(&document, record);
-            if memory.take(document.name_bytes()) {
+            if memory.take(document.name_bytes() as u64) {
                 found.insert(number, document);
             }
         }

@@ -11,6 +11,7 @@ mod tables;
 use crate::base::budget::ByteSize;
 use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined};
 use crate::base::threads;
@@ -35,9 +36,8 @@ const STAGE: &str = "cluster";
 const TABLES: &str = "tables";
 /// Buffers of readers and writers.
 const FIXED_BYTES: u64 = 12 << 20;
-/// The least and the most memory for sorting the members of clusters.
+/// The least memory for sorting the members of clusters.
 const LEAST_SORT_BYTES: u64 = 1 << 20;
-const MOST_SORT_BYTES: u64 = 1 << 30;
 
 keywords! {
     /// What is written beside the text files.
@@ -166,13 +166,9 @@ fn sort_memory(
     let sampled = Sampled::bytes_for(measure, levels, extent);
     let names = Catalogue::names_bytes(workspace, &context.budget)?;
     let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
-    let least = ByteSize(used + LEAST_SORT_BYTES);
-    context.budget.require(least, || {
-        format!("clustering {}", counted(documents, "document"))
-    })?;
-    Ok(ByteSize(
-        (context.budget.memory.0 - used).min(MOST_SORT_BYTES),
-    ))
+    let what = || format!("clustering {}", counted(documents, "document"));
+    let memory = context.budget.rest(used, LEAST_SORT_BYTES, what)?;
+    Ok(ByteSize(memory.min(MOST_SORT_BYTES)))
 }
 
 /// The cluster of a document.

@@ -1,5 +1,6 @@
 //! The reader of a unit: frames records into batches, and cuts the unit into segments.
 
+use crate::base::memory::{Credit, Taken};
 use crate::base::progress::Context;
 use crate::engine::collection::{CollectionConfig, Cursor};
 use crate::text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
@@ -8,7 +9,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::STAGE;
-use super::credit::{Credit, Taken};
 use super::shares::{DECODER_BYTES, Shape};
 use super::units::Unit;
 

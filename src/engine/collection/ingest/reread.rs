@@ -15,12 +15,12 @@
 
 use std::ops::Range;
 
-use super::credit::Credit;
 use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, least_memory};
 use crate::base::budget::ByteSize;
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,

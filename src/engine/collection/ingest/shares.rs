@@ -2,6 +2,7 @@
 
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
+use crate::base::memory::Credit;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::shingle::Shingler;
 use crate::text::read::RecordKind;
@@ -178,6 +179,23 @@ fn has_content_encoding(bytes: &[u8]) -> bool {
         let name = line.get(..NAME.len());
         name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
     })
+}
+
+/// Additional memory that a worker may use for a batch. Decoding a content encoding makes bodies
+/// larger, and the reader does not decode them.
+pub(super) struct Grants<'a> {
+    /// The source of the memory.
+    pub(super) credit: &'a Credit,
+    /// The limit for one batch.
+    pub(super) most: u64,
+}
+
+impl Grants<'_> {
+    /// Grants more to a batch that has already been granted `granted`; returns the amount.
+    pub(super) fn more(&self, granted: u64) -> Option<u64> {
+        let step = (self.most / 2).max(1);
+        (granted + step <= self.most && self.credit.try_take(step)).then_some(step)
+    }
 }
 
 #[cfg(test)]

@@ -18,13 +18,13 @@ use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
-use super::credit::{Credit, Grants};
 use super::feeder::{Damaged, Decoding, Feeder, Known, Work};
-use super::shares::{Shape, Shares};
+use super::shares::{Grants, Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
 use super::writer::{Committer, SegmentsWriter};
 use crate::base::ids::Key;
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, caught};
 use crate::base::threads;
 use crate::base::threads::lock;

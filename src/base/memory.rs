@@ -1,9 +1,63 @@
-//! The bytes that batches may take until they are written.
+//! The memory of a stage: its parts within a budget, and the bytes that its threads share.
+//!
+//! A stage that knows its parts when it begins adds them up and calls [`Budget::rest`], which gives
+//! it the size of the last part, or [`Budget::require`] if no part can grow. A stage that learns the
+//! sizes as it reads counts them in a [`Memory`]. Threads that need more memory for some files or
+//! records than for others share a [`Credit`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes to be taken and given back. Who asks first is served first, so that one who needs much is
-/// not left waiting by those who need little.
+use crate::Result;
+use crate::base::budget::Budget;
+
+/// The most memory that a sort gets.
+pub(crate) const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
+/// refusal can state the least budget that is enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    budget: Budget,
+    used: u64,
+}
+
+impl Memory {
+    /// Begins with this number of bytes.
+    pub(crate) fn new(budget: &Budget, used: u64) -> Self {
+        let budget = *budget;
+        Memory { budget, used }
+    }
+
+    /// Counts this number of bytes; returns whether there is room for them.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.used = self.used.saturating_add(bytes);
+        self.fits()
+    }
+
+    /// Whether there was room for all parts so far.
+    pub(crate) fn fits(&self) -> bool {
+        self.used <= self.budget.memory.0
+    }
+
+    /// Bytes in use.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.budget.memory.0.saturating_sub(self.used)
+    }
+
+    /// Returns an error if there was no room.
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.budget.require(self.used, what)
+    }
+}
+
+/// Bytes that threads take and give back. Requests are served in their order, so that small requests
+/// do not delay a large one forever. A thread that holds some must not wait for more: two of them
+/// would wait for each other.
 pub(crate) struct Credit {
     state: Mutex<State>,
     most: u64,
@@ -12,7 +66,7 @@ pub(crate) struct Credit {
 
 struct State {
     left: u64,
-    /// How many have asked, and how many of them have been served.
+    /// The number of requests, and how many of them have been served.
     asked: u64,
     served: u64,
     closed: bool,
@@ -36,9 +90,9 @@ impl Credit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `cost` is free and takes it; `false` once the credit is closed. More than there
-    /// is means everything.
-    pub(super) fn take(&self, cost: u64) -> bool {
+    /// Waits until `cost` is free and takes it; `false` once the credit is closed. A cost above the
+    /// total means everything.
+    pub(crate) fn take(&self, cost: u64) -> bool {
         let cost = cost.min(self.most);
         let mut state = self.state();
         let turn = state.asked;
@@ -60,13 +114,13 @@ impl Credit {
         true
     }
 
-    /// Like [`Credit::take`], and gives it back at the end.
+    /// Like [`Credit::take`], and gives it back when the result is dropped.
     pub(crate) fn hold(&self, cost: u64) -> Option<Taken<'_>> {
         self.take(cost).then_some(Taken { credit: self, cost })
     }
 
     /// Waits until everything is free; `false` once the credit is closed.
-    pub(super) fn wait_for_all(&self) -> bool {
+    pub(crate) fn wait_for_all(&self) -> bool {
         let all = self.take(self.most);
         if all {
             self.give(self.most);
@@ -76,7 +130,7 @@ impl Credit {
 
     /// Takes `cost` if it is free. A worker must not wait, because its batch may be the one that
     /// others wait for.
-    fn try_take(&self, cost: u64) -> bool {
+    pub(crate) fn try_take(&self, cost: u64) -> bool {
         let mut state = self.state();
         let free = state.left >= cost;
         if free {
@@ -85,7 +139,7 @@ impl Credit {
         free
     }
 
-    pub(super) fn give(&self, cost: u64) {
+    pub(crate) fn give(&self, cost: u64) {
         let mut state = self.state();
         state.left += cost.min(self.most);
         if state.served < state.asked {
@@ -100,7 +154,7 @@ impl Credit {
     }
 }
 
-/// What is given back when it is dropped.
+/// Bytes that are given back when this is dropped.
 pub(crate) struct Taken<'a> {
     credit: &'a Credit,
     cost: u64,
@@ -112,25 +166,10 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// Additional memory that a worker may use for a batch. Decoding a content encoding makes bodies
-/// larger, and the reader does not decode them.
-pub(super) struct Grants<'a> {
-    /// The source of the memory.
-    pub(super) credit: &'a Credit,
-    /// The limit for one batch.
-    pub(super) most: u64,
-}
-
-impl Grants<'_> {
-    /// Grants more to a batch that has already been granted `granted`; returns the amount.
-    pub(super) fn more(&self, granted: u64) -> Option<u64> {
-        let step = (self.most / 2).max(1);
-        (granted + step <= self.most && self.credit.try_take(step)).then_some(step)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
@@ -148,9 +187,9 @@ mod tests {
         assert!(!credit.take(1));
     }
 
-    /// Small requests went before a large one for ever.
+    /// Small requests delayed a large one forever.
     #[test]
-    fn who_asks_first_is_served_first() {
+    fn requests_are_served_in_their_order() {
         let credit = Credit::new(10);
         assert!(credit.take(6));
         std::thread::scope(|scope| {
@@ -183,5 +222,28 @@ mod tests {
         // A request above the total is limited to the total.
         credit.give(8);
         assert!(credit.take(99));
+    }
+
+    #[test]
+    fn no_more_is_taken_than_there_is() {
+        let credit = Credit::new(10);
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (credit, held, most) = (&credit, &held, &most);
+                scope.spawn(move || {
+                    for bytes in (0..200).map(|n| (n * 7 + thread) % 13) {
+                        let _taken = credit.hold(bytes);
+                        let bytes = bytes.min(10);
+                        let now = held.fetch_add(bytes, Ordering::SeqCst) + bytes;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        held.fetch_sub(bytes, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 10);
+        assert_eq!(credit.state().left, 10);
     }
 }
