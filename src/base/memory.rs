@@ -5,7 +5,8 @@
 //! sizes as it reads counts them in a [`Memory`]. Threads that need more memory for some files or
 //! records than for others share a [`Credit`].
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::Result;
 use crate::base::budget::Budget;
@@ -115,8 +116,16 @@ impl Credit {
     }
 
     /// Like [`Credit::take`], and gives it back when the result is dropped.
-    pub(crate) fn hold(&self, cost: u64) -> Option<Taken<'_>> {
+    pub(crate) fn hold(&self, cost: u64) -> Option<Taken<&Credit>> {
         self.take(cost).then_some(Taken { credit: self, cost })
+    }
+
+    /// Like [`Credit::hold`], if `cost` is free at once.
+    pub(crate) fn try_hold(credit: &Arc<Credit>, cost: u64) -> Option<Taken<Arc<Credit>>> {
+        credit.try_take(cost).then(|| Taken {
+            credit: credit.clone(),
+            cost,
+        })
     }
 
     /// Waits until everything is free; `false` once the credit is closed.
@@ -155,12 +164,12 @@ impl Credit {
 }
 
 /// Bytes that are given back when this is dropped.
-pub(crate) struct Taken<'a> {
-    credit: &'a Credit,
+pub(crate) struct Taken<C: Deref<Target = Credit>> {
+    credit: C,
     cost: u64,
 }
 
-impl Drop for Taken<'_> {
+impl<C: Deref<Target = Credit>> Drop for Taken<C> {
     fn drop(&mut self) {
         self.credit.give(self.cost);
     }

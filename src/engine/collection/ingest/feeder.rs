@@ -64,7 +64,7 @@ pub(super) struct Feeder<'a> {
     shape: Shape,
     context: &'a Context<'a>,
     decoding: Decoding<'a>,
-    reader: Option<(RecordReader, Option<Taken<'a>>)>,
+    reader: Option<(RecordReader, Option<Taken<&'a Credit>>)>,
     cursor: Cursor,
     /// Bytes of the unit's files before the current file.
     before: u64,
@@ -208,7 +208,7 @@ impl<'a> Feeder<'a> {
     /// Opens the current input after checking that it is still the file that was listed. Without
     /// the check, a missing file would be committed as a reject, and the directory could never be
     /// used again with the complete inputs.
-    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
+    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<&'a Credit>>)> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);
         let stop = self.context.stop;

@@ -72,10 +72,7 @@ impl<'a> Reread<'a> {
             shape: Shape::new::<u64>(config, shares),
             threads: shares.units,
             credit: Credit::new(shares.in_flight),
-            decoders: Credit::new(match shares.units {
-                1 => u64::MAX,
-                _ => shares.decoders,
-            }),
+            decoders: Credit::new(shares.decoders),
             context,
         }
     }

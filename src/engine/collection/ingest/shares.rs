@@ -71,7 +71,7 @@ pub(super) struct Shares {
     pub(super) batch: u64,
     /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
     pub(super) pass: u64,
-    /// Bytes of decompressors beyond [`DECODER_BYTES`]. With one unit there is no limit.
+    /// Bytes of decompressors beyond [`DECODER_BYTES`], without a limit if there is one unit.
     pub(super) decoders: u64,
     /// Bytes of what helpers decompress ahead of the readers.
     pub(super) ahead: u64,
@@ -113,7 +113,7 @@ impl Shares {
             in_flight,
             batch: in_flight / 4,
             pass: in_flight / 4,
-            decoders,
+            decoders: if units == 1 { u64::MAX } else { decoders },
             ahead,
         }
     }
@@ -237,7 +237,8 @@ mod tests {
                 let further = shares.units as u64 - 1;
                 let records = shares.units as u64 * config.read.max_document.0;
                 let fixed = FIXED_BYTES + further * UNIT_BYTES;
-                let sum = fixed + records + shares.in_flight + shares.decoders + shares.ahead;
+                let decoders = if further > 0 { shares.decoders } else { 0 };
+                let sum = fixed + records + shares.in_flight + decoders + shares.ahead;
                 assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
                 assert!(shares.batch + shares.pass <= shares.in_flight);
             }

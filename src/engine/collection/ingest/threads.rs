@@ -128,10 +128,7 @@ impl<'a, K: Key> Ingest<'a, K> {
             context,
             committer: Committer::new(workspace),
             credit: Credit::new(shares.in_flight),
-            decoders: Credit::new(match shares.units {
-                1 => u64::MAX,
-                _ => shares.decoders,
-            }),
+            decoders: Credit::new(shares.decoders),
             next_unit: AtomicUsize::new(0),
             helpers,
             jobs,
