@@ -340,11 +340,8 @@ pub(crate) fn each_profile<K: Key>(
     let bytes = threads * levels * PROFILE_BYTES;
     let (at_once, least) = (memory / bytes, LEAST_DOCUMENTS.min(documents));
     let what = || {
-        let documents = counted(documents, "document");
-        format!(
-            "profiles of {documents} with {}",
-            counted(threads, "thread")
-        )
+        let (documents, threads) = (counted(documents, "document"), counted(threads, "thread"));
+        format!("profiles of {documents} with {threads}")
     };
     (context.budget).require_share(at_once * bytes, least * bytes, what)?;
     let mut first = 0;

@@ -106,6 +106,17 @@ impl Sampled {
         Sampled::bytes(levels, extent) + words
     }
 
+    /// As [`Sampled::bytes_for`], of the committed sample.
+    pub(crate) fn bytes_in(workspace: &Workspace, measure: Measure) -> Result<u64> {
+        let sample = workspace.manifest.get::<SampleEntry>();
+        let levels = sample.map_or(1, |sample| sample.sizes.len());
+        Ok(Sampled::bytes_for(
+            measure,
+            levels,
+            Catalogue::extent(workspace)?,
+        ))
+    }
+
     /// The sizes of the full sets instead of the sizes of samples.
     pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;

@@ -146,9 +146,8 @@ pub(super) fn run(
         let copies = counted(lines.len() as u64, "copy");
         format!("comparing {copies} of {}", counted(documents, "document"))
     };
-    context
-        .budget
-        .require(PROCESS_BYTES + held + RESIDENT, what)?;
+    let least = PROCESS_BYTES + held + RESIDENT;
+    context.budget.require(least, what)?;
     let mut rows: Vec<FamilyRow> = families
         .iter()
         .map(|(original, members)| FamilyRow {

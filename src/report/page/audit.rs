@@ -36,10 +36,12 @@ pub struct AuditLook {
     pub replay: Option<Replay>,
 }
 
-/// Refuses a budget with which no page can be written, before the audit takes its time.
-pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
-    let what = || "a page with the texts of pairs".into();
-    (context.budget).require(FIXED_BYTES + record_bytes(workspace), what)
+/// Begins the memory of the page. Refuses a budget with which no page can be written, before the
+/// audit takes its time.
+pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<Memory> {
+    let memory = Memory::new(&context.budget, FIXED_BYTES + record_bytes(workspace));
+    memory.check(|| "a page with the texts of pairs".into())?;
+    Ok(memory)
 }
 
 /// Writes the page of an audit to `output`.
@@ -55,8 +57,7 @@ pub(crate) fn write(
         format!("a page of {pairs} with their texts")
     };
     let record = record_bytes(workspace);
-    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record);
-    check_memory(workspace, context)?;
+    let mut memory = check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let wanted: Vec<u32> = (audit.pairs.iter())
         .flat_map(|pair| [pair.document, pair.other])

@@ -10,9 +10,7 @@ use crate::base::ratio::Ratio;
 use crate::base::union_find::UnionFind;
 use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
-use crate::engine::collection::{
-    Catalogue, DocumentView, Extent, Representatives, each_place_with_others,
-};
+use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
@@ -193,8 +191,8 @@ impl Most {
 }
 
 /// Bytes of memory for the choice, without the names of the documents shown.
-pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most) -> u64 {
-    let documents = extent.documents;
+pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Result<u64> {
+    let documents = Catalogue::extent(workspace)?.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
     let cluster = 2 * sum(&[
@@ -219,8 +217,8 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
         .saturating_add(most.pairs.saturating_mul(4))
         .min(documents);
     // Two times union-find, representatives or sizes of clusters.
-    let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
-    [
+    let columns = documents * 12 + Sampled::bytes_in(workspace, measure)?;
+    let bytes = [
         (most.clusters, cluster),
         (most.members, member),
         (most.pairs, pair),
@@ -229,9 +227,9 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
     .into_iter()
     .fold(columns, |sum, (n, each)| {
         sum.saturating_add(n.saturating_mul(each))
-    })
+    });
     // More than any collection needs, but small enough to be rounded up.
-    .min(1 << 60)
+    Ok(bytes.min(1 << 60))
 }
 
 /// The number of clusters whose members are gathered at once.

@@ -77,7 +77,6 @@ use crate::engine::collection::Catalogue;
 use crate::engine::document::record_bytes;
 use crate::engine::join::PairsEntry;
 use crate::engine::pipeline::Summary;
-use crate::engine::sample::SampleEntry;
 use crate::report::cost_rows;
 use crate::store::disk;
 use crate::store::workspace::Workspace;
@@ -172,15 +171,9 @@ pub fn write(
     let (pairs, results) = finished(workspace)?;
     let missing = workspace.missing("join");
     let documents = Catalogue::stats(workspace)?.documents;
-    let levels = levels(workspace);
     let record = record_bytes(workspace);
     let there = choose::Most::of(results.stats, pairs, config);
-    let chosen = choose::bytes(
-        Catalogue::extent(workspace)?,
-        levels,
-        pairs.config.measure,
-        &there,
-    );
+    let chosen = choose::bytes(workspace, pairs.config.measure, &there)?;
     let what = || {
         let (clusters, pairs) = (
             counted(there.clusters, "cluster"),
@@ -256,12 +249,6 @@ fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
         true => Ok((pairs, results)),
         false => Err(workspace.missing("cluster")),
     }
-}
-
-/// The levels of the sample.
-fn levels(workspace: &Workspace) -> usize {
-    let sample = workspace.manifest.get::<SampleEntry>();
-    sample.map_or(1, |sample| sample.sizes.len())
 }
 
 /// Refuses to replace a file that is no page of this program, for a page whose name nobody gave.

@@ -7,14 +7,12 @@ use super::markup::{Markup, html, isolated};
 use super::texts::{self, Read};
 use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
-    levels,
 };
 use crate::Result;
 use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster;
-use crate::engine::collection::Catalogue;
 use crate::engine::document::record_bytes;
 use crate::engine::pipeline::{self, Summary};
 use crate::report::wording::Wording;
@@ -77,10 +75,9 @@ fn write(
     context: &Context<'_>,
 ) -> Result<(Vec<ResultFile>, PageStats)> {
     let (pairs, results) = finished(workspace)?;
-    let extent = Catalogue::extent(workspace)?;
     let most = choose::Most::split(results.stats, pairs, config);
     let record = record_bytes(workspace);
-    let of_choice = choose::bytes(extent, levels(workspace), pairs.config.measure, &most);
+    let of_choice = choose::bytes(workspace, pairs.config.measure, &most)?;
     let index = results.stats.documents.saturating_mul(INDEX_BYTES);
     let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + of_choice + index);
     let what = || {

@@ -283,11 +283,12 @@ pub fn remove(
 
     let files = inputs.len() as u64;
     let tables = Removable::bytes(files) + files * 2 * rewrite::FINISHED_BYTES;
-    let fixed = rewrite::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
-    let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = rewrite::least_memory(&inputs, 1, there);
+    let used = rewrite::FIXED_BYTES + tables;
+    let record = removable.largest().saturating_mul(RECORD_BYTES);
+    let there = context.budget.without(used + record).memory.0;
+    let least = record + rewrite::least_memory(&inputs, 1, there);
     let what = || "writing the inputs again".into();
-    let spare = context.budget.rest(fixed, least, what)? + fixed - rewrite::FIXED_BYTES - tables;
+    let spare = context.budget.rest(used, least, what)?;
 
     let digest = digest(workspace, sought, config, outputs.1.is_some())?;
     let outputs = Outputs::open(outputs, &digest)?;

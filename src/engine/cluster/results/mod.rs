@@ -17,7 +17,7 @@ use crate::base::progress::{Context, Unit, caught, joined};
 use crate::base::threads;
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
-use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sample::Sampled;
 use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
 
@@ -159,11 +159,8 @@ fn sort_memory(
     others: u64,
     context: &Context<'_>,
 ) -> Result<ByteSize> {
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let extent = Catalogue::extent(workspace)?;
-    let documents = extent.documents;
-    let sampled = Sampled::bytes_for(measure, levels, extent);
+    let documents = Catalogue::extent(workspace)?.documents;
+    let sampled = Sampled::bytes_in(workspace, measure)?;
     let names = Catalogue::names_bytes(workspace, &context.budget)?;
     let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
     let what = || format!("clustering {}", counted(documents, "document"));
