@@ -22,6 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "resource",
             "error",
             "budget",
+            "memory",
             "measure",
             "precision",
             "union_find",

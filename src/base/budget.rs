@@ -50,6 +50,13 @@ impl Budget {
         Ok(())
     }
 
+    /// What is left of this budget while `held` bytes are in use.
+    #[must_use]
+    pub(crate) fn without(&self, held: u64) -> Budget {
+        let memory = ByteSize(self.memory.0.saturating_sub(held));
+        Budget { memory, ..*self }
+    }
+
     /// Restates an error about the rest of this budget, without `held` bytes, in terms of the whole.
     pub(crate) fn refused(&self, mut error: Error, held: u64) -> Error {
         if let Error::BudgetTooSmall { given, least, .. } = &mut error {
@@ -58,46 +65,34 @@ impl Budget {
         error
     }
 
-    /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least`. `what`
-    /// names the work that needs the memory.
-    pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
+    /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least` bytes.
+    /// `what` names the work that needs the memory.
+    pub(crate) fn require(&self, least: u64, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
-        if self.memory < least {
-            let (given, least, what) = (self.memory, least.round_up(), what());
+        if self.memory.0 < least {
+            let (given, least, what) = (self.memory, ByteSize(least).round_up(), what());
             return Err(Error::BudgetTooSmall { given, least, what });
         }
         Ok(())
     }
-}
 
-/// The memory of work whose size shows only as it is read. Things that do not fit are counted but
-/// not kept, so that the error can state the smallest sufficient budget.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Held<'b> {
-    budget: &'b Budget,
-    bytes: u64,
-}
-
-impl<'b> Held<'b> {
-    /// Begins with this number of bytes.
-    pub(crate) fn new(budget: &'b Budget, bytes: u64) -> Self {
-        Held { budget, bytes }
+    /// The memory beside `used` bytes, of which the work needs at least `least`; refuses as
+    /// [`Budget::require`] does.
+    pub(crate) fn rest(&self, used: u64, least: u64, what: impl FnOnce() -> String) -> Result<u64> {
+        self.require(used + least, what)?;
+        Ok(self.memory.0 - used)
     }
 
-    /// Counts this number of bytes; returns whether there is room for them.
-    pub(crate) fn take(&mut self, bytes: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes as u64);
-        self.bytes <= self.budget.memory.0
-    }
-
-    /// Bytes that are left.
-    pub(crate) fn left(&self) -> u64 {
-        self.budget.memory.0.saturating_sub(self.bytes)
-    }
-
-    /// Returns an error if there was no room.
-    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
-        self.budget.require(ByteSize(self.bytes), what)
+    /// Refuses a `share` of the memory below `least` bytes. The refusal names a budget that is
+    /// larger by the missing bytes.
+    pub(crate) fn require_share(
+        &self,
+        share: u64,
+        least: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let missing = least.saturating_sub(share);
+        self.require(self.memory.0.saturating_add(missing), what)
     }
 }
 

@@ -5,8 +5,8 @@
 //! - values: `keywords`, [`ids`], `bits`, `random`, [`rate`], [`numbers`], [`byte_size`],
 //!   [`measure`], [`precision`], `ratio`, `least`, [`union_find`]
 //! - text: `words`, `utf8`, `wide`
-//! - the process: [`resource`], [`error`], [`budget`], [`process`], [`progress`], [`threads`],
-//!   `workers`, [`limits`]
+//! - the process: [`resource`], [`error`], [`budget`], `memory`, [`process`], [`progress`],
+//!   [`threads`], `workers`, [`limits`]
 
 pub(crate) mod bits;
 pub mod budget;
@@ -17,6 +17,7 @@ pub(crate) mod keywords;
 pub(crate) mod least;
 pub mod limits;
 pub mod measure;
+pub(crate) mod memory;
 pub mod numbers;
 pub mod precision;
 pub mod process;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::base::budget::Held;
+use crate::base::memory;
 use crate::engine::document::{self, Facts, Source, Text};
 use crate::engine::pipeline;
 use crate::report::terminal::{self, visible_lines};
@@ -74,13 +74,12 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         let text = match options.text || options.text_only {
             false => None,
             true => {
-                let mut held = Held::new(&context.budget, FIXED_BYTES);
+                let mut held = memory::Memory::new(&context.budget, FIXED_BYTES);
                 let mut texts = document::texts(&workspace, &[&found], &mut held, context)?;
                 let text = texts.pop();
                 let escaped = !options.text_only || host.columns().is_some();
                 if let (Some(Text::Found(text, _)), true) = (&text, escaped) {
-                    let copies = text.len().saturating_mul(COPIES as usize);
-                    let _ = held.take(copies);
+                    let _ = held.take(COPIES * text.len() as u64);
                 }
                 held.check(|| "showing a document with its text".into())?;
                 text

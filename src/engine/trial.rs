@@ -1,7 +1,6 @@
 //! A run with other parameters over an existing collection, and its pairs compared with the true
 //! ones.
 
-use crate::base::budget::{Budget, ByteSize};
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::process::cpu_seconds;
@@ -39,10 +38,7 @@ pub struct TrialCost {
 pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     Context {
         progress: &Silent,
-        budget: Budget {
-            memory: ByteSize(context.budget.memory.0.saturating_sub(held)),
-            ..context.budget
-        },
+        budget: context.budget.without(held),
         ..*context
     }
 }

@@ -22,14 +22,14 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::outputs;
-use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::store::table::cell;
 use crate::store::workspace::Workspace;
@@ -79,16 +79,12 @@ pub fn graph(
             .because("its pairs were not listed (`--pairs none`)"));
     }
     let measure = pairs.config.measure;
-    let extent = Catalogue::extent(workspace)?;
-    let documents = extent.documents;
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let sizes = Sampled::bytes_for(measure, levels, extent);
+    let documents = Catalogue::extent(workspace)?.documents;
+    let sizes = Sampled::bytes_in(workspace, measure)?;
     let names = Catalogue::names_bytes(workspace, &context.budget)?;
-    let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes + names);
-    context.budget.require(least, || {
-        format!("a graph of {}", counted(documents, "document"))
-    })?;
+    let least = PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes + names;
+    let what = || format!("a graph of {}", counted(documents, "document"));
+    context.budget.require(least, what)?;
     let names = Catalogue::names(workspace, &context.budget)?;
     let mut out = String::new();
     let mut passed = 0u64;

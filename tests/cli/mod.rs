@@ -3,6 +3,7 @@
 mod commands;
 mod evaluate;
 mod identity;
+mod least_memory;
 mod perturb;
 mod qrels;
 mod transfer;

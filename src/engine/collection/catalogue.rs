@@ -1,6 +1,7 @@
 //! The catalogue: columns over all documents with docnos, representatives and stored set sizes.
 
 use crate::base::budget::{Budget, ByteSize};
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined, joined_all};
 use crate::base::threads;
@@ -219,11 +220,8 @@ impl<'a> Making<'a> {
         // In memory: representatives as a column, and one bit per document for repeated docnos.
         // Sorting uses the rest.
         let columns = documents * 4 + documents / 8;
-        let least = ByteSize(FIXED_BYTES + columns + (4 << 20));
-        budget.require(least, || {
-            format!("the catalogue of {}", counted(documents, "document"))
-        })?;
-        let memory = budget.memory.0 - FIXED_BYTES - columns;
+        let what = || format!("the catalogue of {}", counted(documents, "document"));
+        let memory = budget.rest(FIXED_BYTES + columns, 4 << 20, what)?;
         // Sorting gets most of the memory if there is little of it.
         let readers = (memory / 8 / READER_BYTES).clamp(1, MOST_READERS as u64);
         let readers = budget.threads.min(readers as usize);
@@ -237,7 +235,7 @@ impl<'a> Making<'a> {
             places: workspace.places().clone(),
             parameters: workspace.collection_parameters(),
             readers,
-            memory: ByteSize(((memory - reading) / 2).min(1 << 30)),
+            memory: ByteSize(((memory - reading) / 2).min(MOST_SORT_BYTES)),
             scratch: workspace.scratch(context)?,
             directory: workspace.path(DIRECTORY),
             context,

@@ -58,7 +58,7 @@ pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
 pub(crate) use documents::DocumentView;
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
-pub(crate) use ingest::{Credit, Reread, require_memory};
+pub(crate) use ingest::{Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::base::budget::{ByteSize, Held};
 use crate::base::ids::{FingerprintKind, Key};
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue, SetsByPlace};
@@ -108,7 +108,7 @@ pub(crate) fn compare(
         format!("comparing documents of {a} and {b}")
     };
     let shared = shared(workspace, &found, context, &what)?;
-    let mut held = Held::new(&context.budget, FIXED_BYTES);
+    let mut held = Memory::new(&context.budget, FIXED_BYTES);
     let mut texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     for (text, found) in texts.iter().zip(&found) {
@@ -122,7 +122,7 @@ pub(crate) fn compare(
         let more = more.fold(align::NUMBER_BYTES, u64::max);
         // Where it lies, its number, its piece, and what is compared.
         let each = size_of::<Range<usize>>() as u64 + 4 + 8 + more + config.shown_bytes;
-        let _ = held.take(usize::try_from(tokens.saturating_mul(each)).unwrap_or(usize::MAX));
+        let _ = held.take(tokens.saturating_mul(each));
         if tokens > u64::from(u32::MAX) {
             return Err(Error::too_many("tokens of a text", tokens, u32::MAX.into()));
         }
@@ -191,7 +191,7 @@ fn shared_keys<K: Key>(
 ) -> Result<u64> {
     let keys = found.iter().map(|found| u64::from(found.record.shingles));
     let bytes = FIXED_BYTES + keys.sum::<u64>() * K::BYTES as u64;
-    context.budget.require(ByteSize(bytes), what)?;
+    context.budget.require(bytes, what)?;
     // The set of an exact duplicate may not be stored, that of its representative is.
     let mut firsts = [0; 2];
     Catalogue::each_representative(workspace, |document, first| {

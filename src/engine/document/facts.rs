@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::engine::collection::{self, Catalogue, Names};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -112,19 +112,14 @@ pub(crate) fn facts(
     let manifest = &workspace.manifest;
     let pairs = manifest.get::<PairsEntry>();
     let results = manifest.get::<ResultsEntry>();
-    let extent = Catalogue::extent(workspace)?;
+    let documents = Catalogue::extent(workspace)?.documents;
     let mut least = FIXED_BYTES + Catalogue::names_bytes(workspace, &context.budget)?;
     if let Some(pairs) = pairs {
-        let levels = manifest
-            .get::<SampleEntry>()
-            .map_or(1, |sample| sample.sizes.len());
-        let sampled = Sampled::bytes_for(pairs.config.measure, levels, extent);
-        least += sampled.max(cluster_of_bytes(extent.documents));
+        let sampled = Sampled::bytes_in(workspace, pairs.config.measure)?;
+        least += sampled.max(cluster_of_bytes(documents));
     }
-    context.budget.require(ByteSize(least), || {
-        let documents = crate::base::numbers::counted(extent.documents, "document");
-        format!("showing one of {documents}")
-    })?;
+    let what = || format!("showing one of {}", counted(documents, "document"));
+    context.budget.require(least, what)?;
     let names = Catalogue::names(workspace, &context.budget)?;
     let record = &found.record;
     let (first, exact_duplicates) = exact_duplicates(workspace, found.number, &names, context)?;

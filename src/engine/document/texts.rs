@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::base::budget::Held;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue, TextReader};
 use crate::store::workspace::Workspace;
@@ -50,7 +50,7 @@ pub(crate) enum Text {
 pub(crate) fn texts(
     workspace: &Workspace,
     documents: &[&Found],
-    held: &mut Held<'_>,
+    held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Vec<Text>> {
     let wanted = documents.iter().map(|found| Wanted {
@@ -59,7 +59,7 @@ pub(crate) fn texts(
         number: found.number,
         md5: found.record.md5,
     });
-    let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
+    let _ = held.take(record_bytes(workspace) + READER_BYTES);
     let whole = Whole(Mutex::new((Vec::new(), held)));
     read_again(workspace, wanted.collect(), 1, (STAGE, context), &whole)?;
     let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -79,16 +79,16 @@ pub(crate) fn texts(
 }
 
 /// The texts that were read again.
-struct Whole<'h, 'b>(Mutex<(Vec<(u32, Text)>, &'h mut Held<'b>)>);
+struct Whole<'h>(Mutex<(Vec<(u32, Text)>, &'h mut Memory)>);
 
-impl Readers for Whole<'_, '_> {
+impl Readers for Whole<'_> {
     fn found(&self, again: &Again<'_>, parser: &mut Parser) {
         let (number, document) = (again.number, again.document);
         let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = 0;
         parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
         // Twice: a text is copied once.
-        if !whole.1.take(length.saturating_mul(2)) {
+        if !whole.1.take(2 * length as u64) {
             return;
         }
         let mut text = String::with_capacity(length);
@@ -106,7 +106,7 @@ impl Readers for Whole<'_, '_> {
 fn instead(
     workspace: &Workspace,
     found: &Found,
-    held: &mut Held<'_>,
+    held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Option<Text>> {
     if found.record.stored {
@@ -127,7 +127,7 @@ fn utf8(bytes: Vec<u8>) -> String {
 fn kept(
     workspace: &Workspace,
     found: &Found,
-    held: &mut Held<'_>,
+    held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Option<String>> {
     let segments = collection::segments(&workspace.manifest);
@@ -152,7 +152,7 @@ fn kept(
     let Some(length) = texts.next_length()? else {
         return Err(ends(texts.path()));
     };
-    if !held.take(length as usize) {
+    if !held.take(length) {
         return Ok(Some(String::new()));
     }
     let mut bytes = Vec::new();
@@ -166,7 +166,7 @@ fn kept(
 fn of_representative(
     workspace: &Workspace,
     found: &Found,
-    held: &mut Held<'_>,
+    held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Option<String>> {
     let mut firsts = Catalogue::representatives_in_order(workspace)?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::documents::{self, IndexedDocuments};
 use super::lists::{ListsWriter, MadeRange};
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of};
-use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::budget::{Budget, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::progress::{Context, Stop, Unit};
 use crate::base::workers::{Tasks, work_and_commit};
@@ -118,8 +118,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     let fixed = PROCESS_BYTES
         + Representatives::most_bytes(stats.documents, stats.exact_duplicates)
         + threads * WORKER_BYTES;
-    let least = ByteSize(fixed + threads * LEAST_BUFFER);
-    budget.require(least, || "making an index".into())?;
+    budget.require(fixed + threads * LEAST_BUFFER, || "making an index".into())?;
     let level = making(workspace)?.clone();
     let (capacity, together) = buffers::<K>(budget, fixed, level.layout, keys);
     let todo = (0..level.layout.ranges).filter(|range| !level.parts.contains_key(range));

@@ -38,10 +38,9 @@
 //! resemblance is underestimated and pairs are missed. The join counts the lists, entries and
 //! tokens that it drops.
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Key;
 use crate::base::measure::Criterion;
-use crate::base::numbers::counted;
 use crate::base::progress::{Context, Stop, Unit, joined};
 use crate::base::threads;
 use crate::engine::collection::Catalogue;
@@ -130,16 +129,8 @@ pub(super) fn run<K: Key>(
         + documents * 8
         + (threads + 1) * WORKER_BYTES;
     let least_window = LEAST_WINDOW.min(documents);
-    let least = fixed + threads * least_window * 8;
-    let least = ByteSize(least + LEAST_ENTRIES * ENTRY_BYTES);
-    context.budget.require(least, || {
-        format!(
-            "joining {} with {}",
-            counted(documents, "document"),
-            counted(threads, "thread")
-        )
-    })?;
-    let mut memory = context.budget.memory.0 - fixed;
+    let least = threads * least_window * 8 + LEAST_ENTRIES * ENTRY_BYTES;
+    let mut memory = super::rest(documents, fixed, least, &context.budget)?;
     // As few windows as fit in half of the memory, all of about the same size.
     let window = (memory / 2 / (threads * 8)).max(least_window).max(1);
     let window = documents.div_ceil(documents.div_ceil(window).max(1));

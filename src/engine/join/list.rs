@@ -34,7 +34,7 @@ pub(super) fn fewer(
     context: &Context<'_>,
     set: impl Fn(&mut JoinProgress, Vec<RunEntry>),
 ) -> Result<Vec<RunEntry>> {
-    let fan_in = fan_in::<u64>(context.budget.memory, memory, 1)?;
+    let fan_in = fan_in::<u64>(&context.budget, memory, 1)?;
     let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
     let how = Generations {
         directory: &workspace.path(DIRECTORY),

@@ -34,9 +34,11 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
+use crate::base::budget::Budget;
 use crate::base::error::refuse;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
+use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::merge::PostingsEntry;
@@ -261,6 +263,14 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
             Ok(probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens)
         }
     }
+}
+
+/// The memory beside `used` bytes, of which a join needs at least `least`.
+fn rest(documents: u64, used: u64, least: u64, budget: &Budget) -> Result<u64> {
+    budget.rest(used, least, || {
+        let (documents, threads) = (counted(documents, "document"), budget.threads as u64);
+        format!("joining {documents} with {}", counted(threads, "thread"))
+    })
 }
 
 /// Commits the progress of a join.

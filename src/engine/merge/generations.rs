@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::base::budget::ByteSize;
+use crate::Result;
+use crate::base::budget::Budget;
 use crate::base::ids::Key;
 use crate::base::limits;
 use crate::base::numbers::counted;
 use crate::base::progress::Stop;
 use crate::engine::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
-use crate::{Error, Result};
 
 use super::ranges::LongLists;
 use super::{Batches, LoserTree, Merged};
@@ -25,18 +25,12 @@ pub enum Combine {
 
 /// The number of runs, at least 2, that can be merged at once. It depends on `memory`, which
 /// `threads` threads share, and on the file descriptors that the process may have. If the memory
-/// is too small for 2 runs, the error names the least budget, based on the budget `given`.
-pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usize> {
+/// is too small for 2 runs, the error names the least `budget`.
+pub(crate) fn fan_in<K: Key>(budget: &Budget, memory: u64, threads: u64) -> Result<usize> {
     let cursor = RunFile::<K>::cursor_bytes() as u64;
+    let what = || format!("merging with {}", counted(threads, "thread"));
+    budget.require_share(memory, 2 * cursor * threads, what)?;
     let by_memory = memory / threads / cursor;
-    if by_memory < 2 {
-        return Err(Error::BudgetTooSmall {
-            given,
-            least: ByteSize(given.0 + 2 * cursor * threads - memory.min(2 * cursor * threads))
-                .round_up(),
-            what: format!("merging with {}", counted(threads, "thread")),
-        });
-    }
     // Runs are opened once and shared by the threads.
     let by_descriptors = limits::files_left(threads).max(2);
     Ok(by_memory.min(by_descriptors).min(4096) as usize)

@@ -1,6 +1,6 @@
 //! Profiles: the number of a document's fingerprints in each class of document frequency.
 
-use crate::base::budget::ByteSize;
+use crate::Result;
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, joined_all};
@@ -11,7 +11,6 @@ use crate::engine::merge::PostingsEntry;
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
-use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -338,20 +337,13 @@ pub(crate) fn each_profile<K: Key>(
     let documents = sampled.documents() as u64;
     let levels = bases.len() as u64;
     let threads = context.budget.threads as u64;
-    let at_once = memory / (threads * levels * PROFILE_BYTES);
-    let least = LEAST_DOCUMENTS.min(documents);
-    if at_once < least {
-        let more = (least - at_once) * threads * levels * PROFILE_BYTES;
-        return Err(Error::BudgetTooSmall {
-            given: context.budget.memory,
-            least: ByteSize(context.budget.memory.0 + more).round_up(),
-            what: format!(
-                "profiles of {} with {}",
-                counted(documents, "document"),
-                counted(threads, "thread")
-            ),
-        });
-    }
+    let bytes = threads * levels * PROFILE_BYTES;
+    let (at_once, least) = (memory / bytes, LEAST_DOCUMENTS.min(documents));
+    let what = || {
+        let (documents, threads) = (counted(documents, "document"), counted(threads, "thread"));
+        format!("profiles of {documents} with {threads}")
+    };
+    (context.budget).require_share(at_once * bytes, least * bytes, what)?;
     let mut first = 0;
     while first < documents {
         let last = (first + at_once).min(documents);

@@ -1,7 +1,7 @@
 //! Merges the ranges of all runs in parallel.
 
 use crate::Result;
-use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::budget::{Budget, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::progress::{Context, Stop, Unit};
 use crate::base::workers::{Tasks, work_and_commit};
@@ -32,7 +32,7 @@ pub(crate) fn runs_at_once<K: Key>(
     let threads = budget.threads as u64;
     let fixed = PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads);
     let memory = budget.memory.0.saturating_sub(fixed);
-    let fan_in = fan_in::<K>(budget.memory, memory, threads)?;
+    let fan_in = fan_in::<K>(budget, memory, threads)?;
     Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
 }
 
@@ -134,24 +134,15 @@ fn fan_in_and_profiles<K: Key>(
         Sampled::bytes(levels, extent) + threads * Collector::<K>::bytes(documents, levels);
     let fresh = !workspace.manifest.has::<PostingsEntry>();
     if fresh && profiles <= memory / PROFILE_SHARE {
-        let budget = Budget {
-            memory: ByteSize(memory - profiles),
-            ..context.budget
-        };
+        let budget = context.budget.without(profiles);
         if let Ok(fan_in) = runs_at_once::<K>(&budget, documents, limit) {
             return Ok((fan_in, true));
         }
     }
     let sampled = Sampled::bytes(levels, extent);
-    let budget = Budget {
-        memory: ByteSize(memory.saturating_sub(sampled)),
-        ..context.budget
-    };
-    let fan_in = runs_at_once::<K>(&budget, documents, limit);
-    Ok((
-        fan_in.map_err(|error| context.budget.refused(error, sampled))?,
-        false,
-    ))
+    let fan_in = runs_at_once::<K>(&context.budget.without(sampled), documents, limit);
+    let fan_in = fan_in.map_err(|error| context.budget.refused(error, sampled))?;
+    Ok((fan_in, false))
 }
 
 /// Merges runs until there are at most `fan_in`, and commits each merge.

@@ -38,7 +38,7 @@
 //!   not in the file has frequency 1. In another collection its frequency is unknown, because the
 //!   file's collection may not contain it at all.
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::progress::Context;
 use crate::engine::collection::Catalogue;
 use crate::engine::merge::{PostingsEntry, PostingsReader};
@@ -143,7 +143,7 @@ impl Lexicon {
         }
         let least = PROCESS_BYTES + FIXED_BYTES + shared.saturating_mul(TERM_BYTES);
         let what = || format!("a lexicon of {shared} terms");
-        context.budget.require(ByteSize(least), what)?;
+        context.budget.require(least, what)?;
         let mut lexicon = Lexicon {
             documents,
             fingerprints: Vec::with_capacity(shared as usize),

@@ -8,7 +8,7 @@
 //! # Cost
 //! Memory: one window, in which each byte of text costs the number of bytes that the caller gives.
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined_all};
 use crate::base::threads;
@@ -64,7 +64,6 @@ impl<'a> Texts<'a> {
         let documents = Catalogue::stats(base)?.documents;
         let threads = context.budget.threads as u64;
         let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
-        let least = ByteSize(fixed + (1 << 20) * cost);
         let what = || {
             format!(
                 "making keys of {} with {}",
@@ -72,8 +71,8 @@ impl<'a> Texts<'a> {
                 counted(threads, "thread")
             )
         };
-        context.budget.require(least, what)?;
-        let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
+        let rest = context.budget.rest(fixed, (1 << 20) * cost, what)?;
+        let window = (rest / cost).min(WINDOW_BYTES);
         context.start(stage, Unit::Count("documents"), Some(documents));
         Ok(Texts {
             base,
@@ -121,11 +120,9 @@ impl<'a> Texts<'a> {
                             &mut each,
                         )?;
                     }
-                    self.context
-                        .budget
-                        .require(ByteSize(self.fixed + length * self.cost), || {
-                            format!("the keys of a document of {length} bytes of text")
-                        })?;
+                    let least = self.fixed + length * self.cost;
+                    let what = || format!("the keys of a document of {length} bytes of text");
+                    self.context.budget.require(least, what)?;
                     let from = bytes.len();
                     while let Some(piece) = texts.piece()? {
                         bytes.extend_from_slice(piece);

@@ -1,6 +1,5 @@
 //! Computes and loads the sizes of the samples.
 
-use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
 use crate::base::numbers::counted;
@@ -105,6 +104,17 @@ impl Sampled {
             0
         };
         Sampled::bytes(levels, extent) + words
+    }
+
+    /// As [`Sampled::bytes_for`], of the committed sample.
+    pub(crate) fn bytes_in(workspace: &Workspace, measure: Measure) -> Result<u64> {
+        let sample = workspace.manifest.get::<SampleEntry>();
+        let levels = sample.map_or(1, |sample| sample.sizes.len());
+        Ok(Sampled::bytes_for(
+            measure,
+            levels,
+            Catalogue::extent(workspace)?,
+        ))
     }
 
     /// The sizes of the full sets instead of the sizes of samples.
@@ -244,10 +254,8 @@ pub fn run<K: Key>(
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let of_levels = if count > 1 { documents } else { 0 };
-    let least = ByteSize(FIXED_BYTES + of_levels);
-    context.budget.require(least, || {
-        format!("sampling {}", counted(documents, "document"))
-    })?;
+    let what = || format!("sampling {}", counted(documents, "document"));
+    context.budget.require(FIXED_BYTES + of_levels, what)?;
     let level = levels_of_documents(workspace, &levels)?;
     // Everything is read and written in the order of the documents, so no column is in memory.
     let mut representatives = Catalogue::representatives_in_order(workspace)?;

@@ -1,6 +1,6 @@
 //! Forms sorted runs from the collection.
 
-use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::base::budget::{Budget, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Stop, Unit};
@@ -84,11 +84,9 @@ pub(crate) fn run_records<K: Key>(
         + extent.column_bytes()
         + Sampled::bytes(levels, extent)
         + threads * WORKER_BYTES;
-    let least = ByteSize(fixed + threads * Buffer::<K>::bytes(LEAST_RECORDS));
-    budget.require(least, || {
-        format!("sorting with {}", counted(threads, "thread"))
-    })?;
-    let capacity = Buffer::<K>::capacity((budget.memory.0 - fixed) / threads);
+    let least = threads * Buffer::<K>::bytes(LEAST_RECORDS);
+    let what = || format!("sorting with {}", counted(threads, "thread"));
+    let capacity = Buffer::<K>::capacity(budget.rest(fixed, least, what)? / threads);
     // A buffer needs no more room than there are records, and small buffers sort faster than large
     // ones.
     let fast = FAST_RECORDS.max(records / MANY_RUNS);

@@ -22,7 +22,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareConfig, STAGE};
-use crate::base::budget::ByteSize;
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
 use crate::base::numbers::counted;
@@ -142,14 +142,11 @@ pub(super) fn run(
     }
     let documents = Catalogue::stats(base)?.documents;
     let held = lines.len() as u64 * COPY_BYTES + documents * 8;
-    let least = ByteSize(crate::base::budget::PROCESS_BYTES + held + RESIDENT);
     let what = || {
-        format!(
-            "comparing {} of {}",
-            counted(lines.len() as u64, "copy"),
-            counted(documents, "document")
-        )
+        let copies = counted(lines.len() as u64, "copy");
+        format!("comparing {copies} of {}", counted(documents, "document"))
     };
+    let least = PROCESS_BYTES + held + RESIDENT;
     context.budget.require(least, what)?;
     let mut rows: Vec<FamilyRow> = families
         .iter()
@@ -278,9 +275,8 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
         })?;
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;
-        let least = ByteSize(crate::base::budget::PROCESS_BYTES + held);
         let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));
-        context.budget.require(least, what)?;
+        context.budget.require(PROCESS_BYTES + held, what)?;
     }
     let docnos = lines
         .iter()

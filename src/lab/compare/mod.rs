@@ -32,7 +32,7 @@ mod families;
 mod tables;
 mod verdict;
 
-use crate::base::budget::ByteSize;
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -187,7 +187,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
         }
     }
     let stats = Catalogue::stats(base)?;
-    let least = ByteSize(crate::base::budget::PROCESS_BYTES + count as u64 * LIST_BYTES);
+    let least = PROCESS_BYTES + count as u64 * LIST_BYTES;
     let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
     let workspaces = opened(base, config)?;

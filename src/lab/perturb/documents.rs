@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::STAGE;
 use super::config::PerturbConfig;
 use super::words::{self, TermList};
-use crate::base::budget::ByteSize;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::text::parse::{ParseConfig, Parser, TokenKind};
@@ -123,8 +122,7 @@ pub(super) fn survey(
         if u64::from(number).is_multiple_of(LOOK_AFTER) {
             let tables = (u64::from(number) + LOOK_AFTER) * DOCUMENT_BYTES as u64;
             let what = || format!("{} and more", counted(number.into(), "document"));
-            let least = ByteSize(fixed + tables + names);
-            context.budget.require(least, what)?;
+            context.budget.require(fixed + tables + names, what)?;
         }
         let terms = config.needs_terms().then_some(&mut found.terms);
         let facts = words::facts(document, parser, terms);

@@ -91,7 +91,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -187,7 +186,7 @@ pub fn run(
     let fixed = FIXED_BYTES + config.read.max_document.0 * 5 / 2;
     let first = documents::LOOK_AFTER * documents::DOCUMENT_BYTES as u64;
     let what = || format!("reading documents of up to {}", config.read.max_document);
-    context.budget.require(ByteSize(fixed + first), what)?;
+    context.budget.require(fixed + first, what)?;
     context.start(STAGE, Unit::Bytes, Some(total * 2));
     let surveyed = survey(&inputs, config, fixed, context)?;
     let chosen = choose(&surveyed, config)?;
@@ -294,9 +293,8 @@ fn make(
             // list entry.
             let edits = u64::from(words).min(config.most_edits(u64::from(words)));
             let least = fixed + tables + 4 * u64::from(bytes) + edits * edits::EDIT_BYTES;
-            context.budget.require(ByteSize(least), || {
-                format!("copying a document of {bytes} bytes of text")
-            })?;
+            let what = || format!("copying a document of {bytes} bytes of text");
+            context.budget.require(least, what)?;
             let text = words::text_of(document, parser);
             let original = Original {
                 docno: &document.docno,

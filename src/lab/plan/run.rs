@@ -9,7 +9,6 @@ use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::ids::{FingerprintKind, Key};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
@@ -145,10 +144,8 @@ fn gather(
     let (documents, representatives) = (stats.documents, stats.representatives);
     let extent = Catalogue::extent(base)?;
     let least = FIXED_BYTES + Documents::bytes(extent) + Sampled::bytes(1, extent) + documents * 8;
-    let least = ByteSize(least);
-    context.budget.require(least, || {
-        format!("a plan for {}", counted(documents, "document"))
-    })?;
+    let what = || format!("a plan for {}", counted(documents, "document"));
+    context.budget.require(least, what)?;
     let threshold = config.target.threshold;
     let place = |name: &str| base.directory().join(DIRECTORY).join(name);
     let (truth, exact) = trial::ask(
@@ -183,8 +180,7 @@ fn gather(
                 }
             }
             // Choosing needs as much memory again, for a table by document.
-            let held = ByteSize(least.0 + 2 * cells.bytes());
-            context.budget.require(held, || {
+            context.budget.require(least + 2 * cells.bytes(), || {
                 format!(
                     "the pairs of {} at {}",
                     counted(documents, "document"),

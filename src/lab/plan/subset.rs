@@ -1,7 +1,6 @@
 //! Draws a random subset of a collection, on which a plan is measured.
 
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::ids::{Key, Threshold};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Silent};
@@ -86,10 +85,9 @@ fn copy<K: Key>(
     };
     let largest = stored.iter().max().map_or(0, u64::from);
     let documents = stored.len() as u64;
-    let least = ByteSize(FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8));
-    context.budget.require(least, || {
-        format!("a subset of {}", counted(documents, "document"))
-    })?;
+    let least = FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8);
+    let what = || format!("a subset of {}", counted(documents, "document"));
+    context.budget.require(least, what)?;
     let mut open = start(0, 0)?;
     let mut made: Vec<SegmentEntry> = Vec::new();
     let (mut number, mut copied) = (0u32, 0u32);

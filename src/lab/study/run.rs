@@ -1,6 +1,5 @@
 //! Runs the trials of a study one after the other.
 
-use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::counted;
@@ -314,10 +313,8 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
     }
     let Costs { config, cost } = serde_json::from_slice(&json).map_err(corrupt)?;
     config.check()?;
-    let least = ByteSize(least_bytes(base, &config)?);
-    context
-        .budget
-        .require(least, || "the results of a study".into())?;
+    let least = least_bytes(base, &config)?;
+    (context.budget).require(least, || "the results of a study".into())?;
     let mut trials = Vec::new();
     for n in std::iter::once(1).chain(config.ratios.iter().copied()) {
         for class in 0..n {
@@ -345,11 +342,9 @@ pub fn run(
     pipeline::catalogue(base, context)?;
     let extent = Catalogue::extent(base)?;
     let documents = extent.documents;
-    let least =
-        ByteSize(least_bytes(base, config)? + Documents::bytes(extent) + Sampled::bytes(1, extent));
-    context.budget.require(least, || {
-        format!("a study of {}", counted(documents, "document"))
-    })?;
+    let columns = Documents::bytes(extent) + Sampled::bytes(1, extent);
+    let what = || format!("a study of {}", counted(documents, "document"));
+    (context.budget).require(least_bytes(base, config)? + columns, what)?;
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
     let (groups, sizes) = (groups(base), sizes(base)?);

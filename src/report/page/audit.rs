@@ -14,8 +14,8 @@ use super::texts::{self, Read};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE};
 use crate::Result;
-use crate::base::budget::{ByteSize, Held};
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::{Context, Unit};
 use crate::engine::document::record_bytes;
@@ -37,11 +37,12 @@ pub struct AuditLook {
     pub replay: Option<Replay>,
 }
 
-/// Refuses a budget with which no page can be written, before the audit takes its time.
-pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
-    let least = ByteSize(FIXED_BYTES + record_bytes(workspace));
-    let what = || "a page with the texts of pairs".into();
-    context.budget.require(least, what)
+/// Begins the memory of the page. Refuses a budget with which no page can be written, before the
+/// audit takes its time.
+pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<Memory> {
+    let memory = Memory::new(&context.budget, FIXED_BYTES + record_bytes(workspace));
+    memory.check(|| "a page with the texts of pairs".into())?;
+    Ok(memory)
 }
 
 /// Writes the page of an audit to `output`.
@@ -57,8 +58,7 @@ pub(crate) fn write(
         format!("a page of {pairs} with their texts")
     };
     let record = record_bytes(workspace);
-    let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
-    check_memory(workspace, context)?;
+    let mut memory = check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let pairs = audit.pairs.iter();
     let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();

@@ -2,9 +2,9 @@
 //! random.
 
 use crate::Result;
-use crate::base::budget::Held;
 use crate::base::least::Least;
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::base::ratio::Ratio;
 use crate::base::union_find::UnionFind;
@@ -12,7 +12,7 @@ use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
 use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 
@@ -186,10 +186,7 @@ impl Most {
 
 /// Bytes of memory for the choice, without the names of the documents shown.
 pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Result<u64> {
-    let extent = Catalogue::extent(workspace)?;
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let documents = extent.documents;
+    let documents = Catalogue::extent(workspace)?.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
     let cluster = 2 * sum(&[
@@ -214,7 +211,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
         .saturating_add(most.pairs.saturating_mul(4))
         .min(documents);
     // Two times union-find, representatives or sizes of clusters.
-    let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
+    let columns = documents * 12 + Sampled::bytes_in(workspace, measure)?;
     let parts = [
         (most.clusters, cluster),
         (most.members, member),
@@ -274,7 +271,7 @@ impl Rank {
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
-    memory: &mut Held<'_>,
+    memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let mut survey = Survey::new(workspace, config, Ranked::Page(config.clusters), context)?;
@@ -356,7 +353,7 @@ impl<'w> Survey<'w> {
         &mut self,
         ranks: &[Rank],
         pairs: bool,
-        memory: &mut Held<'_>,
+        memory: &mut Memory,
         context: &Context<'_>,
     ) -> Result<Chosen> {
         let workspace = self.workspace;
@@ -541,7 +538,7 @@ fn link(
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
-    memory: &mut Held<'_>,
+    memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();
@@ -556,7 +553,7 @@ fn look_up(
         if wanted.next_if_eq(&number).is_some() {
             let record = numbered.then_some(record);
             let document = shorten(&document, record);
-            if memory.take(document.name_bytes()) {
+            if memory.take(document.name_bytes() as u64) {
                 found.insert(number, document);
             }
         }

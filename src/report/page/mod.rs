@@ -69,7 +69,7 @@ pub(crate) mod study;
 mod texts;
 mod title;
 
-use crate::base::budget::Held;
+use crate::base::memory::Memory;
 use crate::base::numbers::{self, count, counted};
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultsEntry;
@@ -185,7 +185,7 @@ pub fn write(
         )
     };
     let files = documents::files_bytes(workspace)?;
-    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen + files);
+    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + chosen + files);
     memory.check(what)?;
     context.start(STAGE, Unit::Count("steps"), Some(3));
 

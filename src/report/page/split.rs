@@ -10,7 +10,7 @@ use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
 };
 use crate::Result;
-use crate::base::budget::Held;
+use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster;
@@ -80,7 +80,7 @@ fn write(
     let record = record_bytes(workspace);
     let of_choice = choose::bytes(workspace, pairs.config.measure, &most)?;
     let index = results.stats.documents.saturating_mul(INDEX_BYTES);
-    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + of_choice + index);
+    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + of_choice + index);
     let what = || {
         let documents = counted(results.stats.documents, "document");
         format!("pages of {documents} in clusters")

@@ -1,7 +1,7 @@
 //! Reads the texts of the documents shown from the input files again.
 
 use crate::Result;
-use crate::base::budget::Held;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
@@ -63,7 +63,7 @@ pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
-    (memory, record): (&mut Held<'_>, u64),
+    (memory, record): (&mut Memory, u64),
     context: &Context<'_>,
 ) -> Result<Read> {
     let places: Vec<Wanted> = documents
@@ -91,14 +91,14 @@ pub(super) fn read(
 }
 
 /// What is read, what was found so far, and the memory that it may take.
-struct Documents<'f, 'm> {
+struct Documents<'f> {
     parse: &'f ParseConfig,
     compared: &'f HashSet<u32>,
     beginnings: &'f HashSet<u32>,
-    found: Mutex<(Read, &'f mut Held<'m>)>,
+    found: Mutex<(Read, &'f mut Memory)>,
 }
 
-impl Readers for Documents<'_, '_> {
+impl Readers for Documents<'_> {
     fn found(&self, again: &Again<'_>, parser: &mut Parser) {
         let number = again.number;
         let mut known = Known {
@@ -118,11 +118,11 @@ impl Readers for Documents<'_, '_> {
         });
         let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.1.take(bytes) {
+        if found.1.take(bytes as u64) {
             found.0.known.insert(number, known);
         }
         if let Some(words) = words
-            && found.1.take(words.bytes())
+            && found.1.take(words.bytes() as u64)
         {
             found.0.texts.insert(number, ShownText::Found(words));
         }

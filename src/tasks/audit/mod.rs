@@ -45,9 +45,9 @@ mod tally;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::budget::Held;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
+use crate::base::memory::Memory;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::base::utf8::cut_after;
@@ -256,7 +256,7 @@ pub fn audit(
     for pair in &mut pairs {
         pair.id = review::id(&digest, pair);
     }
-    let mut held = Held::new(&context.budget, decided.used + reader);
+    let mut held = Memory::new(&context.budget, decided.used + reader);
     let wanted = pairs.iter().flat_map(|pair| [pair.document, pair.other]);
     let members = clusters.iter().flat_map(|cluster| &cluster.shown);
     let wanted = wanted.chain(members.map(|member| member.document));
@@ -307,7 +307,7 @@ fn changed(kept: &Path, workspace: &Workspace) -> Error {
 fn look_up(
     reading: &Reading<'_>,
     mut wanted: Vec<u32>,
-    held: &mut Held<'_>,
+    held: &mut Memory,
 ) -> Result<BTreeMap<u32, AuditedDocument>> {
     wanted.sort_unstable();
     wanted.dedup();
@@ -335,7 +335,7 @@ fn look_up(
         let names = names.into_iter().chain(&document.url);
         let names = names.chain(&document.title);
         let bytes: usize = names.map(|name| name.capacity() + 16).sum();
-        if held.take(bytes + 2 * size_of::<(u32, AuditedDocument)>()) {
+        if held.take((bytes + 2 * size_of::<(u32, AuditedDocument)>()) as u64) {
             found.insert(number, document);
         }
         Ok(())

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Audit, AuditedDocument, STAGE, SampleKind, SamplePair};
-use crate::base::budget::Held;
+use crate::base::memory::Memory;
 use crate::base::numbers::counted;
 use crate::base::precision::wilson;
 use crate::base::progress::Context;
@@ -277,7 +277,7 @@ pub fn write(
             .because("the file exists; it is read and never written"));
     }
     let record = record_bytes(workspace);
-    let mut held = Held::new(&context.budget, READER_BYTES + record + (4 << 20));
+    let mut held = Memory::new(&context.budget, READER_BYTES + record + (4 << 20));
     let texts = Texts(Mutex::new((BTreeMap::new(), &mut held)));
     let wanted = audit
         .pairs
@@ -341,19 +341,19 @@ fn named<'a>(document: &'a AuditedDocument, text: Option<&'a TextOrReason>) -> N
 type TextOrReason = std::result::Result<String, String>;
 
 /// The texts found so far, by document, and the memory that they may take.
-struct Texts<'h, 'b>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Held<'b>)>);
+struct Texts<'h>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Memory)>);
 
-impl Texts<'_, '_> {
+impl Texts<'_> {
     fn put(&self, number: u32, text: TextOrReason) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = text.as_ref().map_or_else(String::len, String::len);
-        if texts.1.take(bytes + 100) {
+        if texts.1.take(bytes as u64 + 100) {
             texts.0.insert(number, text);
         }
     }
 }
 
-impl Readers for Texts<'_, '_> {
+impl Readers for Texts<'_> {
     fn found(&self, again: &Again<'_>, parser: &mut Parser) {
         let mut beginning = Beginning::of_at_most(TEXT_BYTES);
         parser.parse(again.document, &mut beginning);

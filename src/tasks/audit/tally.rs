@@ -13,6 +13,7 @@ use super::{NAME_CHARS, Reading, STAGE};
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::least::Least;
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::engine::collection::{self, each_document_of};
 use crate::store::item::item;
 use crate::store::{Group, Sort, disk};
@@ -25,8 +26,6 @@ pub const ROWS_SHOWN: usize = 20;
 
 /// Bytes of a value that are kept. Four bytes a character are the most.
 const VALUE_BYTES: usize = NAME_CHARS * 4;
-/// The most memory for sorting.
-const MOST_SORT_BYTES: u64 = 1 << 30;
 
 /// Documents, and how many of them were removed for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::grams::{Grams, NONE};
 use super::rows::{Rows, is_rows};
 use super::stats::{FieldCounts, SetReport};
 use super::{ContaminationConfig, STAGE};
-use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
+use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
 use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
@@ -153,7 +153,7 @@ impl TestSets {
             config,
             context,
             parser: Parser::new(&config.parse),
-            needed: fixed,
+            memory: Memory::new(&context.budget, fixed),
             per_item: per_item + ITEM_BYTES,
             per_token: per_token + TOKEN_BYTES + Grams::TOKEN_BYTES,
             items: 0,
@@ -165,16 +165,16 @@ impl TestSets {
         reading.join();
         let Reading {
             mut sets,
-            needed,
+            memory,
             items,
             tokens,
             ..
         } = reading;
-        context.budget.require(ByteSize(needed), || {
+        memory.check(|| {
             let (items, tokens) = (counted(items, "test item"), counted(tokens, "token"));
             format!("looking for {items} with {tokens}")
         })?;
-        sets.bytes = needed - fixed;
+        sets.bytes = memory.used() - fixed;
         sets.text.shrink_to_fit();
         sets.starts.shrink_to_fit();
         sets.spans.shrink_to_fit();
@@ -224,9 +224,7 @@ struct Reading<'c> {
     config: &'c ContaminationConfig,
     context: &'c Context<'c>,
     parser: Parser,
-    /// Bytes of memory that all will take. Once they exceed the budget, nothing is kept, but all is
-    /// counted, so that the refusal names a budget that is enough.
-    needed: u64,
+    memory: Memory,
     per_item: u64,
     per_token: u64,
     items: u64,
@@ -234,10 +232,6 @@ struct Reading<'c> {
 }
 
 impl Reading<'_> {
-    fn fits(&self) -> bool {
-        self.needed <= self.context.budget.memory.0
-    }
-
     fn file(&mut self, number: usize, input: &InputFile) -> Result<()> {
         self.sets.sets.push(SetReport::new(&input.docno));
         if is_rows(&input.docno) {
@@ -302,7 +296,7 @@ impl Reading<'_> {
                     let old = slots[..known].binary_search_by_key(&place, |slot| slot.place);
                     let at = old.unwrap_or(slots.len());
                     if old.is_err() {
-                        self.needed += SLOT_BYTES;
+                        self.memory.take(SLOT_BYTES);
                         slots.push(Slot {
                             place,
                             item: NONE,
@@ -388,9 +382,8 @@ impl Reading<'_> {
     fn item(&mut self, set: usize, id: &str) -> u32 {
         self.set().items += 1;
         self.items += 1;
-        self.needed += self.per_item + 2 * id.len() as u64;
         let number = self.sets.items.len() as u32;
-        if self.fits() {
+        if self.memory.take(self.per_item + 2 * id.len() as u64) {
             self.sets.items.push(Item {
                 set,
                 id: id.into(),
@@ -433,9 +426,9 @@ impl Reading<'_> {
         let bytes = (sets.text.len() - text) as u64;
         if searched && words > 0 {
             self.tokens += words;
-            self.needed += FIELD_BYTES + words * self.per_token + bytes * TEXT_BYTES;
+            (self.memory).take(FIELD_BYTES + words * self.per_token + bytes * TEXT_BYTES);
         }
-        if !searched || words == 0 || !self.fits() {
+        if !searched || words == 0 || !self.memory.fits() {
             self.sets.text.truncate(text);
             self.sets.starts.truncate(tokens + 1);
             return Ok(());
@@ -467,7 +460,7 @@ impl Reading<'_> {
         let Some(&begin) = items.iter().min() else {
             return;
         };
-        if items.is_sorted() || !self.fits() {
+        if items.is_sorted() || !self.memory.fits() {
             return;
         }
         let mut moved = vec![0; items.len()];

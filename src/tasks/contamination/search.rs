@@ -13,11 +13,11 @@ use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
 use crate::base::budget::{Budget, ByteSize};
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop, Unit as Progressing};
 use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::cluster::reject_line;
-use crate::engine::collection::Credit;
 use crate::store::{disk, to_json};
 use crate::text::parse::{Parser, SpanFinder};
 use crate::text::read::{
@@ -94,9 +94,8 @@ impl Shares {
         let tokens = sets.tokens() as u64;
         let (fixed, _) = Self::least(config, inputs);
         let thread = Self::of_thread(config, tokens);
-        let least = fixed + sets.bytes();
-        budget.require(ByteSize(least), || format!("looking for {}", sets.what()))?;
-        let left = budget.memory.0 - least;
+        let what = || format!("looking for {}", sets.what());
+        let left = budget.rest(fixed + sets.bytes(), 0, what)?;
         let more = (left * 4 / 5 / thread).min(units.min(budget.threads).max(1) as u64 - 1);
         let left = left - more * thread;
         let decoders = match more {

@@ -9,6 +9,7 @@ use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::FingerprintKind;
 use crate::base::measure::{Criterion, Measure};
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, Names};
@@ -64,12 +65,9 @@ impl Decided {
             + Catalogue::names_bytes(workspace, &context.budget)?;
         let used = FIXED_BYTES + columns;
         let there = context.budget.memory.0.saturating_sub(used);
-        let least = ByteSize(used + threads(there));
-        context.budget.require(least, || {
-            format!("choosing among {}", counted(documents, "document"))
-        })?;
-        let spare = context.budget.memory.0 - used;
-        let memory = ByteSize((spare / 2).min(1 << 30));
+        let what = || format!("choosing among {}", counted(documents, "document"));
+        let spare = context.budget.rest(used, threads(there), what)?;
+        let memory = ByteSize((spare / 2).min(MOST_SORT_BYTES));
 
         let scratch = workspace.scratch(context)?;
         let places = Places::read(workspace, inputs.len() as u32, context)?;

@@ -61,7 +61,6 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
@@ -371,10 +370,8 @@ fn check_memory(
     context: &Context<'_>,
 ) -> Result<()> {
     let there = context.budget.memory.0.saturating_sub(FIXED_BYTES);
-    let least = ByteSize(FIXED_BYTES + least_of_threads(inputs, removed, how, there));
-    context
-        .budget
-        .require(least, || "writing the inputs again".into())
+    let least = FIXED_BYTES + least_of_threads(inputs, removed, how, there);
+    (context.budget).require(least, || "writing the inputs again".into())
 }
 
 /// Refuses inputs whose formats do not fit the parameters, before they are read. `removed` says

@@ -26,6 +26,7 @@ use super::policy::date;
 use super::{Revisit, STAGE, each_file};
 use crate::base::bits::Bits;
 use crate::base::measure::Measure;
+use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
@@ -34,7 +35,6 @@ use crate::text::read::{
     Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Reference, capture, labelled,
 };
 use crate::text::rewrite::again::Again;
-use crate::text::rewrite::files::Shared;
 use crate::{Error, Result};
 
 /// The profile of the standard for payloads of the same bytes.
@@ -274,13 +274,13 @@ impl Captures {
             places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
             path,
         };
-        let memory = Shared::new(memory);
+        let memory = Credit::new(memory);
         each_file(
             "payloads",
             (workspace, inputs),
             context,
             |file, input, entries| {
-                let _memory = memory.take(super::memory_of_payloads(config));
+                let _memory = memory.hold(super::memory_of_payloads(config));
                 writer.read(file, input, config, (entries, wanted), context)
             },
         )?;

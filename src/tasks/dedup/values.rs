@@ -9,12 +9,12 @@ use super::places::Places;
 use super::policy::{Policy, preference};
 use crate::Result;
 use crate::base::error::refuse;
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
 use crate::text::read::{InputFile, ReadConfig, RecordKind, date_of, field_of};
 use crate::text::rewrite::again::Again;
-use crate::text::rewrite::files::Shared;
 use crate::text::rewrite::source::is_parquet;
 
 /// Buffers of a reader.
@@ -134,7 +134,7 @@ pub(crate) fn fields<S: FieldSink>(
         config,
         sink,
     };
-    let memory = Shared::new(memory);
+    let memory = Credit::new(memory);
     each_file(
         "fields",
         (workspace, inputs),
@@ -144,7 +144,7 @@ pub(crate) fn fields<S: FieldSink>(
             if documents.is_empty() {
                 return Ok(());
             }
-            let _memory = memory.take(memory_of_reader(config));
+            let _memory = memory.hold(memory_of_reader(config));
             fields.read(file, input, (entries, documents.start), context)
         },
     )

@@ -9,10 +9,10 @@ use super::evidence::Knowledge;
 use super::revisit::Revisits;
 use super::{Rejects, values, warc};
 use crate::Result;
+use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::files::Shared;
 use crate::text::rewrite::source::Source;
 use crate::text::rewrite::{Action, Edit, FileEdit, Span, Target};
 
@@ -55,7 +55,7 @@ impl<'p> Edit for Writing<'p> {
         &'f self,
         target: Target<'f>,
         entries: &'f mut InputRecords<'p>,
-        memory: &Shared,
+        memory: &Credit,
     ) -> Result<Records<'f, 'p>> {
         let Target { number, input, .. } = target;
         let companions = match target.is_parquet || self.annotated {
@@ -81,13 +81,13 @@ impl Writing<'_> {
     }
 
     /// The requests and metadata of the removed records of a WARC file.
-    fn companions(&self, file: u32, input: &InputFile, memory: &Shared) -> Result<Vec<(u64, u64)>> {
+    fn companions(&self, file: u32, input: &InputFile, memory: &Credit) -> Result<Vec<(u64, u64)>> {
         let mut head = [0; 5];
         let found = Source::open(&input.path)?.read_exact(&mut head);
         if found.is_err() || &head != b"WARC/" {
             return Ok(Vec::new());
         }
-        let _memory = memory.take(values::memory_of_reader(self.read));
+        let _memory = memory.hold(values::memory_of_reader(self.read));
         let mut entries = self.open(file);
         let mut current: Option<(u64, bool)> = None;
         let is_removed = |offset| {

@@ -99,6 +99,7 @@ mod samples;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::pipeline;
@@ -422,11 +423,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     context.start(STAGE, Unit::Count("documents"), None);
     let scratch = disk::scratch_directory(&config.scratch)?;
     let place = scratch.path();
-    let work = || "evaluating".to_string();
-    let first = ByteSize(FIXED_BYTES + SORT_BYTES);
-    context.budget.require(first, work)?;
-    let most = 1u64 << 30;
-    let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES).min(most));
+    let memory = (context.budget).rest(FIXED_BYTES, SORT_BYTES, || "evaluating".into())?;
+    let memory = ByteSize(memory.min(MOST_SORT_BYTES));
     let count = documents::collect(&sources, place, memory, context)?;
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
@@ -436,13 +434,11 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         0
     };
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
-    let least = ByteSize(held + 3 * SORT_BYTES);
-    context.budget.require(least, || {
-        format!("evaluating {}", counted(count, "document"))
-    })?;
+    let what = || format!("evaluating {}", counted(count, "document"));
+    let memory = context.budget.rest(held, 3 * SORT_BYTES, what)?;
     let sorting = Sorting {
         scratch: place,
-        memory: ByteSize((context.budget.memory.0 - held).min(most)),
+        memory: ByteSize(memory.min(MOST_SORT_BYTES)),
     };
     let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
     context.stop.check(STAGE)?;

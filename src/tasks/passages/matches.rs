@@ -38,13 +38,13 @@ use super::{
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
+use crate::base::memory::Credit;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
-use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
+use crate::engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::item::item;
@@ -499,11 +499,9 @@ fn write_matches(
         for (one, other) in pairs {
             let need = Joiner::bytes(repeats, one, other);
             if need > search.reading {
-                let budget = &context.budget;
-                let least = budget.memory.0 - search.memory - search.reading + 2 * need;
-                budget.require(ByteSize(least), || {
-                    format!("finding the matches of the documents {one} and {other}")
-                })?;
+                let share = search.memory + search.reading;
+                let what = || format!("finding the matches of the documents {one} and {other}");
+                context.budget.require_share(share, 2 * need, what)?;
             }
             let taken = memory.hold(need);
             let found = joiner.join(one, other)?;

@@ -461,11 +461,9 @@ fn search(
     let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
     let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
-    let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
-    context.budget.require(least, || {
-        format!("finding the passages of {}", counted(documents, "document"))
-    })?;
-    let left = context.budget.memory.0 - PROCESS_BYTES - tables;
+    let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
+    let what = || format!("finding the passages of {}", counted(documents, "document"));
+    let left = context.budget.rest(used, least, what)?;
     let reading = reading.max(left / 2);
     let only = match of {
         Of::All => None,

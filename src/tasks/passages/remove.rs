@@ -46,8 +46,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
-use crate::base::budget::ByteSize;
 use crate::base::error;
+use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
 use crate::store::disk::{self, Scratch, SharedFile};
@@ -61,7 +61,6 @@ use crate::text::read::{
     RecordKind, document_of, interpret, is_markup_by_name,
 };
 use crate::text::rewrite::again::{Again, standard_input};
-use crate::text::rewrite::files::Shared;
 use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
 use crate::text::rewrite::{self, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use crate::{Error, Result};
@@ -284,13 +283,12 @@ pub fn remove(
 
     let files = inputs.len() as u64;
     let tables = Removable::bytes(files) + files * 2 * rewrite::FINISHED_BYTES;
-    let fixed = rewrite::FIXED_BYTES + tables + removable.largest().saturating_mul(RECORD_BYTES);
-    let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = ByteSize(fixed + rewrite::least_memory(&inputs, 1, there));
-    context
-        .budget
-        .require(least, || "writing the inputs again".into())?;
-    let spare = context.budget.memory.0 - rewrite::FIXED_BYTES - tables;
+    let used = rewrite::FIXED_BYTES + tables;
+    let record = removable.largest().saturating_mul(RECORD_BYTES);
+    let there = context.budget.without(used + record).memory.0;
+    let least = record + rewrite::least_memory(&inputs, 1, there);
+    let what = || "writing the inputs again".into();
+    let spare = context.budget.rest(used, least, what)?;
 
     let digest = digest(workspace, sought, config, outputs.1.is_some())?;
     let outputs = Outputs::open(outputs, &digest)?;
@@ -430,7 +428,7 @@ impl<'p> Edit for Removal<'p> {
         &'f self,
         target: Target<'f>,
         entries: &'f mut InputRecords<'p>,
-        _: &Shared,
+        _: &Credit,
     ) -> Result<FileRemoval<'f, 'p>> {
         let Target { number, input, .. } = target;
         let rows = target.is_parquet.then(|| Rows::new(self, target));

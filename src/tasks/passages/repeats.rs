@@ -261,10 +261,8 @@ impl Search<'_, '_> {
     /// # Errors
     /// `BudgetTooSmall` with a budget that is enough for it.
     pub fn require_in_eighth(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
-        let budget = &self.context.budget;
-        let more = bytes.saturating_mul(8).saturating_sub(self.memory);
-        let least = ByteSize(budget.memory.0.saturating_add(more));
-        budget.require(least, what)
+        let least = bytes.saturating_mul(8);
+        self.context.budget.require_share(self.memory, least, what)
     }
 
     pub fn sorter<T: Item>(&self, name: &str, share: u64) -> Result<Sort<T>> {

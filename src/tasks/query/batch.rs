@@ -1,7 +1,6 @@
 //! A batch of queries that are looked up together.
 
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::progress::{Context, caught, joined_all};
@@ -325,7 +324,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             // A batch leaves half of the room to matches.
             let needed = (2 * matches).max(alone + matches);
             let docno = &self.queries[queries.start].docno;
-            context.budget.require(ByteSize(fixed + needed), || {
+            context.budget.require(fixed + needed, || {
                 format!("listing the matches of {docno} (a smaller --top needs less)")
             })?;
         }

@@ -348,7 +348,7 @@ impl Asking<'_> {
         let needs_columns = !batch.has_index();
         let least = fixed + LEAST_ROOM + if needs_columns { columns } else { 0 };
         let what = || format!("looking up in {}", counted(documents, "document"));
-        context.budget.require(ByteSize(least), what)?;
+        context.budget.require(least, what)?;
         let memory = context.budget.memory.0;
         // More threads, and reading all sets instead of the index, as far as there is memory.
         let mut fixed = fixed;
@@ -477,7 +477,7 @@ impl<K: Key> Batches<'_, '_, K> {
             self.document = bytes.min(self.room / 2);
             self.ask()?;
         }
-        let least = ByteSize(self.fixed.saturating_add(document + LEAST_ROOM));
+        let least = self.fixed.saturating_add(document + LEAST_ROOM);
         let what = || format!("a document of {}", ByteSize(bytes));
         self.context.budget.require(least, what)?;
         self.document = document;
@@ -568,8 +568,7 @@ impl<K: Key> Batches<'_, '_, K> {
 
     /// Refuses a document that needs more memory than is left.
     fn refuse(&self, docno: &str, needed: u64) -> Result<()> {
-        let least = self.fixed + self.document;
-        let least = ByteSize(least.saturating_add(needed));
+        let least = (self.fixed + self.document).saturating_add(needed);
         let what = || format!("looking {docno} up");
         self.context.budget.require(least, what)
     }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::{FingerprintKind, Key, Threshold};
 use crate::base::measure::Criterion;
 use crate::base::progress::{Context, Unit};
@@ -154,7 +154,7 @@ impl Asking<'_> {
         let budget = context.budget;
         let least = stored_bytes(self.to, context)?;
         let what = || "looking up documents of another collection".into();
-        budget.require(ByteSize(self.held.get() + least), what)?;
+        budget.require(self.held.get() + least, what)?;
         let fixed = || least - LEAST_ROOM + self.held.get();
         let room = || budget.memory.0.saturating_sub(fixed());
         let total = self.wanted.len() as u64;
@@ -190,7 +190,7 @@ impl Asking<'_> {
             }
             if needed > room() {
                 let what = || format!("looking {docno} up");
-                budget.require(ByteSize(fixed() + needed), what)?;
+                budget.require(fixed() + needed, what)?;
             }
             bytes.clear();
             sets.read(place, &mut bytes)?;

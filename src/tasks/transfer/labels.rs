@@ -77,7 +77,7 @@ impl Labels {
                 judgements.push((0, 0), &rows.docno, 0, &rows.label);
             }
         }
-        held.check(|| format!("{count} labels"))?;
+        held.memory.check(|| format!("{count} labels"))?;
         if count >= u64::from(u32::MAX) {
             return Err(Error::too_many("labels", count, u64::from(u32::MAX) - 1));
         }

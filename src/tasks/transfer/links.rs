@@ -1,13 +1,12 @@
 //! Pairs of a labelled document and a near-duplicate, and what they decide.
 
-use std::cell::Cell;
 use std::cmp::Ordering;
 
 use super::labels::Labels;
 use super::{DUPLICATE_BYTES, Documents, NONE, STAGE};
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::measure::Measure;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::collection::Catalogue;
 use crate::store::workspace::Workspace;
@@ -143,27 +142,24 @@ impl Duplicates {
 pub(super) fn duplicates(
     decisions: &[Decision],
     to: &Workspace,
-    held: &Cell<u64>,
+    held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Duplicates> {
     let mut found: Vec<u32> = decisions.iter().map(|decision| decision.new).collect();
     found.sort_unstable();
     found.dedup();
-    let room = context.budget.memory.0.saturating_sub(held.get());
     let (mut pairs, mut count) = (Vec::new(), 0u64);
     Catalogue::each_representative(to, |document, first| {
         context.tick(STAGE, document)?;
         if document != first && found.binary_search(&first).is_ok() {
             count += 1;
-            if count * DUPLICATE_BYTES <= room {
+            if held.take(DUPLICATE_BYTES) {
                 pairs.push((first, document));
             }
         }
         Ok(())
     })?;
-    held.set(held.get() + count * DUPLICATE_BYTES);
-    let what = || format!("{count} exact duplicates of documents that were found");
-    context.budget.require(ByteSize(held.get()), what)?;
+    held.check(|| format!("{count} exact duplicates of documents that were found"))?;
     pairs.sort_unstable();
     Ok(Duplicates {
         pairs,

@@ -78,7 +78,7 @@ mod stats;
 use std::cell::Cell;
 use std::path::Path;
 
-use crate::base::budget::ByteSize;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, each_document};
 use crate::engine::pipeline;
@@ -138,9 +138,10 @@ pub fn run(config: &TransferConfig, context: &Context<'_>) -> Result<TransferRep
         check_output(output, &config.labels, &labels, [&from, to])?;
     }
     let documents = Documents::find(&from, &labels, context)?;
-    let held = Cell::new(held.bytes() - look_up);
+    let held = Cell::new(held.memory.used() - look_up);
     let links = find_links((&from, &labels, &documents), to, config, &held, context)?;
-    write((&labels, &documents), links, to, config, &held, context)
+    let held = Memory::new(&context.budget, held.get());
+    write((&labels, &documents), links, to, config, held, context)
 }
 
 /// The documents of the labels in the old collection.
@@ -306,7 +307,7 @@ fn find_links(
         },
     )?;
     let least = (before + 2 * count * LINK_BYTES).max(fixed + count * LINK_BYTES);
-    budget.require(ByteSize(least), || {
+    budget.require(least, || {
         format!("{count} pairs of a labelled document and a near-duplicate")
     })?;
     links.all.sort_unstable_by_key(|link| (link.new, link.old));
@@ -319,10 +320,10 @@ fn write(
     links: Links,
     to: &Workspace,
     config: &TransferConfig,
-    held: &Cell<u64>,
+    mut held: Memory,
     context: &Context<'_>,
 ) -> Result<TransferReport> {
-    held.set(held.get() + Catalogue::names_bytes(to, &context.budget)?);
+    held.take(Catalogue::names_bytes(to, &context.budget)?);
     let names = Catalogue::names(to, &context.budget)?;
     let mut out = Outputs::create(config, labels)?;
     let mut report = TransferReport {
@@ -345,7 +346,6 @@ fn write(
     };
     let found = links.found(documents);
     let (mut decisions, mut count) = (Vec::new(), 0u64);
-    let room = context.budget.memory.0.saturating_sub(held.get());
     let mut candidates = Vec::new();
     for (n, group) in links.all.chunk_by(|a, b| a.new == b.new).enumerate() {
         context.tick(STAGE, n)?;
@@ -353,7 +353,7 @@ fn write(
         for candidates in candidates.chunk_by(|a, b| a.topic == b.topic) {
             let first = &candidates[0];
             count += 1;
-            if count * LINK_BYTES <= room {
+            if held.take(LINK_BYTES) {
                 decisions.push(Decision {
                     label: first.label,
                     new: first.link.new,
@@ -372,14 +372,12 @@ fn write(
             }
         }
     }
-    held.set(held.get() + count * LINK_BYTES);
-    let what = || format!("{count} labels of documents that were found");
-    context.budget.require(ByteSize(held.get()), what)?;
+    held.check(|| format!("{count} labels of documents that were found"))?;
     let sizes = links.sizes;
     drop((candidates, links.all));
 
     decisions.sort_unstable_by_key(|decision: &Decision| (decision.label, decision.new));
-    let duplicates = links::duplicates(&decisions, to, held, context)?;
+    let duplicates = links::duplicates(&decisions, to, &mut held, context)?;
     report.documents = duplicates.documents;
     let repeats = Catalogue::stats(to)?.docnos_repeated > 0;
     if repeats {
@@ -387,9 +385,9 @@ fn write(
             .iter()
             .map(|decision| duplicates.of(decision.new).count() as u64);
         let lines: u64 = all.sum();
+        held.take(lines * SEEN_BYTES);
         let what = || format!("{lines} labels of documents of which some have the same docno");
-        let least = ByteSize(held.get() + lines * SEEN_BYTES);
-        context.budget.require(least, what)?;
+        held.check(what)?;
     }
     out.begin(labels, repeats)?;
     let mut decided = decisions.chunk_by(|a, b| a.label == b.label).peekable();

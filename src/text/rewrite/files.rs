@@ -1,4 +1,4 @@
-//! Threads that go through the input files, and the memory that they share.
+//! Threads that go through the input files.
 //!
 //! Each thread takes some consecutive files at a time, the largest first. So the records of small
 //! files are read in one pass over their segment, and no large file is left for the end. Nothing
@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::STAGE;
 use crate::Result;
@@ -20,8 +19,8 @@ use crate::text::read::InputFile;
 /// one pass over the documents of their segments.
 const MOST_BYTES_TAKEN: u64 = 4 << 20;
 const MOST_FILES_TAKEN: usize = 1024;
-/// How many times each thread takes files, at least: what the last one has left to do, the others
-/// wait for.
+/// The least number of times that each thread takes files: at the end, the others wait for the
+/// thread that has most left.
 const TIMES: usize = 16;
 
 /// Calls `act` for every file from number `first` on, with its number and with what `open` makes for
@@ -103,54 +102,6 @@ fn tasks(inputs: &[InputFile], threads: usize) -> Vec<Task> {
     tasks
 }
 
-/// Bytes that threads take and give back.
-pub(crate) struct Shared {
-    left: Mutex<u64>,
-    most: u64,
-    given_back: Condvar,
-}
-
-impl Shared {
-    pub fn new(most: u64) -> Shared {
-        Shared {
-            left: Mutex::new(most),
-            most,
-            given_back: Condvar::new(),
-        }
-    }
-
-    fn left(&self) -> MutexGuard<'_, u64> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until this number of bytes is left, and takes them. More than there is means
-    /// everything. A thread that holds some must not take more: two of them would wait for each
-    /// other.
-    pub fn take(&self, bytes: u64) -> Taken<'_> {
-        let bytes = bytes.min(self.most);
-        let waits = |left: &mut u64| *left < bytes;
-        let left = self.given_back.wait_while(self.left(), waits);
-        *left.unwrap_or_else(PoisonError::into_inner) -= bytes;
-        Taken {
-            shared: self,
-            bytes,
-        }
-    }
-}
-
-/// Bytes that are given back when this is dropped.
-pub(crate) struct Taken<'s> {
-    shared: &'s Shared,
-    bytes: u64,
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        *self.shared.left() += self.bytes;
-        self.shared.given_back.notify_all();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,28 +136,5 @@ mod tests {
             let files = tasks.into_iter().flat_map(|task| task.files);
             assert!(files.eq(0..sizes.len() as u32));
         }
-    }
-
-    #[test]
-    fn no_more_is_taken_than_there_is() {
-        let shared = Shared::new(10);
-        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
-        std::thread::scope(|scope| {
-            for thread in 0..8 {
-                let (shared, held, most) = (&shared, &held, &most);
-                scope.spawn(move || {
-                    for bytes in (0..200).map(|n| (n * 7 + thread) % 13) {
-                        let _taken = shared.take(bytes);
-                        let bytes = bytes.min(10);
-                        let now = held.fetch_add(bytes, Ordering::SeqCst) + bytes;
-                        most.fetch_max(now, Ordering::SeqCst);
-                        std::thread::yield_now();
-                        held.fetch_sub(bytes, Ordering::SeqCst);
-                    }
-                });
-            }
-        });
-        assert_eq!(most.into_inner(), 10);
-        assert_eq!(*shared.left(), 10);
     }
 }

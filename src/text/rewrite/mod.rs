@@ -38,6 +38,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
 use crate::text::read::{Codec, Container, Decompressed};
@@ -47,7 +48,6 @@ use again::Again;
 use annotate::Annotation;
 use copy::{Failed, Layout};
 use encode::Encoder;
-use files::Shared;
 use output::{OutputDirectory, OutputFile, is_regular};
 use source::{Source, copy_whole, is_parquet};
 
@@ -166,7 +166,7 @@ pub(crate) trait Edit: Sync {
         &'f self,
         target: Target<'f>,
         records: &'f mut Self::Records,
-        memory: &Shared,
+        memory: &Credit,
     ) -> Result<Self::File<'f>>;
 
     /// Memory for the edit of a file.
@@ -204,7 +204,7 @@ pub(crate) fn rewrite<E: Edit>(job: &Job<'_>, edit: &E) -> Result<u64> {
     let running = Running {
         job,
         edit,
-        memory: Shared::new(job.memory),
+        memory: Credit::new(job.memory),
         whole: AtomicU64::new(0),
     };
     files::each(
@@ -243,7 +243,7 @@ pub(crate) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u6
 struct Running<'r, E> {
     job: &'r Job<'r>,
     edit: &'r E,
-    memory: Shared,
+    memory: Credit,
     whole: AtomicU64,
 }
 
@@ -270,7 +270,7 @@ impl<E: Edit> Running<'_, E> {
             return Ok(());
         }
         if !(self.job.link && kept.link(&input.path, name)?) {
-            let _memory = self.memory.take(COPY_BYTES);
+            let _memory = self.memory.hold(COPY_BYTES);
             let mut out = kept.create(name, number)?;
             copy_whole(&input.path, &mut out, self.job.context)?;
             out.finish()?;
@@ -287,7 +287,7 @@ impl<E: Edit> Running<'_, E> {
                 continue;
             }
             let editing = self.edit.memory(number, true);
-            let _memory = self.memory.take(COPY_BYTES + ROWS_BYTES + editing);
+            let _memory = self.memory.hold(COPY_BYTES + ROWS_BYTES + editing);
             let target = Target {
                 number,
                 input,
@@ -345,7 +345,7 @@ impl<E: Edit> Running<'_, E> {
         let content = &source.decompressed;
         let outputs = 1 + u64::from(job.removed.is_some());
         let bytes = memory_of(content.codec(), outputs) + content.memory();
-        let _memory = self.memory.take(bytes + self.edit.memory(number, false));
+        let _memory = self.memory.hold(bytes + self.edit.memory(number, false));
         let (mut kept, kept_path) = encoder(content, job.kept, target)?;
         let removed = job.removed.map(|removed| encoder(content, removed, target));
         let (mut removed, removed_path) = removed.transpose()?.unzip();

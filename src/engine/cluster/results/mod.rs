@@ -11,12 +11,13 @@ mod tables;
 use crate::base::budget::ByteSize;
 use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
+use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined};
 use crate::base::threads;
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
-use crate::engine::sample::{SampleEntry, Sampled};
+use crate::engine::sample::Sampled;
 use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
 
@@ -35,9 +36,8 @@ const STAGE: &str = "cluster";
 const TABLES: &str = "tables";
 /// Buffers of readers and writers.
 const FIXED_BYTES: u64 = 12 << 20;
-/// The least and the most memory for sorting the members of clusters.
+/// The least memory for sorting the members of clusters.
 const LEAST_SORT_BYTES: u64 = 1 << 20;
-const MOST_SORT_BYTES: u64 = 1 << 30;
 
 keywords! {
     /// What is written beside the text files.
@@ -159,20 +159,13 @@ fn sort_memory(
     others: u64,
     context: &Context<'_>,
 ) -> Result<ByteSize> {
-    let sample = workspace.manifest.get::<SampleEntry>();
-    let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let extent = Catalogue::extent(workspace)?;
-    let documents = extent.documents;
-    let sampled = Sampled::bytes_for(measure, levels, extent);
+    let documents = Catalogue::extent(workspace)?.documents;
+    let sampled = Sampled::bytes_in(workspace, measure)?;
     let names = Catalogue::names_bytes(workspace, &context.budget)?;
     let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
-    let least = ByteSize(used + LEAST_SORT_BYTES);
-    context.budget.require(least, || {
-        format!("clustering {}", counted(documents, "document"))
-    })?;
-    Ok(ByteSize(
-        (context.budget.memory.0 - used).min(MOST_SORT_BYTES),
-    ))
+    let what = || format!("clustering {}", counted(documents, "document"));
+    let memory = context.budget.rest(used, LEAST_SORT_BYTES, what)?;
+    Ok(ByteSize(memory.min(MOST_SORT_BYTES)))
 }
 
 /// The cluster of a document.

@@ -1,5 +1,6 @@
 //! The reader of a unit: frames records into batches, and cuts the unit into segments.
 
+use crate::base::memory::{Credit, Taken};
 use crate::base::progress::Context;
 use crate::engine::collection::{CollectionConfig, Cursor};
 use crate::text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
@@ -8,7 +9,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::STAGE;
-use super::credit::{Credit, Taken};
 use super::shares::{BATCH_BYTES, DECODER_BYTES, Shape};
 use super::units::Unit;
 
@@ -61,7 +61,7 @@ pub(super) struct Feeder<'a> {
     shape: Shape,
     context: &'a Context<'a>,
     decoding: Decoding<'a>,
-    reader: Option<(RecordReader, Option<Taken<'a>>)>,
+    reader: Option<(RecordReader, Option<Taken<&'a Credit>>)>,
     cursor: Cursor,
     /// Bytes of the unit's files before the current file.
     before: u64,
@@ -205,7 +205,7 @@ impl<'a> Feeder<'a> {
     /// Opens the current input after checking that it is still the file that was listed. Without
     /// the check, a missing file would be committed as a reject, and the directory could never be
     /// used again with the complete inputs.
-    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
+    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<&'a Credit>>)> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);
         let stop = self.context.stop;

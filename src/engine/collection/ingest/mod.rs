@@ -26,7 +26,6 @@
 //! committed. So every committed segment was read from the files as listed. Once the file is
 //! restored (including its modification time), the run can continue.
 
-mod credit;
 mod feeder;
 mod reread;
 mod shares;
@@ -53,7 +52,6 @@ use shares::{INPUT_BYTES, Shares};
 use threads::Ingest;
 use units::Unit;
 
-pub(crate) use credit::Credit;
 pub(crate) use reread::Reread;
 pub use shares::least_memory;
 pub use stats::SegmentStats;
@@ -68,7 +66,7 @@ pub(crate) fn require_memory(
     inputs: usize,
     budget: &Budget,
 ) -> Result<()> {
-    budget.require(least_memory(config, inputs), || {
+    budget.require(least_memory(config, inputs).0, || {
         let most = config.read.max_document;
         let files = counted(inputs as u64, "file");
         format!("reading documents of up to {most} (--max-document) from {files}")

@@ -15,12 +15,12 @@
 
 use std::ops::Range;
 
-use super::credit::Credit;
 use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, least_memory};
 use crate::base::budget::ByteSize;
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
@@ -72,10 +72,7 @@ impl<'a> Reread<'a> {
             shape: Shape::new::<u64>(config, shares),
             threads: shares.units,
             credit: Credit::new(shares.in_flight),
-            decoders: Credit::new(match shares.units {
-                1 => u64::MAX,
-                _ => shares.decoders,
-            }),
+            decoders: Credit::new(shares.decoders),
             context,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
+use crate::base::memory::Credit;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::shingle::Shingler;
 use crate::text::read::RecordKind;
@@ -71,7 +72,7 @@ pub(super) struct Shares {
     pub(super) batch: u64,
     /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
     pub(super) pass: u64,
-    /// Bytes of decompressors beyond [`DECODER_BYTES`]. With one unit there is no limit.
+    /// Bytes of decompressors beyond [`DECODER_BYTES`], without a limit if there is one unit.
     pub(super) decoders: u64,
     /// Bytes of what helpers decompress ahead of the readers.
     pub(super) ahead: u64,
@@ -113,7 +114,7 @@ impl Shares {
             in_flight,
             batch: in_flight / 4,
             pass: in_flight / 4,
-            decoders,
+            decoders: if units == 1 { u64::MAX } else { decoders },
             ahead,
         }
     }
@@ -181,6 +182,23 @@ fn has_content_encoding(bytes: &[u8]) -> bool {
     })
 }
 
+/// Additional memory that a worker may use for a batch. Decoding a content encoding makes bodies
+/// larger, and the reader does not decode them.
+pub(super) struct Grants<'a> {
+    /// The source of the memory.
+    pub(super) credit: &'a Credit,
+    /// The limit for one batch.
+    pub(super) most: u64,
+}
+
+impl Grants<'_> {
+    /// Grants more to a batch that has already been granted `granted`; returns the amount.
+    pub(super) fn more(&self, granted: u64) -> Option<u64> {
+        let step = (self.most / 2).max(1);
+        (granted + step <= self.most && self.credit.try_take(step)).then_some(step)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,7 +238,8 @@ mod tests {
                 let further = shares.units as u64 - 1;
                 let records = shares.units as u64 * config.read.max_document.0;
                 let fixed = FIXED_BYTES + further * UNIT_BYTES;
-                let sum = fixed + records + shares.in_flight + shares.decoders + shares.ahead;
+                let decoders = if further > 0 { shares.decoders } else { 0 };
+                let sum = fixed + records + shares.in_flight + decoders + shares.ahead;
                 assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
                 assert!(shares.batch + shares.pass <= shares.in_flight);
             }

@@ -18,13 +18,13 @@ use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
-use super::credit::{Credit, Grants};
 use super::feeder::{Damaged, Decoding, Feeder, Known, Work};
-use super::shares::{Shape, Shares};
+use super::shares::{Grants, Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
 use super::writer::{Committer, SegmentsWriter};
 use crate::base::ids::Key;
+use crate::base::memory::Credit;
 use crate::base::progress::{Context, caught};
 use crate::base::threads;
 use crate::base::threads::lock;
@@ -128,10 +128,7 @@ impl<'a, K: Key> Ingest<'a, K> {
             context,
             committer: Committer::new(workspace),
             credit: Credit::new(shares.in_flight),
-            decoders: Credit::new(match shares.units {
-                1 => u64::MAX,
-                _ => shares.decoders,
-            }),
+            decoders: Credit::new(shares.decoders),
             next_unit: AtomicUsize::new(0),
             helpers,
             jobs,

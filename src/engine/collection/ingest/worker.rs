@@ -9,8 +9,8 @@ use crate::text::read::{
 };
 use std::collections::BTreeMap;
 
-use super::credit::Grants;
 use super::feeder::Work;
+use super::shares::Grants;
 
 /// Bytes of canonical text that a worker collects in order to compute several MD5s at once. This
 /// covers a whole batch unless decoding made the text longer. Each thread uses this memory on top

@@ -10,7 +10,6 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
 use crate::Result;
-use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
@@ -91,11 +90,8 @@ pub(super) fn run<K: Key>(
         + LEAST_TOGETHER * together
         + 3 * PIECE as u64 * 8;
     let used = 2 * tables + 2 * largest + threads as u64 * each;
-    let outside = context.budget.memory.0.saturating_sub(memory);
-    let least = ByteSize(outside + used + LEAST_CANDIDATES * 64);
-    context.budget.require(least, || {
-        format!("looking up {}", counted(new, "added document"))
-    })?;
+    let what = || format!("looking up {}", counted(new, "added document"));
+    (context.budget).require_share(memory, used + LEAST_CANDIDATES * 64, what)?;
     let memory = memory - used;
     // The more fingerprints are looked up together, the nearer each is to the one before it.
     let share = memory / 4 / threads as u64;

@@ -70,9 +70,8 @@ mod distinct;
 pub mod verify;
 
 use crate::Result;
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
+use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Key;
-use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, MappedSets, Wanted};
 use crate::engine::join::JoinProgress;
@@ -159,22 +158,9 @@ pub(super) fn run<K: Key>(
     let mapped = MappedSets::bytes(extent, set_bytes)
         + Wanted::bytes(documents)
         + list::least_bytes(workspace, config);
-    let least = ByteSize(
-        fixed
-            + cutoffs
-            + clusters
-            + mapped
-            + threads * candidates::LEAST_BYTES
-            + verify::LEAST_BYTES,
-    );
-    context.budget.require(least, || {
-        format!(
-            "joining {} with {}",
-            counted(documents, "document"),
-            counted(threads, "thread")
-        )
-    })?;
-    let memory = context.budget.memory.0 - fixed;
+    let least =
+        cutoffs + clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
+    let memory = super::rest(documents, fixed, least, &context.budget)?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
     let join = Joining {
         config,

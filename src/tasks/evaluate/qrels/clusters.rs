@@ -71,7 +71,8 @@ impl Clusters {
             path: path.clone(),
         };
         clusters.stream(path, held)?;
-        held.check(|| "the docnos of representatives".into())?;
+        held.memory
+            .check(|| "the docnos of representatives".into())?;
         if let Some([documents, duplicates]) = &source.tables {
             let mut known = vec![false; clusters.names.count()];
             each_row(documents, &["docno"], held, |_, row| {
@@ -222,6 +223,7 @@ impl<'de> Visitor<'de> for Line<'_, '_, '_> {
             && named
             && self
                 .held
+                .memory
                 .take(representative.len() as u64 + REPRESENTATIVE_BYTES)
         {
             representatives.insert(id, representative);

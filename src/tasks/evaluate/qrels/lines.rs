@@ -192,16 +192,16 @@ impl Judgements {
             }
             let (number, new) = topics.number(topic);
             if new {
-                held.take(TOPIC_BYTES);
+                held.memory.take(TOPIC_BYTES);
                 judgements.topics.push(topic.into());
             }
             let (second, new) = seconds.number(second);
             if new {
-                held.take(TOPIC_BYTES);
+                held.memory.take(TOPIC_BYTES);
             }
             judgements.push((number, second), docno, grade, &repeated);
         }
-        held.check(|| format!("{count} judgements"))?;
+        held.memory.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
             return Err(Error::too_many(
                 "judgements",

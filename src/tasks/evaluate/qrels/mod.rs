@@ -110,7 +110,7 @@ mod ranking;
 mod stats;
 
 use crate::Result;
-use crate::base::budget::ByteSize;
+use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::outputs;
 use crate::engine::pipeline;
@@ -292,12 +292,11 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     outputs::check_files(output, files, &[], &reads)
 }
 
-/// The memory in use, compared with the budget. Memory beyond the budget is counted but not
-/// allocated, so that the error can name the least budget that suffices.
+/// The memory of judgements and what belongs to them, and how their reading is stopped.
 pub(crate) struct Held<'a> {
     context: &'a Context<'a>,
     stage: &'static str,
-    bytes: u64,
+    pub(crate) memory: Memory,
     /// Bytes of memory of a judgement besides its text.
     line_bytes: u64,
 }
@@ -313,30 +312,14 @@ impl<'a> Held<'a> {
         Held {
             context,
             stage,
-            bytes: FIXED_BYTES + bytes,
+            memory: Memory::new(&context.budget, FIXED_BYTES + bytes),
             line_bytes: JUDGEMENT_BYTES + line_bytes,
         }
     }
 
-    /// The bytes in use.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Counts a judgement with this number of bytes of text, as [`Held::take`] does.
+    /// Counts a judgement with this number of bytes of text, as [`Memory::take`] does.
     pub(crate) fn take_line(&mut self, bytes: u64) -> bool {
-        self.take(self.line_bytes + 3 * bytes)
-    }
-
-    /// Counts `bytes` and returns whether they fit in the budget.
-    pub(crate) fn take(&mut self, bytes: u64) -> bool {
-        self.bytes += bytes;
-        self.bytes <= self.context.budget.memory.0
-    }
-
-    /// Returns an error if the budget was exceeded.
-    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
-        self.context.budget.require(ByteSize(self.bytes), what)
+        self.memory.take(self.line_bytes + 3 * bytes)
     }
 
     /// Checks from time to time whether a stop was requested.

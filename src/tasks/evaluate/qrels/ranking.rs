@@ -30,11 +30,12 @@ pub(super) fn look(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Resul
     while lines.next(&mut fields)? {
         held.stop(count)?;
         count += 1;
-        if held.take(LINE_BYTES) {
+        if held.memory.take(LINE_BYTES) {
             names.add(key_of(lines.text(&fields[2])));
         }
     }
-    held.check(|| format!("the judgements and {count} ranked documents"))?;
+    held.memory
+        .check(|| format!("the judgements and {count} ranked documents"))?;
     Ok(count)
 }
 

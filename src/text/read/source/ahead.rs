@@ -10,11 +10,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use crate::base::memory::{self, Credit};
 use crate::store::disk::SharedFile;
 
 /// Texts that wait for the reader, for each helper: one to go on with.
@@ -28,7 +29,7 @@ pub(crate) type Job = Box<dyn FnOnce() + Send>;
 pub(crate) struct Helpers {
     jobs: Sender<Job>,
     threads: Arc<AtomicUsize>,
-    memory: Arc<AtomicU64>,
+    memory: Arc<Credit>,
 }
 
 impl Helpers {
@@ -38,7 +39,7 @@ impl Helpers {
         let helpers = Helpers {
             jobs,
             threads: Arc::default(),
-            memory: Arc::new(AtomicU64::new(memory)),
+            memory: Arc::new(Credit::new(memory)),
         };
         (helpers, receiver)
     }
@@ -55,28 +56,12 @@ impl Helpers {
 
     /// Takes memory, if it is free.
     pub(super) fn take(&self, bytes: u64) -> Option<Taken> {
-        let less = |free: u64| free.checked_sub(bytes);
-        let taken = self
-            .memory
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        taken.ok().map(|_| Taken {
-            memory: self.memory.clone(),
-            bytes,
-        })
+        Credit::try_hold(&self.memory, bytes)
     }
 }
 
-/// Memory that is given back when this is dropped.
-pub(super) struct Taken {
-    memory: Arc<AtomicU64>,
-    bytes: u64,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.memory.fetch_add(self.bytes, Ordering::Relaxed);
-    }
-}
+/// Memory of the helpers, which is given back when this is dropped.
+pub(super) type Taken = memory::Taken<Arc<Credit>>;
 
 /// A checksum that the decoder of one block of bzip2 cannot compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

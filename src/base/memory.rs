@@ -1,0 +1,258 @@
+//! The memory of a stage: its parts within a budget, and the bytes that its threads share.
+//!
+//! A stage that knows its parts when it begins adds them up and calls [`Budget::rest`], which gives
+//! it the size of the last part, or [`Budget::require`] if no part can grow. A stage that learns the
+//! sizes as it reads counts them in a [`Memory`]. Threads that need more memory for some files or
+//! records than for others share a [`Credit`].
+
+use std::ops::Deref;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::Result;
+use crate::base::budget::Budget;
+
+/// The most memory that a sort gets.
+pub(crate) const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
+/// refusal can state the least budget that is enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    budget: Budget,
+    used: u64,
+}
+
+impl Memory {
+    /// Begins with this number of bytes.
+    pub(crate) fn new(budget: &Budget, used: u64) -> Self {
+        let budget = *budget;
+        Memory { budget, used }
+    }
+
+    /// Counts this number of bytes; returns whether there is room for them.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.used = self.used.saturating_add(bytes);
+        self.fits()
+    }
+
+    /// Whether there was room for all parts so far.
+    pub(crate) fn fits(&self) -> bool {
+        self.used <= self.budget.memory.0
+    }
+
+    /// Bytes in use.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.budget.memory.0.saturating_sub(self.used)
+    }
+
+    /// Returns an error if there was no room.
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.budget.require(self.used, what)
+    }
+}
+
+/// Bytes that threads take and give back. Requests are served in their order, so that small requests
+/// do not delay a large one forever. A thread that holds some must not wait for more: two of them
+/// would wait for each other.
+pub(crate) struct Credit {
+    state: Mutex<State>,
+    most: u64,
+    changed: Condvar,
+}
+
+struct State {
+    left: u64,
+    /// The number of requests, and how many of them have been served.
+    asked: u64,
+    served: u64,
+    closed: bool,
+}
+
+impl Credit {
+    pub(crate) fn new(most: u64) -> Credit {
+        Credit {
+            state: Mutex::new(State {
+                left: most,
+                asked: 0,
+                served: 0,
+                closed: false,
+            }),
+            most,
+            changed: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `cost` is free and takes it; `false` once the credit is closed. A cost above the
+    /// total means everything.
+    pub(crate) fn take(&self, cost: u64) -> bool {
+        let cost = cost.min(self.most);
+        let mut state = self.state();
+        let turn = state.asked;
+        state.asked += 1;
+        while !state.closed && (state.served < turn || state.left < cost) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return false;
+        }
+        state.served += 1;
+        state.left -= cost;
+        if state.served < state.asked {
+            self.changed.notify_all();
+        }
+        true
+    }
+
+    /// Like [`Credit::take`], and gives it back when the result is dropped.
+    pub(crate) fn hold(&self, cost: u64) -> Option<Taken<&Credit>> {
+        self.take(cost).then_some(Taken { credit: self, cost })
+    }
+
+    /// Like [`Credit::hold`], if `cost` is free at once.
+    pub(crate) fn try_hold(credit: &Arc<Credit>, cost: u64) -> Option<Taken<Arc<Credit>>> {
+        credit.try_take(cost).then(|| Taken {
+            credit: credit.clone(),
+            cost,
+        })
+    }
+
+    /// Waits until everything is free; `false` once the credit is closed.
+    pub(crate) fn wait_for_all(&self) -> bool {
+        let all = self.take(self.most);
+        if all {
+            self.give(self.most);
+        }
+        all
+    }
+
+    /// Takes `cost` if it is free. A worker must not wait, because its batch may be the one that
+    /// others wait for.
+    pub(crate) fn try_take(&self, cost: u64) -> bool {
+        let mut state = self.state();
+        let free = state.left >= cost;
+        if free {
+            state.left -= cost;
+        }
+        free
+    }
+
+    pub(crate) fn give(&self, cost: u64) {
+        let mut state = self.state();
+        state.left += cost.min(self.most);
+        if state.served < state.asked {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Ends all waiting, after a failure.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Bytes that are given back when this is dropped.
+pub(crate) struct Taken<C: Deref<Target = Credit>> {
+    credit: C,
+    cost: u64,
+}
+
+impl<C: Deref<Target = Credit>> Drop for Taken<C> {
+    fn drop(&mut self) {
+        self.credit.give(self.cost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn waiting_ends_when_the_credit_is_closed() {
+        let credit = Credit::new(10);
+        assert!(credit.take(10));
+        std::thread::scope(|scope| {
+            let waiting = [
+                scope.spawn(|| credit.take(1)),
+                scope.spawn(|| credit.wait_for_all()),
+            ];
+            credit.close();
+            assert!(waiting.into_iter().all(|thread| !thread.join().unwrap()));
+        });
+        assert!(!credit.take(1));
+    }
+
+    /// Small requests delayed a large one forever.
+    #[test]
+    fn requests_are_served_in_their_order() {
+        let credit = Credit::new(10);
+        assert!(credit.take(6));
+        std::thread::scope(|scope| {
+            let large = scope.spawn(|| credit.take(8));
+            while credit.state().asked < 2 {
+                std::thread::yield_now();
+            }
+            let small = scope.spawn(|| credit.take(3));
+            while credit.state().asked < 3 {
+                std::thread::yield_now();
+            }
+            assert_eq!(credit.state().served, 1);
+            credit.give(6);
+            assert!(large.join().unwrap());
+            assert_eq!(credit.state().served, 2);
+            credit.give(8);
+            assert!(small.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn credit_is_given_back() {
+        let credit = Credit::new(10);
+        std::thread::scope(|scope| {
+            assert!(credit.take(7));
+            let reader = scope.spawn(|| credit.take(8));
+            credit.give(7);
+            assert!(reader.join().unwrap());
+        });
+        // A request above the total is limited to the total.
+        credit.give(8);
+        assert!(credit.take(99));
+    }
+
+    #[test]
+    fn no_more_is_taken_than_there_is() {
+        let credit = Credit::new(10);
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (credit, held, most) = (&credit, &held, &most);
+                scope.spawn(move || {
+                    for bytes in (0..200).map(|n| (n * 7 + thread) % 13) {
+                        let _taken = credit.hold(bytes);
+                        let bytes = bytes.min(10);
+                        let now = held.fetch_add(bytes, Ordering::SeqCst) + bytes;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        held.fetch_sub(bytes, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 10);
+        assert_eq!(credit.state().left, 10);
+    }
+}

@@ -1,0 +1,93 @@
+//! The least memory of the commands. A change of how a stage counts its memory changes a value here.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
+
+/// Commands, and the MiB that their refusals name, beginning with 1 MiB and then following each
+/// refusal until the command succeeds. `BASE` is a collection, `WHOLE` an output directory with
+/// results, and `MADE` does not exist.
+#[rustfmt::skip]
+const LEAST: &[(&str, &[u64])] = &[
+    ("ingest CORPUS -o MADE --threads 1", &[217]),
+    ("ingest CORPUS -o MADE --threads 3 --keep-text --max-document 200MiB", &[702]),
+    ("join BASE --threads 1 --join prefix --spill always", &[8, 25, 33]),
+    ("join BASE --threads 3 --join prefix", &[8, 33, 35, 45]),
+    ("join BASE --threads 3 --join count", &[8, 33, 35, 39]),
+    ("cluster WHOLE --results parquet", &[46]),
+    ("index BASE --threads 1", &[27]),
+    ("index BASE --threads 3", &[39]),
+    ("query WHOLE CORPUS --threads 3", &[43]),
+    ("graph WHOLE", &[29]),
+    ("report WHOLE --threads 3", &[177, 178]),
+    ("report WHOLE --split", &[177]),
+    ("dedup --from WHOLE -o MADE --threads 3", &[125]),
+    ("evaluate --truth WHOLE --run WHOLE", &[9, 12]),
+    ("transfer --labels labels.tsv --from WHOLE --to WHOLE --threads 1", &[51]),
+    ("transfer --labels labels.tsv --from WHOLE --to WHOLE --threads 3", &[63]),
+    ("contamination CORPUS --threads 3 --against test.jsonl", &[213]),
+    ("passages CORPUS -o MADE --threads 3", &[217, 253]),
+    ("perturb CORPUS -o MADE --recipe chowdhury", &[217]),
+    ("method super-shingles BASE --threads 3", &[76]),
+    ("method i-match BASE --threads 1", &[72]),
+    ("study BASE --ratios 1/2 --thresholds 0.5 --threads 3", &[33, 35, 45]),
+    ("plan BASE --ratios 1/2 --subset 50% --threads 3", &[25, 33, 35, 45]),
+    ("compare BASE --methods super-shingles --truth shingles --threads 1", &[72]),
+];
+
+/// Runs a command; returns the MiB that a refusal names.
+fn refusal(place: &Path, command: &str, memory: u64) -> Option<u64> {
+    let corpus = common::sample_corpora("trec-web");
+    let words = command.split(' ').map(|word| match word {
+        "CORPUS" => corpus.as_os_str(),
+        word => word.as_ref(),
+    });
+    let mut program = Command::new(PROGRAM);
+    program.current_dir(place).stdin(Stdio::null()).args(words);
+    program.args(["--memory", &format!("{memory}MiB")]);
+    let output = program.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let named = error.split_once("give --memory ");
+    assert_eq!(
+        output.status.success(),
+        named.is_none(),
+        "{command}: {error}"
+    );
+    let (least, _) = named?.1.split_once("MiB").expect(&error);
+    Some(least.parse().expect(&error))
+}
+
+#[test]
+fn refusals_name_the_values_of_the_table() {
+    let place = common::temporary();
+    let place = place.path();
+    let text = (0..14).map(|n| format!("word{n}")).collect::<Vec<_>>();
+    let item = serde_json::json!({"id": "a", "text": text.join(" ")});
+    fs::write(place.join("test.jsonl"), item.to_string()).unwrap();
+    fs::write(place.join("labels.tsv"), "PG-000025\tspam\n").unwrap();
+    for command in ["ingest CORPUS -o base", "run CORPUS -o whole"] {
+        let command = format!("{command} --keep-text --quiet");
+        assert_eq!(refusal(place, &command, 512), None);
+    }
+    for (command, expected) in LEAST {
+        let (mut memory, mut found) = (1, Vec::new());
+        loop {
+            for made in ["MADE", "BASE", "WHOLE"] {
+                let _ = fs::remove_dir_all(place.join(made));
+            }
+            common::copy_directory(&place.join("base"), &place.join("BASE"));
+            common::copy_directory(&place.join("whole"), &place.join("WHOLE"));
+            match refusal(place, command, memory) {
+                Some(least) => found.push(least),
+                None => break,
+            }
+            memory = found[found.len() - 1];
+            assert!(found.is_sorted_by(|a, b| a < b), "{command}: {found:?}");
+        }
+        assert_eq!(found, *expected, "{command}");
+    }
+}
