@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use crate::Result;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::command::Run;
+use super::context::{Host, ProgressForm};
 use super::{
     add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
     perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
@@ -25,7 +29,7 @@ use super::{
 )]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Chosen,
     /// How to show progress on standard error: auto or json
     ///
     /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
@@ -41,17 +45,6 @@ pub struct Arguments {
         hide_short_help = true
     )]
     pub progress: ProgressForm,
-}
-
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressForm {
-    /// For people.
-    #[value(help = None)]
-    Auto,
-    /// For programs.
-    #[value(help = None)]
-    Json,
 }
 
 const STATUS: &str = "Exit status:
@@ -116,9 +109,26 @@ const TOGETHER: [(&str, &str); 6] = [
     ),
 ];
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+/// Defines the commands, and runs the chosen one.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($options:ty),)*) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub enum Chosen {
+            $($(#[$about])* $name($options),)*
+        }
+
+        impl Run for Chosen {
+            fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+                match self {
+                    $(Chosen::$name(options) => options.main(host),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Find near-duplicate pairs and clusters of documents
     ///
     /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,

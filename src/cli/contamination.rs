@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::count;
+use crate::base::progress::Context;
 use crate::engine::pipeline;
 use crate::tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
 use crate::text::parse::ParseConfig;
-use crate::text::read::{Inputs, ReadConfig};
+use crate::text::read::ReadConfig;
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output, ReadLimits, Reading, Threads, WalkFlags};
 
 /// Options of `contamination`.
@@ -131,47 +131,41 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = ContaminationConfig {
-        against: options.against.clone(),
-        fields: options.fields.clone(),
-        item_id: options.item_id.clone(),
-        read: ReadConfig {
-            max_document: options.limits.max_document,
-            max_ratio: options.limits.max_ratio,
-            ..options.reading.config()?
-        },
-        parse: ParseConfig {
-            detector: options.limits.detect_charset,
-            ..ParseConfig::default()
-        },
-        ngram: options.ngram,
-        least: options.least,
-        drop_at: options.drop_at,
-        most: options.most,
-        output: options.output.clone(),
-        strict: options.strict,
-    };
-    config.check()?;
-    check_corpus(&options.corpus)?;
-    let resources = options.memory.with(options.threads, options.print.quiet());
-    with_context(host, &resources, |context| {
-        let nowhere = Path::new("");
-        let inputs: Inputs = pipeline::selected_inputs(
-            &options.corpus,
-            &options.walk.selection(),
-            options.output.as_deref().unwrap_or(nowhere),
-        )?;
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory
+            .with(self.threads, self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = ContaminationConfig {
+            against: self.against.clone(),
+            fields: self.fields.clone(),
+            item_id: self.item_id.clone(),
+            read: ReadConfig {
+                max_document: self.limits.max_document,
+                max_ratio: self.limits.max_ratio,
+                ..self.reading.config()?
+            },
+            parse: ParseConfig {
+                detector: self.limits.detect_charset,
+                ..ParseConfig::default()
+            },
+            ngram: self.ngram,
+            least: self.least,
+            drop_at: self.drop_at,
+            most: self.most,
+            output: self.output.clone(),
+            strict: self.strict,
+        };
+        config.check()?;
+        check_corpus(&self.corpus)?;
+        let output = self.output.as_deref().unwrap_or(Path::new(""));
+        let inputs = pipeline::selected_inputs(&self.corpus, &self.walk.selection(), output)?;
         inputs.check_readable()?;
         let report = contamination(&inputs, &config, context)?;
-        let text = if options.print.json() {
-            super::json(&report)?
-        } else {
-            table(&report, &config)
-        };
-        host.say(&text)?;
-        Ok(ExitCode::SUCCESS)
-    })
+        out.result(&report, || Ok(table(&report, &config)))
+    }
 }
 
 /// The report as text for people.

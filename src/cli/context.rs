@@ -1,32 +1,20 @@
-//! Sets up signals, progress and budget for calls of the library.
+//! Where a command runs, and how it opens a directory.
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use clap::ValueEnum;
 
 use crate::Result;
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::error::refuse;
-use crate::base::limits;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::engine::collection;
 use crate::engine::collection::CatalogueEntry;
 use crate::engine::pipeline;
-use crate::store::disk;
 use crate::store::workspace::Workspace;
 
-use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
 use super::progress::Terminal;
 use super::signals;
-
-/// The resources that a command may use, as the user gave them.
-pub struct Resources {
-    pub memory: Option<ByteSize>,
-    pub threads: Option<usize>,
-    pub disk: Disk,
-    pub scratch: Option<PathBuf>,
-    pub quiet: bool,
-}
 
 /// Where a command runs: it takes the results, shows the progress, and stops the command.
 pub trait Host: Sync {
@@ -46,6 +34,20 @@ pub trait Host: Sync {
     fn progress(&self, quiet: bool) -> Box<dyn Progress + '_>;
 }
 
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressForm {
+    /// For people.
+    #[value(help = None)]
+    Auto,
+    /// For programs.
+    #[value(help = None)]
+    Json,
+}
+
+/// Columns of a terminal that does not report its size, and of output to a file.
+pub const WIDTH: usize = 80;
+
 /// A process of its own: results go to standard output, progress to standard error, and signals
 /// stop the command.
 pub struct Process(pub ProgressForm);
@@ -60,7 +62,13 @@ impl Host for Process {
     }
 
     fn columns(&self) -> Option<usize> {
-        super::screen::columns()
+        let out = std::io::stdout();
+        if !out.is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(&out).ok();
+        let columns = size.map(|size| usize::from(size.ws_col));
+        Some(columns.filter(|&columns| columns > 0).unwrap_or(WIDTH))
     }
 
     fn stop(&self) -> Stop {
@@ -109,37 +117,4 @@ pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Resul
     }
     drop(workspace);
     pipeline::open(directory)
-}
-
-/// Calls the library with the host's progress and stop, and with a budget.
-pub fn with_context(
-    host: &dyn Host,
-    resources: &Resources,
-    call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,
-) -> Result<ExitCode> {
-    let progress = host.progress(resources.quiet);
-    let stop = host.stop();
-    let threads = resources.threads.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
-    });
-    let budget = Budget {
-        memory: resources
-            .memory
-            .unwrap_or_else(|| limits::default_memory(threads)),
-        threads,
-        disk: resources.disk,
-    };
-    budget.check()?;
-    limits::check(&budget)?;
-    if let Some(scratch) = &resources.scratch
-        && !disk::is_directory(scratch)?
-    {
-        return refuse("scratch", scratch.display(), "give an existing directory");
-    }
-    call(&Context {
-        budget,
-        stop: &stop,
-        progress: &*progress,
-        scratch: resources.scratch.as_deref(),
-    })
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use crate::base::measure::Measure;
+use crate::base::error::refuse;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::progress::Context;
 use crate::engine::join::{JoinConfig, PairsEntry};
 use crate::engine::pipeline;
 use crate::engine::pipeline::{JoinParameters, Spill};
@@ -16,13 +17,11 @@ use crate::tasks::audit::AuditConfig;
 use crate::tasks::dedup::{
     self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
 };
-use crate::{Error, Result, report};
+use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{
-    AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, ResultsFlag,
-};
+use super::command::{Command, Out, Setup};
+use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -238,8 +237,6 @@ pub struct Options {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    printed: Output,
 }
 
 /// Which removed records leave a revisit record.
@@ -251,141 +248,151 @@ enum RevisitOf {
     All,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = DedupConfig {
-        keep: options.keep.clone(),
-        rule: options.rule,
-        empty: match options.empty {
-            KeepOrDrop::Keep => Empty::Keep,
-            KeepOrDrop::Drop => Empty::Drop,
-        },
-        rejects: match options.rejects {
-            KeepOrDrop::Keep => Rejects::Keep,
-            KeepOrDrop::Drop => Rejects::Drop,
-        },
-        form: match (options.annotate, options.ids_only) {
-            (true, _) => Form::Annotated,
-            (_, true) => Form::Lists,
-            _ => Form::Records,
-        },
-        link: options.link,
-        revisit: match options.revisit {
-            None => Revisit::None,
-            Some(RevisitOf::Identical) => Revisit::Identical,
-            Some(RevisitOf::All) => Revisit::All,
-        },
-        results: options.results.results,
-        remove: options.remove.clone(),
-    };
-    let criterion = options.comparison.criterion();
-    if !matches!(
-        criterion.measure,
-        Measure::Resemblance | Measure::Containment
-    ) {
-        return Err(Error::parameter("score", criterion.measure)
-            .because("dedup uses resemblance or containment"));
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    let outputs = (flags.output.as_path(), options.removed.as_deref());
-    let work = match (&options.from, &options.work) {
-        (Some(directory), _) | (None, Some(directory)) => directory.clone(),
-        (None, None) => dedup::work_directory(&flags.output),
-    };
-    let page = match &options.report {
-        Some(page) => {
-            let review = options.audit.review();
-            let taken = [Some(work.as_path()), options.removed.as_deref()];
-            let taken: Vec<&Path> = taken.into_iter().flatten().collect();
-            let given = ("report", page.as_deref());
-            let page = report::place_audit(&flags.output, given, review, &taken)?;
-            for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
-                let Some(file) = file else { continue };
-                dedup::check_outside_inputs(parameter, file, &flags.inputs)?;
-            }
-            Some(page)
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let flags = &self.collection;
+        let config = self.config();
+        let criterion = self.comparison.criterion();
+        if !matches!(
+            criterion.measure,
+            Measure::Resemblance | Measure::Containment
+        ) {
+            let limit = "dedup uses resemblance or containment";
+            return refuse("score", criterion.measure, limit);
         }
-        None => {
-            (options.audit).refuse(|| "it needs a page; add --report".into())?;
-            None
+        let outputs = (flags.output.as_path(), self.removed.as_deref());
+        let work = match (&self.from, &self.work) {
+            (Some(directory), _) | (None, Some(directory)) => directory.clone(),
+            (None, None) => dedup::work_directory(&flags.output),
+        };
+        let page = self.page(&work)?;
+        let workspace = match &self.from {
+            Some(directory) => {
+                let workspace = pipeline::open(directory)?;
+                if page.is_some() {
+                    // The page has the clusters.
+                    dedup::check_pairs(&workspace)?;
+                }
+                workspace
+            }
+            None => self.searched(&work, &config, criterion, context)?,
+        };
+        let summary = dedup::run(&workspace, &config, outputs, context)?;
+        let printed = Printed {
+            summary: &summary,
+            costs: &summary.costs,
+        };
+        out.result(&printed, || {
+            let has_pairs = workspace.manifest.has::<PairsEntry>();
+            let ledger = dedup_ledger(&summary, self.rule);
+            let rejected = rejected_files(&workspace)?;
+            let places = places(outputs, (&work, has_pairs));
+            Ok(format!("{ledger}{rejected}\n{places}"))
+        })?;
+        let Some(page) = page else { return Ok(()) };
+        let how = (
+            page.as_path(),
+            self.sample_seed,
+            AuditConfig::default().clusters,
+        );
+        let (audit, look) = (&self.audit, AuditLook::default());
+        let told = audit.write(&flags.output, &workspace, how, &look, context)?;
+        out.note(|| Ok(told))
+    }
+}
+
+impl Options {
+    fn config(&self) -> DedupConfig {
+        DedupConfig {
+            keep: self.keep.clone(),
+            rule: self.rule,
+            empty: match self.empty {
+                KeepOrDrop::Keep => Empty::Keep,
+                KeepOrDrop::Drop => Empty::Drop,
+            },
+            rejects: match self.rejects {
+                KeepOrDrop::Keep => Rejects::Keep,
+                KeepOrDrop::Drop => Rejects::Drop,
+            },
+            form: match (self.annotate, self.ids_only) {
+                (true, _) => Form::Annotated,
+                (_, true) => Form::Lists,
+                _ => Form::Records,
+            },
+            link: self.link,
+            revisit: match self.revisit {
+                None => Revisit::None,
+                Some(RevisitOf::Identical) => Revisit::Identical,
+                Some(RevisitOf::All) => Revisit::All,
+            },
+            results: self.results.results,
+            remove: self.remove.clone(),
         }
-    };
-    with_context(
-        host,
-        &options.limits.resources(options.printed.quiet()),
-        |context| {
-            let workspace = match &options.from {
-                Some(directory) => {
-                    let workspace = pipeline::open(directory)?;
-                    if page.is_some() {
-                        // The page has the clusters.
-                        dedup::check_pairs(&workspace)?;
-                    }
-                    workspace
-                }
-                None => {
-                    let collection = flags.config()?;
-                    let how = (&config, &collection.read);
-                    dedup::check_before(&flags.inputs, &work, outputs, how, context)?;
-                    let join = JoinConfig {
-                        threshold: criterion.threshold,
-                        measure: criterion.measure,
-                        ..JoinConfig::default()
-                    };
-                    let parameters = JoinParameters {
-                        sampling: Sampling::Full,
-                        plan: None,
-                        join,
-                        spill: Spill::Auto,
-                        fan_in: None,
-                    };
-                    Workspace::look_whether_free(&work)?;
-                    let inputs = flags.list_for(&work)?;
-                    let removed = outputs.1.is_some();
-                    dedup::check_inputs(&config, &inputs, removed, &collection.read, context)?;
-                    let strict = flags.strict;
-                    let how = (&collection, &parameters);
-                    let summary = match &options.against {
-                        Some(old) => {
-                            let from = (&inputs, old.as_path());
-                            pipeline::run_against(from, &work, how.0, how.1, strict, context)?
-                        }
-                        None => pipeline::run(&inputs, &work, how.0, how.1, strict, context)?,
-                    };
-                    let mut workspace = pipeline::open(&work)?;
-                    options.results.complete(&mut workspace, summary, context)?;
-                    workspace
-                }
-            };
-            let summary = dedup::run(&workspace, &config, outputs, context)?;
-            if options.printed.json() {
-                host.say(&super::json(&Printed {
-                    summary: &summary,
-                    costs: &summary.costs,
-                })?)?;
-            } else if !options.printed.quiet() {
-                let has_pairs = workspace.manifest.has::<PairsEntry>();
-                let places = places(outputs, (&work, has_pairs));
-                host.say(&format!(
-                    "{}{}\n{places}",
-                    dedup_ledger(&summary, options.rule),
-                    rejected_files(&workspace)?
-                ))?;
+    }
+
+    /// The file of the page, if one is wanted.
+    fn page(&self, work: &Path) -> Result<Option<PathBuf>> {
+        let Some(page) = &self.report else {
+            (self.audit).refuse(|| "it needs a page; add --report".into())?;
+            return Ok(None);
+        };
+        let review = self.audit.review();
+        let taken = [Some(work), self.removed.as_deref()];
+        let taken: Vec<&Path> = taken.into_iter().flatten().collect();
+        let given = ("report", page.as_deref());
+        let page = report::place_audit(&self.collection.output, given, review, &taken)?;
+        for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
+            let Some(file) = file else { continue };
+            dedup::check_outside_inputs(parameter, file, &self.collection.inputs)?;
+        }
+        Ok(Some(page))
+    }
+
+    /// Finds the pairs of the inputs in the working directory.
+    fn searched(
+        &self,
+        work: &Path,
+        config: &DedupConfig,
+        criterion: Criterion,
+        context: &Context<'_>,
+    ) -> Result<Workspace> {
+        let flags = &self.collection;
+        let outputs = (flags.output.as_path(), self.removed.as_deref());
+        let collection = flags.config()?;
+        let how = (config, &collection.read);
+        dedup::check_before(&flags.inputs, work, outputs, how, context)?;
+        let join = JoinConfig {
+            threshold: criterion.threshold,
+            measure: criterion.measure,
+            ..JoinConfig::default()
+        };
+        let parameters = JoinParameters {
+            sampling: Sampling::Full,
+            plan: None,
+            join,
+            spill: Spill::Auto,
+            fan_in: None,
+        };
+        Workspace::look_whether_free(work)?;
+        let inputs = flags.list_for(work)?;
+        let removed = outputs.1.is_some();
+        dedup::check_inputs(config, &inputs, removed, &collection.read, context)?;
+        let (how, strict) = ((&collection, &parameters), flags.strict);
+        let summary = match &self.against {
+            Some(old) => {
+                let from = (&inputs, old.as_path());
+                pipeline::run_against(from, work, how.0, how.1, strict, context)?
             }
-            if let Some(page) = &page {
-                let how = (
-                    page.as_path(),
-                    options.sample_seed,
-                    AuditConfig::default().clusters,
-                );
-                let (audit, look) = (&options.audit, AuditLook::default());
-                let told = audit.write(&flags.output, &workspace, how, &look, context)?;
-                if !options.printed.json() && !options.printed.quiet() {
-                    host.say(&told)?;
-                }
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+            None => pipeline::run(&inputs, work, how.0, how.1, strict, context)?,
+        };
+        let mut workspace = pipeline::open(work)?;
+        self.results.complete(&mut workspace, summary, context)?;
+        Ok(workspace)
+    }
 }
 
 /// What `--json` prints.

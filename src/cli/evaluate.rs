@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{self, counted};
+use crate::base::progress::Context;
 use crate::store::disk;
 use crate::tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output};
 
 /// Options of `evaluate`.
@@ -79,43 +79,35 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
-        // A directory has fixed columns, so --columns applies only to lists.
-        columns: own.clone().or_else(|| {
-            let both = options.columns.clone();
-            both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
-        }),
-        path: path.clone(),
-    };
-    let config = EvaluateConfig {
-        truth: options
-            .truth
-            .as_ref()
-            .map(|path| list(path, &options.truth_columns)),
-        run: list(&options.run, &options.run_columns),
-        documents: options.documents.clone(),
-        thresholds: options.thresholds.clone(),
-        judged: options.judged.clone(),
-        families: options.families.clone(),
-        scratch: options.scratch.clone().unwrap_or_else(std::env::temp_dir),
-    };
-    with_context(
-        host,
-        &options.memory.alone(options.output.quiet()),
-        |context| {
-            let evaluation = evaluate(&config, context)?;
-            for note in &evaluation.notes {
-                context.progress.note(&format!("warning: {note}"));
-            }
-            host.say(&if options.output.json() {
-                super::json(&evaluation)?
-            } else {
-                table(&evaluation)
-            })?;
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(self.output.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let list = |path: &PathBuf, own: &Option<_>| ListFile {
+            // A directory has fixed columns, so --columns applies only to lists.
+            columns: own.clone().or_else(|| {
+                let both = self.columns.clone();
+                both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
+            }),
+            path: path.clone(),
+        };
+        let config = EvaluateConfig {
+            truth: (self.truth.as_ref()).map(|path| list(path, &self.truth_columns)),
+            run: list(&self.run, &self.run_columns),
+            documents: self.documents.clone(),
+            thresholds: self.thresholds.clone(),
+            judged: self.judged.clone(),
+            families: self.families.clone(),
+            scratch: self.scratch.clone().unwrap_or_else(std::env::temp_dir),
+        };
+        let evaluation = evaluate(&config, context)?;
+        for note in &evaluation.notes {
+            context.progress.note(&format!("warning: {note}"));
+        }
+        out.result(&evaluation, || Ok(table(&evaluation)))
+    }
 }
 
 /// The report as a table for people.

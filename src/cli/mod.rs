@@ -8,6 +8,7 @@
 //! 2 wrong usage, 130 interrupted (the same command continues).
 
 mod add;
+mod command;
 mod commands;
 mod compare;
 mod contamination;
@@ -51,7 +52,8 @@ use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
 
-use commands::{Arguments, Command};
+use command::Run;
+use commands::{Arguments, Chosen};
 use context::Process;
 
 pub use commands::described;
@@ -84,7 +86,7 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    match caught(arguments.command, &Process(arguments.progress)) {
+    match caught(&arguments.command, &Process(arguments.progress)) {
         Ok(code) => code,
         Err(error) => {
             tell_error(&error);
@@ -117,16 +119,16 @@ pub fn execute(
 ) -> Result<(), Failure> {
     let named = std::iter::once("lookalike".into()).chain(arguments);
     let arguments = Arguments::read(named).map_err(|message| Failure::Usage(Box::new(message)))?;
-    let done = caught(arguments.command, host);
+    let done = caught(&arguments.command, host);
     done.map(|_| ())
         .map_err(|error| Failure::Failed(Box::new(error)))
 }
 
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
-fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
+fn caught(command: &Chosen, host: &dyn Host) -> Result<ExitCode, Error> {
     disk::forget_copies();
-    catch_unwind(AssertUnwindSafe(|| command(of, host))).unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| command.main(host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(Error::Panicked {
@@ -134,38 +136,6 @@ fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
             message: text.unwrap_or_else(|| "no message".into()),
         })
     })
-}
-
-fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
-    match command {
-        Command::Run(options) => run::run(&options, host),
-        Command::Dedup(options) => dedup::run(&options, host),
-        Command::Ingest(options) => run::ingest(&options, host),
-        Command::Join(options) => run::join(&options, host),
-        Command::Plan(options) => plan::run(&options, host),
-        Command::Study(options) => study::run(&options, host),
-        Command::Cluster(options) => run::cluster(&options, host),
-        Command::Method(options) => method::run(&options, host),
-        Command::Passages(options) => passages::run(&options, host),
-        Command::Compare(options) => compare::run(&options, host),
-        Command::Query(options) => query::run(&options, host),
-        Command::Report(options) => report::run(&options, host),
-        Command::Graph(options) => graph::run(&options, host),
-        Command::Index(options) => index::run(&options, host),
-        Command::Add(options) => add::run(&options, host),
-        Command::Show(options) => show::run(&options, host),
-        Command::Diff(options) => diff::run(&options, host),
-        Command::Status(options) => status::run(&options, host),
-        Command::Inspect(options) => inspect::run(&options),
-        Command::Verify(options) => verify::run(&options, host),
-        Command::Evaluate(options) => evaluate::run(&options, host),
-        Command::Perturb(options) => perturb::run(&options, host),
-        Command::Qrels(options) => qrels::run(&options, host),
-        Command::Transfer(options) => transfer::run(&options, host),
-        Command::Contamination(options) => contamination::run(&options, host),
-        Command::Completions(options) => shell::completions(&options, host),
-        Command::Man(options) => shell::man(&options),
-    }
 }
 
 /// Prints help and version to standard output, and errors in the arguments to standard error.

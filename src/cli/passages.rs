@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::base::error::refuse;
 use crate::base::numbers::{count, percent};
@@ -19,8 +18,8 @@ use crate::{Error, Result};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, Limits, Output, RemovalFlags, UnitFlags};
+use super::command::{Command, Out, Setup};
+use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -123,8 +122,6 @@ pub struct Options {
     removal: RemovalFlags,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// The directory of a collection that the arguments name in place of inputs.
@@ -186,39 +183,32 @@ fn collection(
     pipeline::ingest(&inputs, &work, &config, flags.strict, context)
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = PassagesConfig {
-        length: options.length,
-        of: options.of,
-        // Who wants copies looks at no list of matches.
-        matches: (!options.no_matches && !options.removal.remove).then_some(MatchesConfig {
-            max_documents: options.max_documents,
-        }),
-        boilerplate: options.by.clone().map(|by| BoilerplateConfig {
-            by,
-            top: options.top,
-        }),
-        results: options.results,
-    };
-    config.check()?;
-    let units = options.units.config(options.of, options.results);
-    units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
-    let removal = &options.removal;
-    let directory = directory(flags, removal)?;
-    let missing = match (directory, removal.remove) {
-        (_, true) => Some("give -o KEPT, the directory for the copies"),
-        (None, false) => Some("give -o DIR, the directory for the documents and the result files"),
-        (Some(_), false) => None,
-    };
-    if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
-        return refuse("output", "", limit);
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    let kept = flags.output.as_path();
-    let copies = removal.remove.then_some((kept, removal.removed.as_deref()));
-    let resources = options.limits.resources(options.output.quiet());
-    with_context(host, &resources, |context| {
-        let mut workspace = collection(options, directory, copies, context)?;
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let flags = &self.collection;
+        let removal = &self.removal;
+        let config = self.config();
+        config.check()?;
+        let units = self.units.config(self.of, self.results);
+        units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
+        let directory = directory(flags, removal)?;
+        let missing = match (directory, removal.remove) {
+            (_, true) => Some("give -o KEPT, the directory for the copies"),
+            (None, false) => {
+                Some("give -o DIR, the directory for the documents and the result files")
+            }
+            (Some(_), false) => None,
+        };
+        if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
+            return refuse("output", "", limit);
+        }
+        let kept = flags.output.as_path();
+        let copies = removal.remove.then_some((kept, removal.removed.as_deref()));
+        let mut workspace = collection(self, directory, copies, context)?;
         let then = match copies {
             Some(_) => Then::Remove,
             None => Then::End,
@@ -235,33 +225,45 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     Some(TextUnit::Paragraph) => Align::Paragraph,
                 });
                 let sought = (&config, &units);
-                Some(passages::remove(
-                    &workspace, &sought, &how, copies, context,
-                )?)
+                let removed = passages::remove(&workspace, &sought, &how, copies, context)?;
+                Some((removed, copies))
             }
             None => None,
         };
         passages::end(&mut workspace)?;
-        let out: PathBuf = workspace.directory().into();
-        if options.output.json() {
-            let printed = Printed {
-                found: &found,
-                removal: removed.as_ref(),
-            };
-            host.say(&super::json(&printed)?)?;
-        } else if !options.output.quiet() {
+        let printed = Printed {
+            found: &found,
+            removal: removed.as_ref().map(|(removed, _)| removed),
+        };
+        out.result(&printed, || {
             let title = match &units {
                 Some(units) => format!("repeated {}s", units.unit),
                 None => format!("passages of at least {} tokens", config.length),
             };
-            let mut text = table(&found, &title, units.is_none().then_some(&config), &out);
-            if let (Some(removed), Some(copies)) = (&removed, copies) {
-                text += &removal_table(removed, &found, copies);
+            let config = units.is_none().then_some(&config);
+            let mut text = table(&found, &title, config, workspace.directory());
+            if let Some((removed, copies)) = &removed {
+                text += &removal_table(removed, &found, *copies);
             }
-            host.say(&text)?;
+            Ok(text)
+        })
+    }
+}
+
+impl Options {
+    fn config(&self) -> PassagesConfig {
+        // A command that writes copies does not list the matches.
+        let matches = !self.no_matches && !self.removal.remove;
+        PassagesConfig {
+            length: self.length,
+            of: self.of,
+            matches: matches.then_some(MatchesConfig {
+                max_documents: self.max_documents,
+            }),
+            boilerplate: (self.by.clone()).map(|by| BoilerplateConfig { by, top: self.top }),
+            results: self.results,
         }
-        Ok(ExitCode::SUCCESS)
-    })
+    }
 }
 
 /// What `--json` prints.

@@ -1,7 +1,7 @@
 //! Flags for memory, threads, disk space and output.
 
 use crate::base::budget::{ByteSize, Disk};
-use crate::cli::context::Resources;
+use crate::cli::command::{Printed, Setup};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -25,13 +25,13 @@ pub struct Memory {
 
 impl Memory {
     /// Resources for a command that runs on one thread and writes little to the disk.
-    pub fn alone(self, quiet: bool) -> Resources {
-        Resources {
+    pub fn alone(self, printed: Printed) -> Setup {
+        Setup {
             memory: self.memory,
             threads: Some(1),
             disk: Disk::Unchecked,
             scratch: None,
-            quiet,
+            printed,
         }
     }
 }
@@ -50,15 +50,15 @@ pub struct Threads {
 
 impl Memory {
     /// Resources for a command that writes little to the disk.
-    pub fn with(self, threads: Threads, quiet: bool) -> Resources {
-        Resources {
+    pub fn with(self, threads: Threads, printed: Printed) -> Setup {
+        Setup {
             threads: threads.threads,
-            ..self.alone(quiet)
+            ..self.alone(printed)
         }
     }
 }
 
-/// Memory, threads and disk space, for commands that run stages.
+/// Memory, threads, disk space and output, for commands that run stages.
 #[derive(Debug, Args)]
 pub struct Limits {
     #[command(flatten)]
@@ -88,12 +88,14 @@ pub struct Limits {
         help_heading = "Resources"
     )]
     scratch: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Limits {
-    /// The flags as [`Resources`].
-    pub fn resources(&self, quiet: bool) -> Resources {
-        Resources {
+    /// The flags as a [`Setup`].
+    pub fn setup(&self) -> Setup {
+        Setup {
             memory: self.memory.memory,
             threads: self.threads.threads,
             disk: if self.ignore_disk_space {
@@ -102,7 +104,7 @@ impl Limits {
                 Disk::Available
             },
             scratch: self.scratch.clone(),
-            quiet,
+            printed: self.output.printed(),
         }
     }
 }
@@ -135,11 +137,11 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn quiet(&self) -> bool {
-        self.quiet.quiet
-    }
-
-    pub fn json(&self) -> bool {
-        self.json.json
+    pub fn printed(&self) -> Printed {
+        Printed {
+            quiet: self.quiet.quiet,
+            json: self.json.json,
+            always: false,
+        }
     }
 }
