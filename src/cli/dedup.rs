@@ -64,7 +64,7 @@ pub struct Options {
     /// removed.parquet.
     ///
     /// Example: --removed removed
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = None)]
     removed: Option<PathBuf>,
     /// Working directory [default: KEPT.work]
     ///
@@ -72,7 +72,7 @@ pub struct Options {
     /// earlier run made from the same inputs with the same parameters is reused.
     ///
     /// Example: --work run
-    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    #[arg(long, value_name = "DIR", conflicts_with = "from", help_heading = None)]
     work: Option<PathBuf>,
     /// Use the pairs of a finished directory, in place of INPUT
     ///
@@ -82,7 +82,7 @@ pub struct Options {
     /// the clusters.
     ///
     /// Example: --from run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"], help_heading = None)]
     from: Option<PathBuf>,
     /// Also remove what resembles a document of OLD, which stays as it is
     ///
@@ -184,7 +184,7 @@ pub struct Options {
     /// kept; each row of a Parquet file gets a column of that name.
     ///
     /// Example: --annotate
-    #[arg(long, conflicts_with_all = ["removed", "ids_only"])]
+    #[arg(long, conflicts_with_all = ["removed", "ids_only"], help_heading = None)]
     annotate: bool,
     /// Write lists of the kept and removed documents, not the records
     ///
@@ -192,7 +192,7 @@ pub struct Options {
     /// document, and for removed ones the reason and the kept document.
     ///
     /// Example: --ids-only
-    #[arg(long, conflicts_with = "removed")]
+    #[arg(long, conflicts_with = "removed", help_heading = None)]
     ids_only: bool,
     /// Make hard links of files that lose nothing, not copies
     ///
@@ -200,7 +200,7 @@ pub struct Options {
     /// system has no links.
     ///
     /// Example: --link
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, help_heading = None)]
     link: bool,
     /// Also write a page that says what was removed [default: KEPT.report.html]
     ///

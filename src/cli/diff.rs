@@ -91,7 +91,7 @@ pub struct Options {
     /// command needs DIR for itself, because the manifest there names the page.
     ///
     /// Example: --output differences.html
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"])]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"], help_heading = None)]
     output: Option<PathBuf>,
     #[command(flatten)]
     memory: Memory,

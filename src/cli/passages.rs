@@ -113,7 +113,8 @@ pub struct Options {
         long,
         value_name = "FORMAT",
         default_value_t = ResultFormat::default(),
-        hide_short_help = true
+        hide_short_help = true,
+        help_heading = None
     )]
     results: ResultFormat,
     #[command(flatten)]

@@ -30,25 +30,21 @@ pub enum Colour {
 
 /// Flags for results that people read on a terminal.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Display")]
 pub struct ScreenFlags {
     /// When to use colours: auto, always or never
     ///
     /// "auto" uses them on a terminal, unless NO_COLOR is in the environment or TERM is "dumb".
     ///
     /// Example: --color never
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Display"
-    )]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
     /// Do not send long results to a pager
     ///
     /// On a terminal, results go through $PAGER, or `less` if it is not set.
     ///
     /// Example: --no-pager
-    #[arg(long, help_heading = "Display")]
+    #[arg(long)]
     no_pager: bool,
 }
 

@@ -115,7 +115,7 @@ pub struct Quiet {
     /// Print no progress, no warnings and no summary
     ///
     /// Errors are still printed, and so is a result that the command writes to no file.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = None)]
     pub quiet: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct Quiet {
 #[derive(Debug, Args)]
 pub struct Json {
     /// Print the result as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub json: bool,
 }
 
