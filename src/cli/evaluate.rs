@@ -7,6 +7,7 @@ use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{self, counted};
 use crate::base::progress::Context;
+use crate::report::terminal::aligned;
 use crate::store::disk;
 use crate::tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
@@ -136,7 +137,8 @@ fn table(evaluation: &Evaluation) -> String {
     }
     if !rows.is_empty() {
         rows.insert(0, header(["pairs of", "at"]));
-        columns(&mut out, &rows, 2);
+        out.push('\n');
+        aligned(&rows, 2, &mut out);
     }
     for pairs in &evaluation.pairs {
         let shown = pairs.representatives.as_ref().unwrap_or(&pairs.documents);
@@ -154,7 +156,8 @@ fn table(evaluation: &Evaluation) -> String {
                 .threshold
                 .map_or(String::new(), |t| format!(" at {t}"));
             let _ = write!(out, "\npairs of {what}{at}, by size group");
-            columns(&mut out, &rows, 2);
+            out.push('\n');
+            aligned(&rows, 2, &mut out);
         }
     }
     let samples = [
@@ -195,7 +198,8 @@ fn table(evaluation: &Evaluation) -> String {
             "average precision",
         ];
         rows.insert(0, names.map(String::from).to_vec());
-        columns(&mut out, &rows, 2);
+        out.push('\n');
+        aligned(&rows, 2, &mut out);
     }
     out
 }
@@ -256,31 +260,4 @@ fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
 /// A share with four decimals, or `-` if it is undefined.
 fn fraction(share: Option<f64>) -> String {
     share.map_or("-".into(), |share| numbers::fraction(share, 4))
-}
-
-/// Appends an empty line, and then the rows in aligned columns. The first `left` columns are
-/// left-aligned.
-pub(super) fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    out.push('\n');
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            let _ = if column < left {
-                write!(line, "{gap}{cell:<width$}")
-            } else {
-                write!(line, "{gap}{cell:>width$}")
-            };
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
 }

@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::base::error::refuse;
-use crate::base::numbers::{count, percent};
+use crate::base::numbers::{self, count};
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::pipeline;
-use crate::store::workspace::{OutputKind, Workspace, output_kind};
+use crate::report::rows::Rows;
+use crate::store::workspace::{Cost, OutputKind, Workspace, output_kind};
 use crate::tasks::dedup;
 use crate::tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
@@ -282,41 +283,27 @@ fn removal_table(
     found: &Stats,
     (kept, removed): (&Path, Option<&Path>),
 ) -> String {
-    let mut text = String::new();
-    let lines = [
-        (
-            "documents that lose text",
-            summary.changed,
-            Some(share(summary.changed, summary.documents)),
-        ),
-        (
-            "  all of it",
-            summary.emptied,
-            Some(share(summary.emptied, summary.documents)),
-        ),
-        ("documents left out", summary.dropped, None),
-        ("ranges removed", summary.ranges, None),
-        (
-            "  tokens",
-            summary.removed_tokens,
-            Some(share(summary.removed_tokens, found.tokens)),
-        ),
-        (
-            "  bytes of text",
-            summary.removed_bytes,
-            Some(share(summary.removed_bytes, found.bytes)),
-        ),
-        ("files", summary.files, None),
-        ("  that lose nothing", summary.whole_files, None),
-    ];
-    let _ = writeln!(text);
-    for (name, number, share) in lines {
-        let share = share.map_or_else(String::new, |share| format!("  {share}"));
-        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
-    }
-    let (wall, cpu) = (summary.cost.wall_seconds, summary.cost.cpu_seconds);
-    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
-    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let mut rows = Rows::new(14);
+    let (documents, tokens) = (summary.documents, found.tokens);
+    share(
+        &mut rows,
+        "documents that lose text",
+        summary.changed,
+        documents,
+    );
+    share(&mut rows, "  all of it", summary.emptied, documents);
+    rows.count("documents left out", summary.dropped);
+    rows.count("ranges removed", summary.ranges);
+    share(&mut rows, "  tokens", summary.removed_tokens, tokens);
+    share(
+        &mut rows,
+        "  bytes of text",
+        summary.removed_bytes,
+        found.bytes,
+    );
+    rows.count("files", summary.files);
+    rows.count("  that lose nothing", summary.whole_files);
+    let mut text = format!("\n{}", timed(rows, &summary.cost));
     let _ = writeln!(text, "copies in {}", kept.display());
     if let Some(removed) = removed {
         let _ = writeln!(text, "removed text in {}", removed.display());
@@ -324,56 +311,43 @@ fn removal_table(
     text
 }
 
-fn share(part: u64, whole: u64) -> String {
-    match whole {
-        0 => "-".into(),
-        _ => percent(part as f64 / whole as f64, 1),
-    }
+/// Appends a part of a whole, and its share.
+fn share(rows: &mut Rows, name: &str, part: u64, whole: u64) {
+    let share = numbers::share(part, whole).unwrap_or_else(|| "-".into());
+    rows.noted(name, part, &format!("  {share}"));
+}
+
+/// The rows as text, with the time that the work took.
+fn timed(mut rows: Rows, cost: &Cost) -> String {
+    rows.row("seconds", format!("{:>14.1}", cost.wall_seconds));
+    rows.row("CPU seconds", format!("{:>14.1}", cost.cpu_seconds));
+    rows.text(28)
 }
 
 /// The findings as text for people.
 fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path) -> String {
-    let mut text = String::new();
-    let of_documents = |part| Some(share(part, stats.documents));
-    let of_tokens = |part| Some(share(part, stats.tokens));
-    let mut lines = vec![
-        ("documents", stats.documents, None),
-        (
-            "  with a repeated passage",
-            stats.repeating,
-            of_documents(stats.repeating),
-        ),
-        ("tokens", stats.tokens, None),
-        (
-            "  repeated",
-            stats.repeated_tokens,
-            of_tokens(stats.repeated_tokens),
-        ),
-        (
-            "  removable",
-            stats.removable_tokens,
-            of_tokens(stats.removable_tokens),
-        ),
-        ("spans", stats.spans, None),
-        ("longest span, in tokens", stats.longest, None),
-    ];
+    let mut rows = Rows::new(14);
+    let (documents, tokens) = (stats.documents, stats.tokens);
+    rows.count("documents", documents);
+    share(
+        &mut rows,
+        "  with a repeated passage",
+        stats.repeating,
+        documents,
+    );
+    rows.count("tokens", tokens);
+    share(&mut rows, "  repeated", stats.repeated_tokens, tokens);
+    share(&mut rows, "  removable", stats.removable_tokens, tokens);
+    rows.count("spans", stats.spans);
+    rows.count("longest span, in tokens", stats.longest);
     let matches = config.is_some_and(|config| config.matches.is_some());
     if matches {
-        lines.push(("pairs of documents", stats.pairs, None));
-        if stats.unlisted_pairs > 0 {
-            lines.push(("  with too many matches", stats.unlisted_pairs, None));
-        }
-        lines.push(("matches", stats.matches, None));
-        lines.push(("common passages", stats.common, None));
+        rows.count("pairs of documents", stats.pairs);
+        rows.any("  with too many matches", stats.unlisted_pairs);
+        rows.count("matches", stats.matches);
+        rows.count("common passages", stats.common);
     }
-    let _ = writeln!(text, "{title}");
-    for (name, number, share) in lines {
-        let share = share.map_or_else(String::new, |share| format!("  {share}"));
-        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
-    }
-    let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
-    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
-    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let mut text = format!("{title}\n{}", timed(rows, &stats.cost));
     let mut files = FILES[..3].to_vec();
     if matches {
         files.extend(&FILES[3..7]);

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
+use crate::report::terminal::aligned;
 use crate::tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::evaluate::columns;
 use super::flags::{Memory, Output};
 
 /// Options of `qrels`.
@@ -177,7 +177,8 @@ fn table(report: &QrelsReport) -> String {
     }
     rows.push(row("all", &report.all));
     rows.push(row("distinct", &report.distinct));
-    columns(&mut out, &rows, 1);
+    out.push('\n');
+    aligned(&rows, 1, &mut out);
     match without.len() {
         0 => {}
         1 => out.push_str("\n1 topic without groups is not listed\n"),

@@ -1,11 +1,11 @@
 //! `transfer`: carry labels to near-duplicates in another collection.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::Result;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
+use crate::report::rows::Rows;
 use crate::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 use clap::Args;
 
@@ -116,22 +116,17 @@ fn warnings(report: &TransferReport, config: &TransferConfig) -> Vec<String> {
 
 /// The report as text for people.
 fn table(report: &TransferReport) -> String {
-    let mut out = String::new();
-    let lines = [
-        ("labels read", report.labels),
-        ("  of unknown documents", report.unknown_labels),
-        ("  without a near-duplicate", report.alone),
-        ("  overruled by more similar documents", report.overruled),
-        ("  transferred", report.transferred),
-        ("documents that get labels", report.documents),
-        ("labels that they get", report.written),
-        ("conflicts", report.conflicts),
-        ("docnos of the labels", report.docnos),
-        ("  unknown", report.unknown_docnos),
-    ];
-    let _ = writeln!(out, "labels {} ({})", report.path.display(), report.format);
-    for (name, number) in lines {
-        let _ = writeln!(out, "{name:<38}{:>12}", count(number));
-    }
-    out
+    let mut rows = Rows::new(12);
+    rows.count("labels read", report.labels);
+    rows.count("  of unknown documents", report.unknown_labels);
+    rows.count("  without a near-duplicate", report.alone);
+    rows.count("  overruled by more similar documents", report.overruled);
+    rows.count("  transferred", report.transferred);
+    rows.count("documents that get labels", report.documents);
+    rows.count("labels that they get", report.written);
+    rows.count("conflicts", report.conflicts);
+    rows.count("docnos of the labels", report.docnos);
+    rows.count("  unknown", report.unknown_docnos);
+    let (path, format) = (report.path.display(), report.format);
+    format!("labels {path} ({format})\n{}", rows.text(38))
 }
