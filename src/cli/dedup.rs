@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::error::refuse;
-use crate::base::measure::{Criterion, Measure};
+use crate::base::measure::Measure;
 use crate::base::progress::Context;
-use crate::engine::join::{JoinConfig, PairsEntry};
+use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
-use crate::engine::pipeline::{JoinParameters, Spill};
-use crate::engine::sample::Sampling;
 use crate::report::page::AuditLook;
 use crate::report::{dedup_ledger, rejected_files};
-use crate::store::workspace::{Cost, Workspace};
+use crate::store::workspace::Cost;
 use crate::tasks::audit::AuditConfig;
 use crate::tasks::dedup::{
-    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
+    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule, Search,
 };
 use crate::{Result, report};
 use clap::Args;
@@ -279,7 +277,16 @@ impl Command for Options {
                 }
                 workspace
             }
-            None => self.searched(&work, &config, criterion, context)?,
+            None => {
+                let search = Search {
+                    inputs: flags.choice(),
+                    collection: flags.config()?,
+                    criterion,
+                    against: self.against.as_deref(),
+                    strict: flags.strict,
+                };
+                dedup::search(&search, &work, (&config, outputs), context)?
+            }
         };
         let summary = dedup::run(&workspace, &config, outputs, context)?;
         let printed = Printed {
@@ -350,48 +357,6 @@ impl Options {
             dedup::check_outside_inputs(parameter, file, &self.collection.inputs)?;
         }
         Ok(Some(page))
-    }
-
-    /// Finds the pairs of the inputs in the working directory.
-    fn searched(
-        &self,
-        work: &Path,
-        config: &DedupConfig,
-        criterion: Criterion,
-        context: &Context<'_>,
-    ) -> Result<Workspace> {
-        let flags = &self.collection;
-        let outputs = (flags.output.as_path(), self.removed.as_deref());
-        let collection = flags.config()?;
-        let how = (config, &collection.read);
-        dedup::check_before(&flags.inputs, work, outputs, how, context)?;
-        let join = JoinConfig {
-            threshold: criterion.threshold,
-            measure: criterion.measure,
-            ..JoinConfig::default()
-        };
-        let parameters = JoinParameters {
-            sampling: Sampling::Full,
-            plan: None,
-            join,
-            spill: Spill::Auto,
-            fan_in: None,
-        };
-        Workspace::look_whether_free(work)?;
-        let inputs = flags.list_for(work)?;
-        let removed = outputs.1.is_some();
-        dedup::check_inputs(config, &inputs, removed, &collection.read, context)?;
-        let (how, strict) = ((&collection, &parameters), flags.strict);
-        let summary = match &self.against {
-            Some(old) => {
-                let from = (&inputs, old.as_path());
-                pipeline::run_against(from, work, how.0, how.1, strict, context)?
-            }
-            None => pipeline::run(&inputs, work, how.0, how.1, strict, context)?,
-        };
-        let mut workspace = pipeline::open(work)?;
-        self.results.complete(&mut workspace, summary, context)?;
-        Ok(workspace)
     }
 }
 

@@ -3,19 +3,16 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::base::error::refuse;
+use crate::Result;
 use crate::base::numbers::{self, count};
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline;
 use crate::report::rows::Rows;
-use crate::store::workspace::{Cost, OutputKind, Workspace, output_kind};
-use crate::tasks::dedup;
+use crate::store::workspace::Cost;
 use crate::tasks::passages::{
-    self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
-    Stats, TextUnit, Then, UnitsConfig,
+    Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary, Stats,
+    Task, TextUnit,
 };
-use crate::{Error, Result};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -126,126 +123,41 @@ pub struct Options {
     limits: Limits,
 }
 
-/// The directory of a collection that the arguments name in place of inputs.
-fn directory<'o>(flags: &'o CollectionFlags, removal: &RemovalFlags) -> Result<Option<&'o Path>> {
-    let [only] = flags.inputs.as_slice() else {
-        return Ok(None);
-    };
-    let is_ours = output_kind(only)? == Some(OutputKind::Run);
-    let given = !flags.output.as_os_str().is_empty();
-    if let (true, Some(work)) = (is_ours, &removal.work) {
-        let limit = format!(
-            "{} is an output directory, in which the command works; leave --work out",
-            only.display()
-        );
-        return refuse("work", work.display(), limit);
-    }
-    match (is_ours, given && !removal.remove) {
-        (true, true) => Err(
-            Error::parameter("output", flags.output.display()).because(format!(
-                "{} is an output directory, which gets the result files; leave --output out",
-                only.display()
-            )),
-        ),
-        (true, false) => Ok(Some(only)),
-        (false, _) => Ok(None),
-    }
-}
-
-/// Makes or opens the collection. `copies` are the directories for what stays and for what goes.
-fn collection(
-    options: &Options,
-    directory: Option<&Path>,
-    copies: Option<(&Path, Option<&Path>)>,
-    context: &Context<'_>,
-) -> Result<Workspace> {
-    let flags = &options.collection;
-    if let Some(directory) = directory {
-        let mut workspace = pipeline::open(directory)?;
-        pipeline::catalogued(&mut workspace, context)?;
-        if let Some(outputs) = copies {
-            passages::check_removal(&workspace, outputs, context)?;
-        }
-        return Ok(workspace);
-    }
-    let work = match (copies, &options.removal.work) {
-        (None, _) => flags.output.clone(),
-        (Some(_), Some(work)) => work.clone(),
-        (Some((kept, _)), None) => dedup::work_directory(kept),
-    };
-    if let Some(outputs) = copies {
-        passages::check_before_removal(&flags.inputs, &work, outputs)?;
-    }
-    Workspace::look_whether_free(&work)?;
-    let config = flags.config()?;
-    let inputs = flags.list_for(&work)?;
-    if copies.is_some() {
-        passages::check_removal_inputs(&inputs, &config.read, context)?;
-    }
-    pipeline::ingest(&inputs, &work, &config, flags.strict, context)
-}
-
 impl Command for Options {
     fn setup(&self) -> Setup {
         self.limits.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let flags = &self.collection;
-        let removal = &self.removal;
-        let config = self.config();
-        config.check()?;
+        let (flags, removal) = (&self.collection, &self.removal);
         let units = self.units.config(self.of, self.results);
-        units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
-        let directory = directory(flags, removal)?;
-        let missing = match (directory, removal.remove) {
-            (_, true) => Some("give -o KEPT, the directory for the copies"),
-            (None, false) => {
-                Some("give -o DIR, the directory for the documents and the result files")
-            }
-            (Some(_), false) => None,
-        };
-        if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
-            return refuse("output", "", limit);
-        }
-        let kept = flags.output.as_path();
-        let copies = removal.remove.then_some((kept, removal.removed.as_deref()));
-        let mut workspace = collection(self, directory, copies, context)?;
-        let then = match copies {
-            Some(_) => Then::Remove,
-            None => Then::End,
-        };
-        let found = match &units {
-            Some(units) => passages::run_units(&mut workspace, units, then, context)?,
-            None => passages::run(&mut workspace, &config, then, context)?,
-        };
-        let removed = match copies {
-            Some(copies) => {
-                let how = removal.config(match units.as_ref().map(|units| units.unit) {
+        let task = Task {
+            inputs: flags.choice(),
+            collection: flags.config()?,
+            strict: flags.strict,
+            output: &flags.output,
+            work: removal.work.as_deref(),
+            remove: removal.remove.then(|| {
+                removal.config(match units.as_ref().map(|units| units.unit) {
                     None => Align::Token,
                     Some(TextUnit::Line) => Align::Line,
                     Some(TextUnit::Paragraph) => Align::Paragraph,
-                });
-                let sought = (&config, &units);
-                let removed = passages::remove(&workspace, &sought, &how, copies, context)?;
-                Some((removed, copies))
-            }
-            None => None,
+                })
+            }),
+            removed: removal.removed.as_deref(),
+            passages: self.config(),
+            units,
         };
-        passages::end(&mut workspace)?;
-        let printed = Printed {
-            found: &found,
-            removal: removed.as_ref().map(|(removed, _)| removed),
-        };
-        out.result(&printed, || {
-            let title = match &units {
+        let done = task.run(context)?;
+        out.result(&done, || {
+            let title = match &task.units {
                 Some(units) => format!("repeated {}s", units.unit),
-                None => format!("passages of at least {} tokens", config.length),
+                None => format!("passages of at least {} tokens", self.length),
             };
-            let config = units.is_none().then_some(&config);
-            let mut text = table(&found, &title, config, workspace.directory());
-            if let Some((removed, copies)) = &removed {
-                text += &removal_table(removed, &found, *copies);
+            let config = task.units.is_none().then_some(&task.passages);
+            let mut text = table(&done.found, &title, config, &done.directory);
+            if let Some(removed) = &done.removal {
+                text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
             Ok(text)
         })
@@ -266,15 +178,6 @@ impl Options {
             results: self.results,
         }
     }
-}
-
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-struct Printed<'s> {
-    #[serde(flatten)]
-    found: &'s Stats,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    removal: Option<&'s RemovalSummary>,
 }
 
 /// What was removed, as text for people.

@@ -113,7 +113,7 @@ impl Command for RunOptions {
             return Err(Error::parameter("precision", "with --against")
                 .because("--against is exact; leave --precision out"));
         }
-        let inputs = flags.list()?;
+        let inputs = flags.choice().list(&flags.output)?;
         let (directory, strict) = (&flags.output, flags.strict);
         let summary = match (&planning, &self.against) {
             (Some(planning), _) => plan::run_with_plan(
@@ -180,7 +180,7 @@ fn ingested(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     Workspace::look_whether_free(&flags.output)?;
-    let inputs = flags.list()?;
+    let inputs = flags.choice().list(&flags.output)?;
     let mut workspace = pipeline::ingest(&inputs, &flags.output, config, flags.strict, context)?;
     workspace.commit(&[])?;
     Ok(workspace)

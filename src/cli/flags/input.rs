@@ -1,15 +1,15 @@
 //! Flags that select the inputs and define how documents become fingerprint sets.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
-use crate::engine::pipeline;
+use crate::engine::pipeline::InputChoice;
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{Format, ReadConfig, Selection, UrlGlobs};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
@@ -388,20 +388,14 @@ pub struct CollectionFlags {
 }
 
 impl CollectionFlags {
-    /// Lists the inputs.
-    pub fn list(&self) -> Result<Inputs> {
-        self.list_for(&self.output)
-    }
-
-    /// Lists the inputs of a collection in another directory.
-    pub fn list_for(&self, out: &Path) -> Result<Inputs> {
-        let selection = self.walk.selection();
-        let mut inputs = pipeline::selected_inputs(&self.inputs, &selection, out)?;
-        inputs.need_documents = !self.allow_empty;
-        if !self.skip_unreadable {
-            inputs.check_readable()?;
+    /// The files to read.
+    pub fn choice(&self) -> InputChoice {
+        InputChoice {
+            paths: self.inputs.clone(),
+            selection: self.walk.selection(),
+            need_documents: !self.allow_empty,
+            skip_unreadable: self.skip_unreadable,
         }
-        Ok(inputs)
     }
 
     /// The parameters in the form that the library takes.
