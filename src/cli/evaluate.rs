@@ -187,17 +187,8 @@ fn table(evaluation: &Evaluation) -> String {
         }
     }
     if !rows.is_empty() {
-        let names = [
-            "sample",
-            "at",
-            "true",
-            "found",
-            "correct",
-            "coverage",
-            "density",
-            "average precision",
-        ];
-        rows.insert(0, names.map(String::from).to_vec());
+        let names = "sample, at, true, found, correct, coverage, density, average precision";
+        rows.insert(0, names.split(", ").map(String::from).collect());
         out.push('\n');
         aligned(&rows, 2, &mut out);
     }
@@ -229,17 +220,12 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
 }
 
 fn header(first: [&str; 2]) -> Vec<String> {
-    let rest = [
-        "true",
-        "found",
-        "correct",
-        "wrong",
-        "missed",
-        "precision",
-        "recall",
-        "F1",
-    ];
-    first.into_iter().chain(rest).map(String::from).collect()
+    let rest = "true, found, correct, wrong, missed, precision, recall, F1";
+    first
+        .into_iter()
+        .chain(rest.split(", "))
+        .map(String::from)
+        .collect()
 }
 
 fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {

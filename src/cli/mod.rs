@@ -68,13 +68,7 @@ const USAGE: u8 = 2;
 pub fn main() -> ExitCode {
     return_freed_memory();
     if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
-        return match say(&page) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                tell_error(&error);
-                ExitCode::FAILURE
-            }
-        };
+        return ended(say(&page).map(|()| ExitCode::SUCCESS));
     }
     let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
@@ -86,17 +80,19 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    match caught(&arguments.command, &Process(arguments.progress)) {
-        Ok(code) => code,
-        Err(error) => {
-            tell_error(&error);
-            match error {
-                Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-                Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
-                _ => ExitCode::FAILURE,
-            }
+    ended(caught(&arguments.command, &Process(arguments.progress)))
+}
+
+/// Prints the error of a command that failed. Returns its exit status.
+fn ended(result: Result<ExitCode, Error>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        tell_error(&error);
+        match error {
+            Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
+            Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
+            _ => ExitCode::FAILURE,
         }
-    }
+    })
 }
 
 /// Why a command did not come to its end.
@@ -149,13 +145,7 @@ fn usage(told: &clap::Error) -> ExitCode {
         true => text.ansi().to_string(),
         false => text.to_string(),
     };
-    match print(shown.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tell_error(&error);
-            ExitCode::FAILURE
-        }
-    }
+    ended(print(shown.as_bytes()).map(|()| ExitCode::SUCCESS))
 }
 
 /// Prints a result. Output that is not on a terminal is data and keeps deceptive characters.

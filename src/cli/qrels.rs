@@ -153,23 +153,9 @@ fn table(report: &QrelsReport) -> String {
     if let Some(run) = &report.run {
         file(&mut out, ("run", ""), run, report);
     }
-    let names = [
-        "topic",
-        "judged",
-        "clustered",
-        "groups",
-        "exact",
-        "documents",
-        "inconsistent",
-        "exact",
-        "near",
-        "documents",
-        "grades differ",
-        "exact",
-        "near",
-        "documents",
-    ];
-    let mut rows = vec![names.map(String::from).to_vec()];
+    let names = "topic, judged, clustered, groups, exact, documents, inconsistent, \
+        exact, near, documents, grades differ, exact, near, documents";
+    let mut rows = vec![names.split(", ").map(String::from).collect()];
     let (with, without): (Vec<_>, Vec<_>) =
         (report.topics.iter()).partition(|(_, counts)| counts.groups > 0);
     for (topic, counts) in with {

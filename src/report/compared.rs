@@ -115,16 +115,8 @@ pub fn compared(comparison: &Comparison) -> String {
         &mut out,
     );
     out.push('\n');
-    let mut table = Table::new([
-        "method",
-        "pairs",
-        "clusters",
-        "in them",
-        "only here",
-        "CPU s",
-        "peak",
-        "disk",
-    ]);
+    let heads = "method, pairs, clusters, in them, only here, CPU s, peak, disk";
+    let mut table = Table::new(heads.split(", "));
     for (n, method) in comparison.methods.iter().enumerate() {
         let alone = comparison.agreement.alone.get(n).copied();
         table.row(vec![
@@ -237,23 +229,9 @@ pub(super) fn cell(number: Option<f64>) -> String {
 /// The comparison as CSV: a line for each method, with all its numbers.
 #[must_use]
 pub fn compared_csv(comparison: &Comparison) -> String {
-    let columns = [
-        "method",
-        "ignored",
-        "keys",
-        "pairs",
-        "found_alone",
-        "clusters",
-        "exact_only",
-        "documents_in_clusters",
-        "largest",
-        "sets",
-        "wall_seconds",
-        "cpu_seconds",
-        "peak_bytes",
-        "disk_bytes",
-    ];
-    let mut head: Vec<String> = columns.map(String::from).into();
+    let columns = "method,ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
+        largest,sets,wall_seconds,cpu_seconds,peak_bytes,disk_bytes";
+    let mut head: Vec<String> = columns.split(',').map(String::from).collect();
     let truths = comparison.methods.first();
     for n in 1..=truths.map_or(0, |row| row.against.len()) {
         let of = [

@@ -153,15 +153,8 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     );
     wrapped(&title, &mut out);
     out.push('\n');
-    let mut table = Table::new([
-        "run",
-        "shingles",
-        "precision",
-        "recall",
-        "pairs",
-        "verified",
-        "CPU s",
-    ]);
+    let heads = "run, shingles, precision, recall, pairs, verified, CPU s";
+    let mut table = Table::new(heads.split(", "));
     let number = |n: f64| match n {
         0.0 => "-".into(),
         n => format!("{n:.0}"),
@@ -206,22 +199,10 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
 /// The runs of a study as CSV: a line for each, with all its numbers.
 #[must_use]
 pub fn study_csv(comparison: &StudyComparison) -> String {
-    let columns = [
-        "run",
-        "threshold",
-        "share",
-        "precision_mean",
-        "precision_least",
-        "precision_greatest",
-        "recall_mean",
-        "recall_least",
-        "recall_greatest",
-        "found",
-        "looked_up",
-        "nothing_sampled",
-        "cpu_seconds",
-    ];
-    let mut records = vec![columns.map(String::from).to_vec()];
+    let columns = "run,threshold,share,precision_mean,precision_least,precision_greatest,\
+        recall_mean,recall_least,recall_greatest,found,looked_up,nothing_sampled,\
+        cpu_seconds";
+    let mut records = vec![columns.split(',').map(String::from).collect()];
     for row in &comparison.rows {
         let mut record = vec![
             row.name.clone(),
