@@ -21,7 +21,7 @@ pub struct Search<'s> {
     pub collection: CollectionConfig,
     /// The score and the threshold of the pairs.
     pub criterion: Criterion,
-    /// An output directory whose documents also remove those of the inputs.
+    /// An output directory: an input that resembles one of its documents is removed.
     pub against: Option<&'s Path>,
     /// Whether a rejected record is an error.
     pub strict: bool,
