@@ -1,14 +1,15 @@
 //! `add`: add inputs to a collection.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
+use crate::base::progress::Context;
 use crate::engine::pipeline;
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, Output, WalkFlags};
+use super::command::{Command, Out, Setup};
+use super::flags::{Limits, WalkFlags};
+use super::run::{print, rejected};
 
 /// Options of `add`.
 #[derive(Debug, Args)]
@@ -35,24 +36,25 @@ pub struct Options {
     walk: WalkFlags,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let (out, selection) = (&options.directory, options.walk.selection());
-            pipeline::look(out)?;
-            let inputs = pipeline::selected_inputs(&options.inputs, &selection, out)?;
-            if !options.skip_unreadable {
-                inputs.check_readable()?;
-            }
-            let summary = pipeline::add(out, &inputs, options.strict, context)?;
-            let rejected = super::run::rejected(&summary, out, context)?;
-            super::run::print(&summary, (out, &rejected), &options.output, host)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let (directory, selection) = (&self.directory, self.walk.selection());
+        pipeline::look(directory)?;
+        let inputs = pipeline::selected_inputs(&self.inputs, &selection, directory)?;
+        if !self.skip_unreadable {
+            inputs.check_readable()?;
+        }
+        let summary = pipeline::add(directory, &inputs, self.strict, context)?;
+        print(
+            &summary,
+            (directory, &rejected(&summary, directory, context)?),
+            out,
+        )
+    }
 }

@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use crate::Result;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::command::Run;
+use super::context::{Host, ProgressForm};
 use super::{
     add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
     perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
@@ -25,7 +29,7 @@ use super::{
 )]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Chosen,
     /// How to show progress on standard error: auto or json
     ///
     /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
@@ -43,17 +47,6 @@ pub struct Arguments {
     pub progress: ProgressForm,
 }
 
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressForm {
-    /// For people.
-    #[value(help = None)]
-    Auto,
-    /// For programs.
-    #[value(help = None)]
-    Json,
-}
-
 const STATUS: &str = "Exit status:
   0    done
   1    failed; standard error says why and what to do
@@ -62,63 +55,48 @@ const STATUS: &str = "Exit status:
 
 /// The commands, grouped by purpose. A line has one or more; those that share one have a summary
 /// here.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &str); 4] = [
     (
         "Find",
-        &[
-            "run",
-            "dedup",
-            "add",
-            "ingest join cluster",
-            "method",
-            "query index",
-            "passages",
-            "contamination",
-        ],
+        "run, dedup, add, ingest join cluster, method, query index, passages, contamination",
     ),
-    ("Look", &["show diff", "report graph", "status", "inspect"]),
+    ("Look", "show diff, report graph, status, inspect"),
     (
         "Evaluate",
-        &[
-            "evaluate",
-            "compare",
-            "plan study",
-            "perturb",
-            "qrels",
-            "transfer",
-        ],
+        "evaluate, compare, plan study, perturb, qrels, transfer",
     ),
-    ("Maintain", &["verify", "completions man"]),
+    ("Maintain", "verify, completions man"),
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 6] = [
-    ("ingest join cluster", "Do the steps of `run` one by one"),
-    (
-        "query index",
-        "Look up documents in a collection, or index it",
-    ),
-    (
-        "show diff",
-        "Print a document and its facts, or compare two",
-    ),
-    (
-        "report graph",
-        "Write a page of clusters and pairs, or print the pairs",
-    ),
-    (
-        "plan study",
-        "Choose a sampling ratio, or measure what ratios cost",
-    ),
-    (
-        "completions man",
-        "Print shell completions, or write manual pages",
-    ),
-];
+const TOGETHER: &str = "\
+ingest join cluster: Do the steps of `run` one by one
+query index: Look up documents in a collection, or index it
+show diff: Print a document and its facts, or compare two
+report graph: Write a page of clusters and pairs, or print the pairs
+plan study: Choose a sampling ratio, or measure what ratios cost
+completions man: Print shell completions, or write manual pages";
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+/// Defines the commands, and runs the chosen one.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($options:ty),)*) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub enum Chosen {
+            $($(#[$about])* $name($options),)*
+        }
+
+        impl Run for Chosen {
+            fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+                match self {
+                    $(Chosen::$name(options) => options.main(host),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Find near-duplicate pairs and clusters of documents
     ///
     /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,
@@ -497,9 +475,10 @@ fn overview(command: &clap::Command) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());
     for (group, names) in GROUPS {
-        for (n, &name) in names.iter().enumerate() {
+        for (n, name) in names.split(", ").enumerate() {
             let group = if n == 0 { group } else { "" };
-            let together = TOGETHER.iter().find(|(names, _)| *names == name);
+            let mut lines = TOGETHER.lines().filter_map(|line| line.split_once(": "));
+            let together = lines.find(|(names, _)| *names == name);
             let about = match together {
                 Some((_, about)) => about.to_string(),
                 None => command

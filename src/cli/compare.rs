@@ -1,7 +1,7 @@
 //! `compare`: run several methods and compare them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{self, Stdio};
 use std::time::Duration;
 
 use crate::base::progress::Context;
@@ -11,8 +11,8 @@ use crate::lab::compare::{COST, CompareConfig};
 use crate::{Error, Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, Output};
+use super::command::{Command, Out, Setup};
+use super::flags::Limits;
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
@@ -59,71 +59,68 @@ pub struct Options {
     csv: bool,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let mut methods = options.methods.clone();
-    if methods.is_empty() {
-        for entry in METHODS {
-            methods.push(Spec::read(entry.name)?);
-        }
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        let mut setup = self.limits.setup();
+        setup.printed.always = self.csv;
+        setup
     }
-    let mut truths = options.truth.clone();
-    if truths.is_empty() {
-        let there = |name: &&str| METHODS.iter().any(|entry| entry.name == *name);
-        for name in TRUTHS.iter().filter(|name| there(name)) {
-            truths.push(Spec::read(name)?);
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = self.config()?;
+        // Run the stages that every method needs once, so that their failure is reported once.
+        pipeline::catalogued(&mut pipeline::open(&self.directory)?, context)?;
+        let count = config.methods.len();
+        for (n, spec) in config.methods.iter().enumerate() {
+            let line = format!("{spec} ({} of {count})", n + 1);
+            context.progress.note(&line);
+            alone(spec, &self.directory, context)?;
         }
+        let mut base = pipeline::open(&self.directory)?;
+        let comparison = report::write_comparison(&mut base, &config, context)?;
+        out.result(&comparison, || {
+            if self.csv {
+                return Ok(report::compared_csv(&comparison));
+            }
+            let place = self.directory.join(report::COMPARE_DIRECTORY);
+            let page = place.join(report::COMPARE_PAGE);
+            let table = report::compared(&comparison);
+            Ok(format!("{table}\npage in {}\n", page.display()))
+        })
     }
-    for truth in truths.iter().rev() {
-        if methods
-            .iter()
-            .all(|method| method.to_string() != truth.to_string())
-        {
-            methods.insert(0, truth.clone());
+}
+
+impl Options {
+    /// The methods to compare: the ground truths come first.
+    fn config(&self) -> Result<CompareConfig> {
+        let mut methods = self.methods.clone();
+        if methods.is_empty() {
+            for entry in METHODS {
+                methods.push(Spec::read(entry.name)?);
+            }
         }
+        let mut truths = self.truth.clone();
+        if truths.is_empty() {
+            let there = |name: &&str| METHODS.iter().any(|entry| entry.name == *name);
+            for name in TRUTHS.iter().filter(|name| there(name)) {
+                truths.push(Spec::read(name)?);
+            }
+        }
+        for truth in truths.iter().rev() {
+            let name = truth.to_string();
+            if methods.iter().all(|method| method.to_string() != name) {
+                methods.insert(0, truth.clone());
+            }
+        }
+        Ok(CompareConfig {
+            methods,
+            truths,
+            edits: self.edits.clone(),
+            cost: self.cost,
+        })
     }
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            {
-                // Run the stages that every method needs once, so that their failure is reported
-                // once.
-                let mut base = pipeline::open(&options.directory)?;
-                pipeline::catalogued(&mut base, context)?;
-            }
-            let count = methods.len();
-            for (n, spec) in methods.iter().enumerate() {
-                let line = format!("{spec} ({} of {count})", n + 1);
-                context.progress.note(&line);
-                alone(spec, &options.directory, context)?;
-            }
-            let config = CompareConfig {
-                methods: methods.clone(),
-                truths: truths.clone(),
-                edits: options.edits.clone(),
-                cost: options.cost,
-            };
-            let mut base = pipeline::open(&options.directory)?;
-            let comparison = report::write_comparison(&mut base, &config, context)?;
-            if options.output.json() {
-                host.say(&super::json(&comparison)?)?;
-            } else if options.csv {
-                host.say(&report::compared_csv(&comparison))?;
-            } else if !options.output.quiet() {
-                let place = options.directory.join(report::COMPARE_DIRECTORY);
-                host.say(&format!(
-                    "{}\npage in {}\n",
-                    report::compared(&comparison),
-                    place.join(report::COMPARE_PAGE).display()
-                ))?;
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
 }
 
 /// Runs a method in a separate process, so that its peak memory is measured separately. That
@@ -131,7 +128,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
 fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     let program = std::env::current_exe().map_err(Error::io("find", Path::new("this program")))?;
     let budget = &context.budget;
-    let mut child = Command::new(&program)
+    let mut child = process::Command::new(&program)
         .arg("method")
         .arg(spec.to_string())
         .arg(directory)

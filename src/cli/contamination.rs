@@ -2,29 +2,31 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::count;
+use crate::base::progress::Context;
 use crate::engine::pipeline;
+use crate::report::rows::Rows;
 use crate::tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
 use crate::text::parse::ParseConfig;
-use crate::text::read::{Inputs, ReadConfig};
+use crate::text::read::ReadConfig;
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output, ReadLimits, Reading, Threads, WalkFlags};
 
 /// Options of `contamination`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
 pub struct Options {
     /// Files, directories, or `-` for standard input
     ///
     /// Any format that `lookalike run` reads. Hidden files of a directory are skipped.
-    #[arg(required = true, value_name = "CORPUS")]
+    #[arg(required = true, value_name = "CORPUS", help_heading = None)]
     corpus: Vec<PathBuf>,
     /// Test sets: files and directories
     ///
@@ -32,13 +34,13 @@ pub struct Options {
     /// with the names of the columns in the first row; or any other format of the corpus, whose
     /// documents are the items. They may be compressed. They are read into memory: about 110 bytes
     /// for each word.
-    #[arg(long, required = true, num_args = 1.., value_name = "TESTSET")]
+    #[arg(long, required = true, num_args = 1.., value_name = "TESTSET", help_heading = None)]
     against: Vec<PathBuf>,
     /// Directory for the files of the result [default: none]
     ///
     /// It must be new, empty, or one of an earlier `contamination`. Without this flag, the command
     /// only counts.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = None)]
     output: Option<PathBuf>,
     /// Fields of an item to look for [default: text, content, ...]
     ///
@@ -47,19 +49,14 @@ pub struct Options {
     /// read as the text of a document (--text-field names that of the corpus).
     ///
     /// Example: --fields question,answer
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "Search"
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     fields: Vec<String>,
     /// Field with the name of an item [default: id, docno, ...]
     ///
     /// An item without it is called FILE:RECORD, where RECORD is its number in the file, from 1.
     ///
     /// Example: --item-id task_id
-    #[arg(long, value_name = "FIELD", help_heading = "Search")]
+    #[arg(long, value_name = "FIELD")]
     item_id: Option<String>,
     /// Least number of words in a shared run
     ///
@@ -70,7 +67,6 @@ pub struct Options {
         long,
         value_name = "N",
         default_value_t = ContaminationConfig::default().ngram,
-        help_heading = "Search"
     )]
     ngram: u32,
     /// Skip fields with fewer words than N
@@ -84,7 +80,6 @@ pub struct Options {
         long,
         value_name = "N",
         default_value_t = ContaminationConfig::default().least,
-        help_heading = "Search"
     )]
     least: u32,
     /// Put a document into drop.tsv if it has this share of an item
@@ -94,7 +89,6 @@ pub struct Options {
         long,
         value_name = "SHARE",
         default_value_t = ContaminationConfig::default().drop_at,
-        help_heading = "Search"
     )]
     drop_at: Threshold,
     /// List at most this number of documents for each item
@@ -107,7 +101,6 @@ pub struct Options {
         long,
         value_name = "N",
         default_value_t = ContaminationConfig::default().most,
-        help_heading = "Search"
     )]
     most: usize,
     /// Fail if any record of the corpus or of a test set is rejected
@@ -115,7 +108,7 @@ pub struct Options {
     /// The files are written before that.
     ///
     /// Example: --strict
-    #[arg(long, help_heading = "Search")]
+    #[arg(long)]
     strict: bool,
     #[command(flatten)]
     walk: WalkFlags,
@@ -131,70 +124,56 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = ContaminationConfig {
-        against: options.against.clone(),
-        fields: options.fields.clone(),
-        item_id: options.item_id.clone(),
-        read: ReadConfig {
-            max_document: options.limits.max_document,
-            max_ratio: options.limits.max_ratio,
-            ..options.reading.config()?
-        },
-        parse: ParseConfig {
-            detector: options.limits.detect_charset,
-            ..ParseConfig::default()
-        },
-        ngram: options.ngram,
-        least: options.least,
-        drop_at: options.drop_at,
-        most: options.most,
-        output: options.output.clone(),
-        strict: options.strict,
-    };
-    config.check()?;
-    check_corpus(&options.corpus)?;
-    let resources = options.memory.with(options.threads, options.print.quiet());
-    with_context(host, &resources, |context| {
-        let nowhere = Path::new("");
-        let inputs: Inputs = pipeline::selected_inputs(
-            &options.corpus,
-            &options.walk.selection(),
-            options.output.as_deref().unwrap_or(nowhere),
-        )?;
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory
+            .with(self.threads, self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = ContaminationConfig {
+            against: self.against.clone(),
+            fields: self.fields.clone(),
+            item_id: self.item_id.clone(),
+            read: ReadConfig {
+                max_document: self.limits.max_document,
+                max_ratio: self.limits.max_ratio,
+                ..self.reading.config()?
+            },
+            parse: ParseConfig {
+                detector: self.limits.detect_charset,
+                ..ParseConfig::default()
+            },
+            ngram: self.ngram,
+            least: self.least,
+            drop_at: self.drop_at,
+            most: self.most,
+            output: self.output.clone(),
+            strict: self.strict,
+        };
+        config.check()?;
+        check_corpus(&self.corpus)?;
+        let output = self.output.as_deref().unwrap_or(Path::new(""));
+        let inputs = pipeline::selected_inputs(&self.corpus, &self.walk.selection(), output)?;
         inputs.check_readable()?;
         let report = contamination(&inputs, &config, context)?;
-        let text = if options.print.json() {
-            super::json(&report)?
-        } else {
-            table(&report, &config)
-        };
-        host.say(&text)?;
-        Ok(ExitCode::SUCCESS)
-    })
+        out.result(&report, || Ok(table(&report, &config)))
+    }
 }
 
 /// The report as text for people.
 fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
-    let mut out = String::new();
+    let mut rows = Rows::new(14);
     let corpus = &report.corpus;
-    let mut row = |what: &str, number: u64| {
-        let _ = writeln!(out, "{what:<42}{:>14}", count(number));
-    };
-    row("corpus: files", corpus.files);
-    row("records read", corpus.records);
-    for (kind, n) in &corpus.skipped {
-        row(&format!("  skipped: {kind}"), *n);
-    }
-    for (reason, n) in &corpus.rejected {
-        row(&format!("  rejected: {reason}"), *n);
-    }
-    row("  documents", corpus.documents);
-    row("    with a run of a test item", corpus.found);
-    row(
-        &format!("    with {} of a test item or more", report.drop_at),
-        corpus.to_drop,
-    );
+    rows.count("corpus: files", corpus.files);
+    rows.count("records read", corpus.records);
+    rows.each("  skipped: ", &corpus.skipped);
+    rows.each("  rejected: ", &corpus.rejected);
+    rows.count("  documents", corpus.documents);
+    rows.count("    with a run of a test item", corpus.found);
+    let name = format!("    with {} of a test item or more", report.drop_at);
+    rows.count(name, corpus.to_drop);
+    let mut out = rows.text(42);
     for set in &report.test_sets {
         out.push('\n');
         out.push_str(&table_of(set));
@@ -206,27 +185,22 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
 }
 
 fn table_of(set: &SetReport) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "test set {}", crate::store::table::cell(&set.name));
-    let mut row = |what: &str, number: u64| {
-        let _ = writeln!(out, "{what:<42}{:>14}", count(number));
-    };
-    for (reason, n) in &set.rejected {
-        row(&format!("rejected: {reason}"), *n);
-    }
-    row("items", set.items);
-    row("  looked for", set.searched);
-    row("  found", set.found);
-    let _ = writeln!(
-        out,
-        "{:<28}{:>14}{:>14}",
-        "  items covered by", "one document", "all together"
-    );
+    let mut rows = Rows::new(14);
+    rows.each("rejected: ", &set.rejected);
+    rows.count("items", set.items);
+    rows.count("  looked for", set.searched);
+    rows.count("  found", set.found);
+    let name = crate::store::table::cell(&set.name);
+    let mut out = format!("test set {name}\n{}", rows.text(42));
+    let mut levels = Rows::new(14);
+    let heads = format!("{:>14}{:>14}", "one document", "all together");
+    levels.row("  items covered by", heads);
     for level in &set.levels {
-        let share = format!("    at least {}", level.share);
-        let (one, all) = (count(level.by_one_document), count(level.by_all_documents));
-        let _ = writeln!(out, "{share:<28}{one:>14}{all:>14}");
+        let all = format!("{:>14}", count(level.by_all_documents));
+        let name = format!("    at least {}", level.share);
+        levels.noted(name, level.by_one_document, &all);
     }
+    out += &levels.text(28);
     let fields = set.fields;
     let counts = [
         ("looked for by their runs", fields.long),

@@ -1,21 +1,15 @@
-//! Sets up signals, progress and budget for calls of the library.
+//! Where a command runs, and how it opens a directory.
 
-use std::process::ExitCode;
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
 
 use crate::Result;
-use crate::base::progress::{Context, Progress, Stop};
-use crate::facade;
+use crate::base::progress::{Progress, Stop};
 
-use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
 use super::progress::Terminal;
 use super::signals;
-
-/// The resources that a command may use, as the user gave them.
-pub struct Resources {
-    pub(crate) limits: facade::Resources,
-    pub quiet: bool,
-}
 
 /// Where a command runs: it takes the results, shows the progress, and stops the command.
 pub trait Host: Sync {
@@ -35,6 +29,20 @@ pub trait Host: Sync {
     fn progress(&self, quiet: bool) -> Box<dyn Progress + '_>;
 }
 
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressForm {
+    /// For people.
+    #[value(help = None)]
+    Auto,
+    /// For programs.
+    #[value(help = None)]
+    Json,
+}
+
+/// Columns of a terminal that does not report its size, and of output to a file.
+pub const WIDTH: usize = 80;
+
 /// A process of its own: results go to standard output, progress to standard error, and signals
 /// stop the command.
 pub struct Process(pub ProgressForm);
@@ -49,7 +57,13 @@ impl Host for Process {
     }
 
     fn columns(&self) -> Option<usize> {
-        super::screen::columns()
+        let out = std::io::stdout();
+        if !out.is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(&out).ok();
+        let columns = size.map(|size| usize::from(size.ws_col));
+        Some(columns.filter(|&columns| columns > 0).unwrap_or(WIDTH))
     }
 
     fn stop(&self) -> Stop {
@@ -64,15 +78,4 @@ impl Host for Process {
             ProgressForm::Json => Box::new(JsonLines::new(super::tell)),
         }
     }
-}
-
-/// Calls the library with the host's progress and stop, and with a budget.
-pub fn with_context(
-    host: &dyn Host,
-    resources: &Resources,
-    call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,
-) -> Result<ExitCode> {
-    let progress = host.progress(resources.quiet);
-    let stop = host.stop();
-    call(&resources.limits.context(&stop, &*progress)?)
 }

@@ -2,26 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use crate::base::error::refuse;
 use crate::base::measure::Measure;
-use crate::engine::join::{JoinConfig, PairsEntry};
+use crate::base::progress::Context;
+use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
-use crate::engine::pipeline::JoinParameters;
 use crate::report::page::AuditLook;
 use crate::report::{dedup_ledger, rejected_files};
-use crate::store::workspace::{Cost, Workspace};
+use crate::store::workspace::Cost;
 use crate::tasks::audit::AuditConfig;
 use crate::tasks::dedup::{
-    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
+    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule, Search,
 };
-use crate::{Error, Result, report};
+use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{
-    AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, ResultsFlag,
-};
+use super::command::{Command, Out, Setup};
+use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -64,7 +62,7 @@ pub struct Options {
     /// removed.parquet.
     ///
     /// Example: --removed removed
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = None)]
     removed: Option<PathBuf>,
     /// Working directory [default: KEPT.work]
     ///
@@ -72,7 +70,7 @@ pub struct Options {
     /// earlier run made from the same inputs with the same parameters is reused.
     ///
     /// Example: --work run
-    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    #[arg(long, value_name = "DIR", conflicts_with = "from", help_heading = None)]
     work: Option<PathBuf>,
     /// Use the pairs of a finished directory, in place of INPUT
     ///
@@ -82,7 +80,7 @@ pub struct Options {
     /// the clusters.
     ///
     /// Example: --from run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"], help_heading = None)]
     from: Option<PathBuf>,
     /// Also remove what resembles a document of OLD, which stays as it is
     ///
@@ -184,7 +182,7 @@ pub struct Options {
     /// kept; each row of a Parquet file gets a column of that name.
     ///
     /// Example: --annotate
-    #[arg(long, conflicts_with_all = ["removed", "ids_only"])]
+    #[arg(long, conflicts_with_all = ["removed", "ids_only"], help_heading = None)]
     annotate: bool,
     /// Write lists of the kept and removed documents, not the records
     ///
@@ -192,7 +190,7 @@ pub struct Options {
     /// document, and for removed ones the reason and the kept document.
     ///
     /// Example: --ids-only
-    #[arg(long, conflicts_with = "removed")]
+    #[arg(long, conflicts_with = "removed", help_heading = None)]
     ids_only: bool,
     /// Make hard links of files that lose nothing, not copies
     ///
@@ -200,7 +198,7 @@ pub struct Options {
     /// system has no links.
     ///
     /// Example: --link
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, help_heading = None)]
     link: bool,
     /// Also write a page that says what was removed [default: KEPT.report.html]
     ///
@@ -237,8 +235,6 @@ pub struct Options {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    printed: Output,
 }
 
 /// Which removed records leave a revisit record.
@@ -250,130 +246,118 @@ enum RevisitOf {
     All,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = DedupConfig {
-        keep: options.keep.clone(),
-        rule: options.rule,
-        empty: match options.empty {
-            KeepOrDrop::Keep => Empty::Keep,
-            KeepOrDrop::Drop => Empty::Drop,
-        },
-        rejects: match options.rejects {
-            KeepOrDrop::Keep => Rejects::Keep,
-            KeepOrDrop::Drop => Rejects::Drop,
-        },
-        form: match (options.annotate, options.ids_only) {
-            (true, _) => Form::Annotated,
-            (_, true) => Form::Lists,
-            _ => Form::Records,
-        },
-        link: options.link,
-        revisit: match options.revisit {
-            None => Revisit::None,
-            Some(RevisitOf::Identical) => Revisit::Identical,
-            Some(RevisitOf::All) => Revisit::All,
-        },
-        results: options.results.results,
-        remove: options.remove.clone(),
-    };
-    let criterion = options.comparison.criterion();
-    if !matches!(
-        criterion.measure,
-        Measure::Resemblance | Measure::Containment
-    ) {
-        return Err(Error::parameter("score", criterion.measure)
-            .because("dedup uses resemblance or containment"));
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    let outputs = (flags.output.as_path(), options.removed.as_deref());
-    let work = match (&options.from, &options.work) {
-        (Some(directory), _) | (None, Some(directory)) => directory.clone(),
-        (None, None) => dedup::work_directory(&flags.output),
-    };
-    let page = match &options.report {
-        Some(page) => {
-            let review = options.audit.review();
-            let taken = [Some(work.as_path()), options.removed.as_deref()];
-            let taken: Vec<&Path> = taken.into_iter().flatten().collect();
-            let given = ("report", page.as_deref());
-            let page = report::place_audit(&flags.output, given, review, &taken)?;
-            for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
-                let Some(file) = file else { continue };
-                dedup::check_outside_inputs(parameter, file, &flags.inputs)?;
-            }
-            Some(page)
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let flags = &self.collection;
+        let config = self.config();
+        let criterion = self.comparison.criterion();
+        if !matches!(
+            criterion.measure,
+            Measure::Resemblance | Measure::Containment
+        ) {
+            let limit = "dedup uses resemblance or containment";
+            return refuse("score", criterion.measure, limit);
         }
-        None => {
-            (options.audit).refuse(|| "it needs a page; add --report".into())?;
-            None
+        let outputs = (flags.output.as_path(), self.removed.as_deref());
+        let work = match (&self.from, &self.work) {
+            (Some(directory), _) | (None, Some(directory)) => directory.clone(),
+            (None, None) => dedup::work_directory(&flags.output),
+        };
+        let page = self.page(&work)?;
+        let workspace = match &self.from {
+            Some(directory) => {
+                let workspace = pipeline::open(directory)?;
+                if page.is_some() {
+                    // The page has the clusters.
+                    dedup::check_pairs(&workspace)?;
+                }
+                workspace
+            }
+            None => {
+                let search = Search {
+                    inputs: flags.choice(),
+                    collection: flags.config()?,
+                    criterion,
+                    against: self.against.as_deref(),
+                    strict: flags.strict,
+                };
+                dedup::search(&search, &work, (&config, outputs), context)?
+            }
+        };
+        let summary = dedup::run(&workspace, &config, outputs, context)?;
+        let printed = Printed {
+            summary: &summary,
+            costs: &summary.costs,
+        };
+        out.result(&printed, || {
+            let has_pairs = workspace.manifest.has::<PairsEntry>();
+            let ledger = dedup_ledger(&summary, self.rule);
+            let rejected = rejected_files(&workspace)?;
+            let places = places(outputs, (&work, has_pairs));
+            Ok(format!("{ledger}{rejected}\n{places}"))
+        })?;
+        let Some(page) = page else { return Ok(()) };
+        let how = (
+            page.as_path(),
+            self.sample_seed,
+            AuditConfig::default().clusters,
+        );
+        let (audit, look) = (&self.audit, AuditLook::default());
+        let told = audit.write(&flags.output, &workspace, how, &look, context)?;
+        out.note(|| Ok(told))
+    }
+}
+
+impl Options {
+    fn config(&self) -> DedupConfig {
+        DedupConfig {
+            keep: self.keep.clone(),
+            rule: self.rule,
+            empty: match self.empty {
+                KeepOrDrop::Keep => Empty::Keep,
+                KeepOrDrop::Drop => Empty::Drop,
+            },
+            rejects: match self.rejects {
+                KeepOrDrop::Keep => Rejects::Keep,
+                KeepOrDrop::Drop => Rejects::Drop,
+            },
+            form: match (self.annotate, self.ids_only) {
+                (true, _) => Form::Annotated,
+                (_, true) => Form::Lists,
+                _ => Form::Records,
+            },
+            link: self.link,
+            revisit: match self.revisit {
+                None => Revisit::None,
+                Some(RevisitOf::Identical) => Revisit::Identical,
+                Some(RevisitOf::All) => Revisit::All,
+            },
+            results: self.results.results,
+            remove: self.remove.clone(),
         }
-    };
-    with_context(
-        host,
-        &options.limits.resources(options.printed.quiet()),
-        |context| {
-            let workspace = match &options.from {
-                Some(directory) => {
-                    let workspace = pipeline::open(directory)?;
-                    if page.is_some() {
-                        // The page has the clusters.
-                        dedup::check_pairs(&workspace)?;
-                    }
-                    workspace
-                }
-                None => {
-                    let collection = flags.config()?;
-                    let how = (&config, &collection.read);
-                    dedup::check_before(&flags.inputs, &work, outputs, how, context)?;
-                    let parameters = JoinParameters::from(JoinConfig::of(criterion));
-                    Workspace::look_whether_free(&work)?;
-                    let inputs = flags.list_for(&work)?;
-                    let removed = outputs.1.is_some();
-                    dedup::check_inputs(&config, &inputs, removed, &collection.read, context)?;
-                    let strict = flags.strict;
-                    let how = (&collection, &parameters);
-                    let summary = match &options.against {
-                        Some(old) => {
-                            let from = (&inputs, old.as_path());
-                            pipeline::run_against(from, &work, how.0, how.1, strict, context)?
-                        }
-                        None => pipeline::run(&inputs, &work, how.0, how.1, strict, context)?,
-                    };
-                    let mut workspace = pipeline::open(&work)?;
-                    options.results.complete(&mut workspace, summary, context)?;
-                    workspace
-                }
-            };
-            let summary = dedup::run(&workspace, &config, outputs, context)?;
-            if options.printed.json() {
-                host.say(&super::json(&Printed {
-                    summary: &summary,
-                    costs: &summary.costs,
-                })?)?;
-            } else if !options.printed.quiet() {
-                let has_pairs = workspace.manifest.has::<PairsEntry>();
-                let places = places(outputs, (&work, has_pairs));
-                host.say(&format!(
-                    "{}{}\n{places}",
-                    dedup_ledger(&summary, options.rule),
-                    rejected_files(&workspace)?
-                ))?;
-            }
-            if let Some(page) = &page {
-                let how = (
-                    page.as_path(),
-                    options.sample_seed,
-                    AuditConfig::default().clusters,
-                );
-                let (audit, look) = (&options.audit, AuditLook::default());
-                let told = audit.write(&flags.output, &workspace, how, &look, context)?;
-                if !options.printed.json() && !options.printed.quiet() {
-                    host.say(&told)?;
-                }
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+    }
+
+    /// The file of the page, if one is wanted.
+    fn page(&self, work: &Path) -> Result<Option<PathBuf>> {
+        let Some(page) = &self.report else {
+            (self.audit).refuse(|| "it needs a page; add --report".into())?;
+            return Ok(None);
+        };
+        let review = self.audit.review();
+        let taken = [Some(work), self.removed.as_deref()];
+        let taken: Vec<&Path> = taken.into_iter().flatten().collect();
+        let given = ("report", page.as_deref());
+        let page = report::place_audit(&self.collection.output, given, review, &taken)?;
+        for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
+            let Some(file) = file else { continue };
+            dedup::check_outside_inputs(parameter, file, &self.collection.inputs)?;
+        }
+        Ok(Some(page))
+    }
 }
 
 /// What `--json` prints.

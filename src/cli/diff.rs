@@ -1,22 +1,23 @@
 //! `diff`: show where two documents differ, or what they share.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::error::refuse;
+use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::document::{self, CompareConfig, Compared};
 use crate::engine::outputs;
-use crate::engine::pipeline;
+
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use crate::store::json;
 use clap::{Args, ValueEnum};
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory};
 use super::screen::ScreenFlags;
+use crate::engine::pipeline::{open_catalogued, open_for};
 
 /// Options of `diff`.
 #[derive(Debug, Args)]
@@ -91,7 +92,7 @@ pub struct Options {
     /// command needs DIR for itself, because the manifest there names the page.
     ///
     /// Example: --output differences.html
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"])]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"], help_heading = None)]
     output: Option<PathBuf>,
     #[command(flatten)]
     memory: Memory,
@@ -116,58 +117,60 @@ const WIDE: usize = 100;
 /// Bytes for each token that its display takes: rows, or the positions of a stretch.
 const SHOWN_BYTES: u64 = 120;
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    if options.length == 0 {
-        return refuse("length", "0", "a passage has at least one token");
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(Printed::result(self.json.json))
     }
-    let config = CompareConfig {
-        length: options.length as usize,
-        most: options.most,
-        shown_bytes: SHOWN_BYTES,
-    };
-    let around = (!options.full).then_some(options.context as usize);
-    with_context(host, &options.memory.alone(true), |context| {
-        let mut workspace = pipeline::open_catalogued(&options.directory, context)?;
-        if let Some(output) = &options.output {
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if self.length == 0 {
+            return refuse("length", "0", "a passage has at least one token");
+        }
+        let config = CompareConfig {
+            length: self.length as usize,
+            most: self.most,
+            shown_bytes: SHOWN_BYTES,
+        };
+        let around = (!self.full).then_some(self.context as usize);
+        let mut workspace = open_catalogued(&self.directory, context)?;
+        if let Some(output) = &self.output {
             outputs::check(output, Some((&workspace, &[])), &[])?;
             outputs::check_place("output", output)?;
             if workspace.other_name(output).is_some() {
                 drop(workspace);
-                workspace = pipeline::open_for(&options.directory, output, context)?;
+                workspace = open_for(&self.directory, output, context)?;
             }
         }
-        let names = [options.a.as_str(), options.b.as_str()];
+        let names = [self.a.as_str(), self.b.as_str()];
         let both = document::compare(&workspace, names, &config, context)?;
         let parse = &collection::config(&workspace.manifest).shingle.parse;
         let texts = both
             .a
             .words(&workspace)
             .and_then(|a| Ok([a, both.b.words(&workspace)?]));
-        if options.json.json {
+        if self.json.json {
             let compared = Compared::new(&both, parse, &config);
-            host.say(&super::plain_json(&json::line(
-                &compared,
-                "standard output",
-            )?))?;
-            return texts.map(|_| ExitCode::SUCCESS);
+            let line = json::line(&compared, "standard output")?;
+            out.host.say(&super::plain_json(&line))?;
+            return texts.map(|_| ());
         }
-        if let Some(output) = &options.output {
+        if let Some(output) = &self.output {
             let passages = document::passages(texts?, parse, &config);
             write_diff(&mut workspace, &both, &passages, around, output)?;
-            host.say(&format!("page in {}\n", output.display()))?;
-            return Ok(ExitCode::SUCCESS);
+            let page = format!("page in {}\n", output.display());
+            return out.host.say(&page);
         }
-        let screen = options.screen.screen(options.width, host);
-        let mut pages = options.screen.pages(host);
+        let screen = self.screen.screen(self.width, out.host);
+        let mut pages = self.screen.pages(out.host);
         let mut put = |piece: &str| pages.put(piece);
         match &texts {
             Err(_) => terminal::head(&both, screen, &mut put)?,
-            Ok(texts) if options.passages => {
+            Ok(texts) if self.passages => {
                 let passages = document::passages(*texts, parse, &config);
                 terminal::passages(&both, *texts, &passages, around, screen, &mut put)?;
             }
             Ok(texts) => {
-                let layout = match options.layout {
+                let layout = match self.layout {
                     LayoutChoice::SideBySide => Layout::SideBySide,
                     LayoutChoice::Auto if screen.width >= WIDE => Layout::SideBySide,
                     _ => Layout::Unified,
@@ -177,6 +180,6 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             }
         }
         pages.finish()?;
-        texts.map(|_| ExitCode::SUCCESS)
-    })
+        texts.map(|_| ())
+    }
 }

@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{self, counted};
+use crate::base::progress::Context;
+use crate::report::terminal::aligned;
 use crate::store::disk;
 use crate::tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output};
 
 /// Options of `evaluate`.
@@ -79,43 +80,35 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
-        // A directory has fixed columns, so --columns applies only to lists.
-        columns: own.clone().or_else(|| {
-            let both = options.columns.clone();
-            both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
-        }),
-        path: path.clone(),
-    };
-    let config = EvaluateConfig {
-        truth: options
-            .truth
-            .as_ref()
-            .map(|path| list(path, &options.truth_columns)),
-        run: list(&options.run, &options.run_columns),
-        documents: options.documents.clone(),
-        thresholds: options.thresholds.clone(),
-        judged: options.judged.clone(),
-        families: options.families.clone(),
-        scratch: options.scratch.clone().unwrap_or_else(std::env::temp_dir),
-    };
-    with_context(
-        host,
-        &options.memory.alone(options.output.quiet()),
-        |context| {
-            let evaluation = evaluate(&config, context)?;
-            for note in &evaluation.notes {
-                context.progress.note(&format!("warning: {note}"));
-            }
-            host.say(&if options.output.json() {
-                super::json(&evaluation)?
-            } else {
-                table(&evaluation)
-            })?;
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(self.output.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let list = |path: &PathBuf, own: &Option<_>| ListFile {
+            // A directory has fixed columns, so --columns applies only to lists.
+            columns: own.clone().or_else(|| {
+                let both = self.columns.clone();
+                both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
+            }),
+            path: path.clone(),
+        };
+        let config = EvaluateConfig {
+            truth: (self.truth.as_ref()).map(|path| list(path, &self.truth_columns)),
+            run: list(&self.run, &self.run_columns),
+            documents: self.documents.clone(),
+            thresholds: self.thresholds.clone(),
+            judged: self.judged.clone(),
+            families: self.families.clone(),
+            scratch: self.scratch.clone().unwrap_or_else(std::env::temp_dir),
+        };
+        let evaluation = evaluate(&config, context)?;
+        for note in &evaluation.notes {
+            context.progress.note(&format!("warning: {note}"));
+        }
+        out.result(&evaluation, || Ok(table(&evaluation)))
+    }
 }
 
 /// The report as a table for people.
@@ -144,7 +137,8 @@ fn table(evaluation: &Evaluation) -> String {
     }
     if !rows.is_empty() {
         rows.insert(0, header(["pairs of", "at"]));
-        columns(&mut out, &rows, 2);
+        out.push('\n');
+        aligned(&rows, 2, &mut out);
     }
     for pairs in &evaluation.pairs {
         let shown = pairs.representatives.as_ref().unwrap_or(&pairs.documents);
@@ -162,7 +156,8 @@ fn table(evaluation: &Evaluation) -> String {
                 .threshold
                 .map_or(String::new(), |t| format!(" at {t}"));
             let _ = write!(out, "\npairs of {what}{at}, by size group");
-            columns(&mut out, &rows, 2);
+            out.push('\n');
+            aligned(&rows, 2, &mut out);
         }
     }
     let samples = [
@@ -192,18 +187,10 @@ fn table(evaluation: &Evaluation) -> String {
         }
     }
     if !rows.is_empty() {
-        let names = [
-            "sample",
-            "at",
-            "true",
-            "found",
-            "correct",
-            "coverage",
-            "density",
-            "average precision",
-        ];
-        rows.insert(0, names.map(String::from).to_vec());
-        columns(&mut out, &rows, 2);
+        let names = "sample, at, true, found, correct, coverage, density, average precision";
+        rows.insert(0, names.split(", ").map(String::from).collect());
+        out.push('\n');
+        aligned(&rows, 2, &mut out);
     }
     out
 }
@@ -233,17 +220,12 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
 }
 
 fn header(first: [&str; 2]) -> Vec<String> {
-    let rest = [
-        "true",
-        "found",
-        "correct",
-        "wrong",
-        "missed",
-        "precision",
-        "recall",
-        "F1",
-    ];
-    first.into_iter().chain(rest).map(String::from).collect()
+    let rest = "true, found, correct, wrong, missed, precision, recall, F1";
+    first
+        .into_iter()
+        .chain(rest.split(", "))
+        .map(String::from)
+        .collect()
 }
 
 fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
@@ -264,31 +246,4 @@ fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
 /// A share with four decimals, or `-` if it is undefined.
 fn fraction(share: Option<f64>) -> String {
     share.map_or("-".into(), |share| numbers::fraction(share, 4))
-}
-
-/// Appends an empty line, and then the rows in aligned columns. The first `left` columns are
-/// left-aligned.
-pub(super) fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    out.push('\n');
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            let _ = if column < left {
-                write!(line, "{gap}{cell:<width$}")
-            } else {
-                write!(line, "{gap}{cell:>width$}")
-            };
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
 }

@@ -1,15 +1,16 @@
 //! `graph`: print the pairs of an output directory as a graph.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
-use crate::engine::pipeline;
+use crate::base::progress::Context;
 use crate::report::{GraphFormat, graph, write_graph};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Printed, Setup};
+use super::context::Host;
 use super::flags::Memory;
+use crate::engine::pipeline::{open_for, open_shared};
 
 /// Options of `graph`.
 #[derive(Debug, Args)]
@@ -34,19 +35,21 @@ pub struct Options {
     memory: Memory,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    with_context(host, &options.memory.alone(true), |context| {
-        if let Some(output) = &options.output {
-            let mut workspace = pipeline::open_for(&options.directory, output, context)?;
-            write_graph(&mut workspace, options.format, output, context)?;
-            return Ok(ExitCode::SUCCESS);
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(Printed::result(false))
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if let Some(output) = &self.output {
+            let mut workspace = open_for(&self.directory, output, context)?;
+            return write_graph(&mut workspace, self.format, output, context);
         }
-        let workspace = pipeline::open_shared(&options.directory, context)?;
-        let mut out = Lines::new(host);
-        graph(&workspace, options.format, context, |bytes| out.put(bytes))?;
-        out.flush()?;
-        Ok(ExitCode::SUCCESS)
-    })
+        let workspace = open_shared(&self.directory, context)?;
+        let mut lines = Lines::new(out.host);
+        graph(&workspace, self.format, context, |bytes| lines.put(bytes))?;
+        lines.flush()
+    }
 }
 
 /// Bytes that are collected before they are printed.

@@ -1,16 +1,16 @@
 //! `index`: make the index of a collection, for fast look-ups.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::numbers::count;
+use crate::base::progress::Context;
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline;
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, Output};
+use super::command::{Command, Out, Setup};
+use super::flags::Limits;
 
 /// Options of `index`.
 #[derive(Debug, Args)]
@@ -25,32 +25,27 @@ pub struct Options {
     method: Option<Spec>,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let mut base = pipeline::open(&options.directory)?;
-            pipeline::catalogued(&mut base, context)?;
-            let stats = match &options.method {
-                Some(spec) => pipeline::index(&mut methods::keys(&base, spec, context)?, context)?,
-                None => pipeline::index(&mut base, context)?,
-            };
-            if options.output.json() {
-                host.say(&super::json(&stats)?)?;
-            } else if !options.output.quiet() {
-                host.say(&format!(
-                    "index: {} fingerprints in {} lists, {} bytes\n",
-                    count(stats.entries),
-                    count(stats.lists),
-                    count(stats.bytes)
-                ))?;
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let mut base = pipeline::open(&self.directory)?;
+        pipeline::catalogued(&mut base, context)?;
+        let stats = match &self.method {
+            Some(spec) => pipeline::index(&mut methods::keys(&base, spec, context)?, context)?,
+            None => pipeline::index(&mut base, context)?,
+        };
+        out.result(&stats, || {
+            Ok(format!(
+                "index: {} fingerprints in {} lists, {} bytes\n",
+                count(stats.entries),
+                count(stats.lists),
+                count(stats.bytes)
+            ))
+        })
+    }
 }

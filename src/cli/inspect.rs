@@ -9,6 +9,9 @@ use crate::tasks::inspect::inspect;
 use crate::{Error, Result};
 use clap::Args;
 
+use super::command::Run;
+use super::context::Host;
+
 /// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct Options {
@@ -21,19 +24,21 @@ pub struct Options {
     records: u64,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
-    let failed = |error| Error::io("write", "standard output".as_ref())(error);
-    let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
-    let terminal = std::io::stdout().is_terminal();
-    let shown = inspect(&options.file, options.records, &mut |line| {
-        match writeln!(out, "{}", visible_lines(&line, terminal)) {
-            // The reader has closed the pipe because it needs no more.
-            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-            result => result.map(|()| true).map_err(failed),
-        }
-    });
-    let flushed = out.flush();
-    shown?;
-    super::said(flushed)?;
-    Ok(ExitCode::SUCCESS)
+impl Run for Options {
+    fn main(&self, _: &dyn Host) -> Result<ExitCode> {
+        let failed = |error| Error::io("write", "standard output".as_ref())(error);
+        let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
+        let terminal = std::io::stdout().is_terminal();
+        let shown = inspect(&self.file, self.records, &mut |line| {
+            match writeln!(out, "{}", visible_lines(&line, terminal)) {
+                // The reader has closed the pipe because it needs no more.
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+                result => result.map(|()| true).map_err(failed),
+            }
+        });
+        let flushed = out.flush();
+        shown?;
+        super::said(flushed)?;
+        Ok(ExitCode::SUCCESS)
+    }
 }

@@ -3,16 +3,16 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
+use crate::base::progress::Context;
 use crate::engine::methods::{self, Entry, METHODS, Spec};
 use crate::engine::pipeline;
 use crate::report::{GraphFormat, write_graph};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, Output, ResultsFlag};
+use super::command::{Command, Out, Setup};
+use super::flags::{Limits, ResultsFlag};
 use super::run::print;
 
 /// Options of `method`.
@@ -33,40 +33,36 @@ pub struct Options {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let Some(spec) = &options.spec else {
-        host.say(&list())?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let spec = Spec::read(spec)?;
-    let Some(directory) = &options.directory else {
-        host.say(&page(spec.entry()))?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    if options.with_parent {
-        super::signals::end_with_parent();
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let mut base = pipeline::open(directory)?;
-            pipeline::catalogued(&mut base, context)?;
-            let (mut made, summary) = methods::run(&base, &spec, context)?;
-            let summary = options.results.complete(&mut made, summary, context)?;
-            if options.graph {
-                for format in GraphFormat::ALL {
-                    let output = made.directory().join(format.file_name());
-                    write_graph(&mut made, format, &output, context)?;
-                }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let Some(spec) = &self.spec else {
+            return out.host.say(&list());
+        };
+        let spec = Spec::read(spec)?;
+        let Some(directory) = &self.directory else {
+            return out.host.say(&page(spec.entry()));
+        };
+        if self.with_parent {
+            super::signals::end_with_parent();
+        }
+        let mut base = pipeline::open(directory)?;
+        pipeline::catalogued(&mut base, context)?;
+        let (mut made, summary) = methods::run(&base, &spec, context)?;
+        let summary = self.results.complete(&mut made, summary, context)?;
+        if self.graph {
+            for format in GraphFormat::ALL {
+                let output = made.directory().join(format.file_name());
+                write_graph(&mut made, format, &output, context)?;
             }
-            print(&summary, (made.directory(), ""), &options.output, host)
-        },
-    )
+        }
+        print(&summary, (made.directory(), ""), out)
+    }
 }
 
 /// The description of the method that the arguments name together with `--help`, if they do.

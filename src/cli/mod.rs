@@ -1,13 +1,16 @@
 //! The command line. It turns arguments into a configuration, calls the library once, and prints
 //! the result.
 //!
-//! Each command has a file with its options and its code. `flags` has the flags that several
-//! commands share, and `commands.rs` the list of commands with their help.
+//! Each command has a file with its options, whose type is a [`Command`](command::Command): it says
+//! which limits the user gave, does the work, and hands its result to [`Out`](command::Out), which
+//! prints JSON or text. `flags` has the flags that several commands share, and `commands.rs` the
+//! list of commands with their help.
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
 //! 2 wrong usage, 130 interrupted (the same command continues).
 
 mod add;
+mod command;
 mod commands;
 mod compare;
 mod contamination;
@@ -51,7 +54,8 @@ use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
 
-use commands::{Arguments, Command};
+use command::Run;
+use commands::{Arguments, Chosen};
 use context::Process;
 
 pub use commands::described;
@@ -66,13 +70,7 @@ const USAGE: u8 = 2;
 pub fn main() -> ExitCode {
     return_freed_memory();
     if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
-        return match say(&page) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                tell_error(&error);
-                ExitCode::FAILURE
-            }
-        };
+        return ended(say(&page).map(|()| ExitCode::SUCCESS));
     }
     let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
@@ -84,17 +82,19 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    match caught(arguments.command, &Process(arguments.progress)) {
-        Ok(code) => code,
-        Err(error) => {
-            tell_error(&error);
-            match error {
-                Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-                Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
-                _ => ExitCode::FAILURE,
-            }
+    ended(caught(&arguments.command, &Process(arguments.progress)))
+}
+
+/// Prints the error of a command that failed. Returns its exit status.
+fn ended(result: Result<ExitCode, Error>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        tell_error(&error);
+        match error {
+            Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
+            Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
+            _ => ExitCode::FAILURE,
         }
-    }
+    })
 }
 
 /// Why a command did not come to its end.
@@ -117,16 +117,16 @@ pub fn execute(
 ) -> Result<(), Failure> {
     let named = std::iter::once("lookalike".into()).chain(arguments);
     let arguments = Arguments::read(named).map_err(|message| Failure::Usage(Box::new(message)))?;
-    let done = caught(arguments.command, host);
+    let done = caught(&arguments.command, host);
     done.map(|_| ())
         .map_err(|error| Failure::Failed(Box::new(error)))
 }
 
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
-fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
+fn caught(command: &Chosen, host: &dyn Host) -> Result<ExitCode, Error> {
     disk::forget_copies();
-    catch_unwind(AssertUnwindSafe(|| command(of, host))).unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| command.main(host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(Error::Panicked {
@@ -134,38 +134,6 @@ fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
             message: text.unwrap_or_else(|| "no message".into()),
         })
     })
-}
-
-fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
-    match command {
-        Command::Run(options) => run::run(&options, host),
-        Command::Dedup(options) => dedup::run(&options, host),
-        Command::Ingest(options) => run::ingest(&options, host),
-        Command::Join(options) => run::join(&options, host),
-        Command::Plan(options) => plan::run(&options, host),
-        Command::Study(options) => study::run(&options, host),
-        Command::Cluster(options) => run::cluster(&options, host),
-        Command::Method(options) => method::run(&options, host),
-        Command::Passages(options) => passages::run(&options, host),
-        Command::Compare(options) => compare::run(&options, host),
-        Command::Query(options) => query::run(&options, host),
-        Command::Report(options) => report::run(&options, host),
-        Command::Graph(options) => graph::run(&options, host),
-        Command::Index(options) => index::run(&options, host),
-        Command::Add(options) => add::run(&options, host),
-        Command::Show(options) => show::run(&options, host),
-        Command::Diff(options) => diff::run(&options, host),
-        Command::Status(options) => status::run(&options, host),
-        Command::Inspect(options) => inspect::run(&options),
-        Command::Verify(options) => verify::run(&options, host),
-        Command::Evaluate(options) => evaluate::run(&options, host),
-        Command::Perturb(options) => perturb::run(&options, host),
-        Command::Qrels(options) => qrels::run(&options, host),
-        Command::Transfer(options) => transfer::run(&options, host),
-        Command::Contamination(options) => contamination::run(&options, host),
-        Command::Completions(options) => shell::completions(&options, host),
-        Command::Man(options) => shell::man(&options),
-    }
 }
 
 /// Prints help and version to standard output, and errors in the arguments to standard error.
@@ -179,13 +147,7 @@ fn usage(told: &clap::Error) -> ExitCode {
         true => text.ansi().to_string(),
         false => text.to_string(),
     };
-    match print(shown.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tell_error(&error);
-            ExitCode::FAILURE
-        }
-    }
+    ended(print(shown.as_bytes()).map(|()| ExitCode::SUCCESS))
 }
 
 /// Prints a result. Output that is not on a terminal is data and keeps deceptive characters.

@@ -2,25 +2,22 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use crate::base::error::refuse;
-use crate::base::numbers::{count, percent};
+use crate::Result;
+use crate::base::numbers::{self, count};
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline;
-use crate::store::workspace::{OutputKind, Workspace, output_kind};
-use crate::tasks::dedup;
+use crate::report::rows::Rows;
+use crate::store::workspace::Cost;
 use crate::tasks::passages::{
-    self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
-    Stats, TextUnit, Then, UnitsConfig,
+    Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary, Stats,
+    Task, TextUnit,
 };
-use crate::{Error, Result};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, Limits, Output, RemovalFlags, UnitFlags};
+use super::command::{Command, Out, Setup};
+use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -114,7 +111,8 @@ pub struct Options {
         long,
         value_name = "FORMAT",
         default_value_t = ResultFormat::default(),
-        hide_short_help = true
+        hide_short_help = true,
+        help_heading = None
     )]
     results: ResultFormat,
     #[command(flatten)]
@@ -123,154 +121,63 @@ pub struct Options {
     removal: RemovalFlags,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-/// The directory of a collection that the arguments name in place of inputs.
-fn directory<'o>(flags: &'o CollectionFlags, removal: &RemovalFlags) -> Result<Option<&'o Path>> {
-    let [only] = flags.inputs.as_slice() else {
-        return Ok(None);
-    };
-    let is_ours = output_kind(only)? == Some(OutputKind::Run);
-    let given = !flags.output.as_os_str().is_empty();
-    if let (true, Some(work)) = (is_ours, &removal.work) {
-        let limit = format!(
-            "{} is an output directory, in which the command works; leave --work out",
-            only.display()
-        );
-        return refuse("work", work.display(), limit);
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    match (is_ours, given && !removal.remove) {
-        (true, true) => Err(
-            Error::parameter("output", flags.output.display()).because(format!(
-                "{} is an output directory, which gets the result files; leave --output out",
-                only.display()
-            )),
-        ),
-        (true, false) => Ok(Some(only)),
-        (false, _) => Ok(None),
-    }
-}
 
-/// Makes or opens the collection. `copies` are the directories for what stays and for what goes.
-fn collection(
-    options: &Options,
-    directory: Option<&Path>,
-    copies: Option<(&Path, Option<&Path>)>,
-    context: &Context<'_>,
-) -> Result<Workspace> {
-    let flags = &options.collection;
-    if let Some(directory) = directory {
-        let mut workspace = pipeline::open(directory)?;
-        pipeline::catalogued(&mut workspace, context)?;
-        if let Some(outputs) = copies {
-            passages::check_removal(&workspace, outputs, context)?;
-        }
-        return Ok(workspace);
-    }
-    let work = match (copies, &options.removal.work) {
-        (None, _) => flags.output.clone(),
-        (Some(_), Some(work)) => work.clone(),
-        (Some((kept, _)), None) => dedup::work_directory(kept),
-    };
-    if let Some(outputs) = copies {
-        passages::check_before_removal(&flags.inputs, &work, outputs)?;
-    }
-    Workspace::look_whether_free(&work)?;
-    let config = flags.config()?;
-    let inputs = flags.list_for(&work)?;
-    if copies.is_some() {
-        passages::check_removal_inputs(&inputs, &config.read, context)?;
-    }
-    pipeline::ingest(&inputs, &work, &config, flags.strict, context)
-}
-
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = PassagesConfig {
-        length: options.length,
-        of: options.of,
-        // Who wants copies looks at no list of matches.
-        matches: (!options.no_matches && !options.removal.remove).then_some(MatchesConfig {
-            max_documents: options.max_documents,
-        }),
-        boilerplate: options.by.clone().map(|by| BoilerplateConfig {
-            by,
-            top: options.top,
-        }),
-        results: options.results,
-    };
-    config.check()?;
-    let units = options.units.config(options.of, options.results);
-    units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
-    let removal = &options.removal;
-    let directory = directory(flags, removal)?;
-    let missing = match (directory, removal.remove) {
-        (_, true) => Some("give -o KEPT, the directory for the copies"),
-        (None, false) => Some("give -o DIR, the directory for the documents and the result files"),
-        (Some(_), false) => None,
-    };
-    if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
-        return refuse("output", "", limit);
-    }
-    let kept = flags.output.as_path();
-    let copies = removal.remove.then_some((kept, removal.removed.as_deref()));
-    let resources = options.limits.resources(options.output.quiet());
-    with_context(host, &resources, |context| {
-        let mut workspace = collection(options, directory, copies, context)?;
-        let then = match copies {
-            Some(_) => Then::Remove,
-            None => Then::End,
-        };
-        let found = match &units {
-            Some(units) => passages::run_units(&mut workspace, units, then, context)?,
-            None => passages::run(&mut workspace, &config, then, context)?,
-        };
-        let removed = match copies {
-            Some(copies) => {
-                let how = removal.config(match units.as_ref().map(|units| units.unit) {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let (flags, removal) = (&self.collection, &self.removal);
+        let units = self.units.config(self.of, self.results);
+        let task = Task {
+            inputs: flags.choice(),
+            collection: flags.config()?,
+            strict: flags.strict,
+            output: &flags.output,
+            work: removal.work.as_deref(),
+            remove: removal.remove.then(|| {
+                removal.config(match units.as_ref().map(|units| units.unit) {
                     None => Align::Token,
                     Some(TextUnit::Line) => Align::Line,
                     Some(TextUnit::Paragraph) => Align::Paragraph,
-                });
-                let sought = (&config, &units);
-                Some(passages::remove(
-                    &workspace, &sought, &how, copies, context,
-                )?)
-            }
-            None => None,
+                })
+            }),
+            removed: removal.removed.as_deref(),
+            passages: self.config(),
+            units,
         };
-        passages::end(&mut workspace)?;
-        let out: PathBuf = workspace.directory().into();
-        if options.output.json() {
-            let printed = Printed {
-                found: &found,
-                removal: removed.as_ref(),
-            };
-            host.say(&super::json(&printed)?)?;
-        } else if !options.output.quiet() {
-            let title = match &units {
+        let done = task.run(context)?;
+        out.result(&done, || {
+            let title = match &task.units {
                 Some(units) => format!("repeated {}s", units.unit),
-                None => format!("passages of at least {} tokens", config.length),
+                None => format!("passages of at least {} tokens", self.length),
             };
-            let mut text = table(&found, &title, units.is_none().then_some(&config), &out);
-            if let (Some(removed), Some(copies)) = (&removed, copies) {
-                text += &removal_table(removed, &found, copies);
+            let config = task.units.is_none().then_some(&task.passages);
+            let mut text = table(&done.found, &title, config, &done.directory);
+            if let Some(removed) = &done.removal {
+                text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
-            host.say(&text)?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+            Ok(text)
+        })
+    }
 }
 
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-struct Printed<'s> {
-    #[serde(flatten)]
-    found: &'s Stats,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    removal: Option<&'s RemovalSummary>,
+impl Options {
+    fn config(&self) -> PassagesConfig {
+        // A command that writes copies does not list the matches.
+        let matches = !self.no_matches && !self.removal.remove;
+        PassagesConfig {
+            length: self.length,
+            of: self.of,
+            matches: matches.then_some(MatchesConfig {
+                max_documents: self.max_documents,
+            }),
+            boilerplate: (self.by.clone()).map(|by| BoilerplateConfig { by, top: self.top }),
+            results: self.results,
+        }
+    }
 }
 
 /// What was removed, as text for people.
@@ -279,41 +186,27 @@ fn removal_table(
     found: &Stats,
     (kept, removed): (&Path, Option<&Path>),
 ) -> String {
-    let mut text = String::new();
-    let lines = [
-        (
-            "documents that lose text",
-            summary.changed,
-            Some(share(summary.changed, summary.documents)),
-        ),
-        (
-            "  all of it",
-            summary.emptied,
-            Some(share(summary.emptied, summary.documents)),
-        ),
-        ("documents left out", summary.dropped, None),
-        ("ranges removed", summary.ranges, None),
-        (
-            "  tokens",
-            summary.removed_tokens,
-            Some(share(summary.removed_tokens, found.tokens)),
-        ),
-        (
-            "  bytes of text",
-            summary.removed_bytes,
-            Some(share(summary.removed_bytes, found.bytes)),
-        ),
-        ("files", summary.files, None),
-        ("  that lose nothing", summary.whole_files, None),
-    ];
-    let _ = writeln!(text);
-    for (name, number, share) in lines {
-        let share = share.map_or_else(String::new, |share| format!("  {share}"));
-        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
-    }
-    let (wall, cpu) = (summary.cost.wall_seconds, summary.cost.cpu_seconds);
-    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
-    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let mut rows = Rows::new(14);
+    let (documents, tokens) = (summary.documents, found.tokens);
+    share(
+        &mut rows,
+        "documents that lose text",
+        summary.changed,
+        documents,
+    );
+    share(&mut rows, "  all of it", summary.emptied, documents);
+    rows.count("documents left out", summary.dropped);
+    rows.count("ranges removed", summary.ranges);
+    share(&mut rows, "  tokens", summary.removed_tokens, tokens);
+    share(
+        &mut rows,
+        "  bytes of text",
+        summary.removed_bytes,
+        found.bytes,
+    );
+    rows.count("files", summary.files);
+    rows.count("  that lose nothing", summary.whole_files);
+    let mut text = format!("\n{}", timed(rows, &summary.cost));
     let _ = writeln!(text, "copies in {}", kept.display());
     if let Some(removed) = removed {
         let _ = writeln!(text, "removed text in {}", removed.display());
@@ -321,56 +214,43 @@ fn removal_table(
     text
 }
 
-fn share(part: u64, whole: u64) -> String {
-    match whole {
-        0 => "-".into(),
-        _ => percent(part as f64 / whole as f64, 1),
-    }
+/// Appends a part of a whole, and its share.
+fn share(rows: &mut Rows, name: &str, part: u64, whole: u64) {
+    let share = numbers::share(part, whole).unwrap_or_else(|| "-".into());
+    rows.noted(name, part, &format!("  {share}"));
+}
+
+/// The rows as text, with the time that the work took.
+fn timed(mut rows: Rows, cost: &Cost) -> String {
+    rows.row("seconds", format!("{:>14.1}", cost.wall_seconds));
+    rows.row("CPU seconds", format!("{:>14.1}", cost.cpu_seconds));
+    rows.text(28)
 }
 
 /// The findings as text for people.
 fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path) -> String {
-    let mut text = String::new();
-    let of_documents = |part| Some(share(part, stats.documents));
-    let of_tokens = |part| Some(share(part, stats.tokens));
-    let mut lines = vec![
-        ("documents", stats.documents, None),
-        (
-            "  with a repeated passage",
-            stats.repeating,
-            of_documents(stats.repeating),
-        ),
-        ("tokens", stats.tokens, None),
-        (
-            "  repeated",
-            stats.repeated_tokens,
-            of_tokens(stats.repeated_tokens),
-        ),
-        (
-            "  removable",
-            stats.removable_tokens,
-            of_tokens(stats.removable_tokens),
-        ),
-        ("spans", stats.spans, None),
-        ("longest span, in tokens", stats.longest, None),
-    ];
+    let mut rows = Rows::new(14);
+    let (documents, tokens) = (stats.documents, stats.tokens);
+    rows.count("documents", documents);
+    share(
+        &mut rows,
+        "  with a repeated passage",
+        stats.repeating,
+        documents,
+    );
+    rows.count("tokens", tokens);
+    share(&mut rows, "  repeated", stats.repeated_tokens, tokens);
+    share(&mut rows, "  removable", stats.removable_tokens, tokens);
+    rows.count("spans", stats.spans);
+    rows.count("longest span, in tokens", stats.longest);
     let matches = config.is_some_and(|config| config.matches.is_some());
     if matches {
-        lines.push(("pairs of documents", stats.pairs, None));
-        if stats.unlisted_pairs > 0 {
-            lines.push(("  with too many matches", stats.unlisted_pairs, None));
-        }
-        lines.push(("matches", stats.matches, None));
-        lines.push(("common passages", stats.common, None));
+        rows.count("pairs of documents", stats.pairs);
+        rows.any("  with too many matches", stats.unlisted_pairs);
+        rows.count("matches", stats.matches);
+        rows.count("common passages", stats.common);
     }
-    let _ = writeln!(text, "{title}");
-    for (name, number, share) in lines {
-        let share = share.map_or_else(String::new, |share| format!("  {share}"));
-        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
-    }
-    let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
-    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
-    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let mut text = format!("{title}\n{}", timed(rows, &stats.cost));
     let mut files = FILES[..3].to_vec();
     if matches {
         files.extend(&FILES[3..7]);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use crate::base::progress::Context;
 use crate::lab::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
@@ -12,7 +12,7 @@ use crate::text::read::ReadConfig;
 use crate::{Error, Result};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
 
 /// The paper whose recipe makes the copies.
@@ -116,23 +116,20 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = config(options)?;
-    config.check()?;
-    with_context(
-        host,
-        &options.memory.alone(options.print.quiet()),
-        |context| {
-            let report = perturb::run(&options.inputs, &options.output, &config, context)?;
-            if options.print.json() {
-                host.say(&super::json(&report)?)?;
-            } else if !options.print.quiet() {
-                let place = options.output.display();
-                host.say(&format!("{}\ncorpus in {place}\n", table(&report)))?;
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(self.print.printed())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = config(self)?;
+        config.check()?;
+        let report = perturb::run(&self.inputs, &self.output, &config, context)?;
+        out.result(&report, || {
+            let place = self.output.display();
+            Ok(format!("{}\ncorpus in {place}\n", table(&report)))
+        })
+    }
 }
 
 fn config(options: &Options) -> Result<PerturbConfig> {

@@ -1,17 +1,17 @@
 //! `plan`: choose a sampling ratio for each size group.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::base::ids::Threshold;
+use crate::base::progress::Context;
 use crate::engine::outputs;
 use crate::engine::pipeline;
 use crate::lab::plan::{self, PlanConfig};
 use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, Output, Planning, ThresholdFlag};
+use super::command::{Command, Out, Setup};
+use super::flags::{Limits, Planning, ThresholdFlag};
 
 /// Options of `plan`.
 #[derive(Debug, Args)]
@@ -42,32 +42,28 @@ pub struct Options {
     threshold: ThresholdFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    print: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let threshold = options.threshold.threshold;
-    let config = options.planning.config(threshold, options.precision)?;
-    with_context(
-        host,
-        &options.limits.resources(options.print.quiet()),
-        |context| {
-            let mut workspace = pipeline::open(&options.directory)?;
-            let path = options.output.clone();
-            let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
-            // Check before the work begins, and not only before the file is written.
-            outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
-            outputs::check_place("output", &path)?;
-            let planned = plan::make(&mut workspace, &config, context)?;
-            plan::keep(&mut workspace, &path, &planned.plan)?;
-            if options.print.json() {
-                host.say(&super::json(&planned.plan)?)?;
-            } else if !options.print.quiet() {
-                let table = report::plan(&planned, &workspace.manifest);
-                host.say(&format!("{table}\nplan in {}\n", path.display()))?;
-            }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = self
+            .planning
+            .config(self.threshold.threshold, self.precision)?;
+        let mut workspace = pipeline::open(&self.directory)?;
+        let path = self.output.clone();
+        let path = path.unwrap_or_else(|| self.directory.join(plan::PLAN_FILE));
+        // Check before the work begins, and not only before the file is written.
+        outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
+        outputs::check_place("output", &path)?;
+        let planned = plan::make(&mut workspace, &config, context)?;
+        plan::keep(&mut workspace, &path, &planned.plan)?;
+        out.result(&planned.plan, || {
+            let table = report::plan(&planned, &workspace.manifest);
+            Ok(format!("{table}\nplan in {}\n", path.display()))
+        })
+    }
 }

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::numbers::{count, counted};
+use crate::base::progress::Context;
+use crate::report::terminal::aligned;
 use crate::tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::evaluate::columns;
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output};
 
 /// Options of `qrels`.
@@ -69,67 +69,66 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = QrelsConfig {
-        qrels: options.qrels.clone(),
-        format: options.qrels_format,
-        clusters: options.clusters.clone(),
-        run: options.run.clone(),
-        output: options.output.clone(),
-        keep: options.keep,
-    };
-    with_context(
-        host,
-        &options.memory.alone(options.print.quiet()),
-        |context| {
-            let report = compare(&config, context)?;
-            for file in [Some(&report.qrels), report.run.as_ref()]
-                .into_iter()
-                .flatten()
-            {
-                if let Some(warning) = unknown(file, &options.clusters) {
-                    context.progress.note(&warning);
-                }
-            }
-            if report.qrels.unknown.is_none() && report.all.judged > 0 && report.all.clustered == 0
-            {
-                context.progress.note(&format!(
-                    "warning: {}: none of {} names a document in a cluster of {}; check that the \
-                     clusters are those of the judged collection",
-                    report.qrels.path.display(),
-                    counted(report.qrels.lines, "line"),
-                    options.clusters.display()
-                ));
-            }
-            if let Some(FileCounts {
-                path,
-                scores_rise: Some(rise @ 1..),
-                ..
-            }) = &report.run
-            {
-                context.progress.note(&format!(
-                    "warning: {}: {} with a higher score than the line before; this command keeps \
-                 the order of the file, but programs that rank by score (such as trec_eval) use \
-                 another order",
-                    path.display(),
-                    counted(*rise, "line")
-                ));
-            }
-            host.say(&if options.print.json() {
-                super::json(&report)?
-            } else {
-                table(&report)
-            })?;
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = QrelsConfig {
+            qrels: self.qrels.clone(),
+            format: self.qrels_format,
+            clusters: self.clusters.clone(),
+            run: self.run.clone(),
+            output: self.output.clone(),
+            keep: self.keep,
+        };
+        let report = compare(&config, context)?;
+        for warning in warnings(&report, &self.clusters) {
+            context.progress.note(&warning);
+        }
+        out.result(&report, || Ok(table(&report)))
+    }
 }
 
 /// Warn if one in this number of lines names a document that the collection does not have.
 const UNKNOWN: u64 = 10;
 
+/// Warnings about judgements and rankings that do not fit the clusters.
+fn warnings(report: &QrelsReport, clusters: &Path) -> Vec<String> {
+    let files = [Some(&report.qrels), report.run.as_ref()];
+    let unknown = files.into_iter().flatten();
+    let mut warnings: Vec<String> = unknown
+        .filter_map(|file| unknown_in(file, clusters))
+        .collect();
+    if report.qrels.unknown.is_none() && report.all.judged > 0 && report.all.clustered == 0 {
+        warnings.push(format!(
+            "warning: {}: none of {} names a document in a cluster of {}; check that the clusters \
+             are those of the judged collection",
+            report.qrels.path.display(),
+            counted(report.qrels.lines, "line"),
+            clusters.display()
+        ));
+    }
+    if let Some(FileCounts {
+        path,
+        scores_rise: Some(rise @ 1..),
+        ..
+    }) = &report.run
+    {
+        warnings.push(format!(
+            "warning: {}: {} with a higher score than the line before; this command keeps the \
+             order of the file, but programs that rank by score (such as trec_eval) use another \
+             order",
+            path.display(),
+            counted(*rise, "line")
+        ));
+    }
+    warnings
+}
+
 /// A warning about lines whose document the collection does not have, if there are many.
-fn unknown(file: &FileCounts, clusters: &Path) -> Option<String> {
+fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
     let unknown = file.unknown.unwrap_or(0);
     (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
         format!(
@@ -154,23 +153,9 @@ fn table(report: &QrelsReport) -> String {
     if let Some(run) = &report.run {
         file(&mut out, ("run", ""), run, report);
     }
-    let names = [
-        "topic",
-        "judged",
-        "clustered",
-        "groups",
-        "exact",
-        "documents",
-        "inconsistent",
-        "exact",
-        "near",
-        "documents",
-        "grades differ",
-        "exact",
-        "near",
-        "documents",
-    ];
-    let mut rows = vec![names.map(String::from).to_vec()];
+    let names = "topic, judged, clustered, groups, exact, documents, inconsistent, \
+        exact, near, documents, grades differ, exact, near, documents";
+    let mut rows = vec![names.split(", ").map(String::from).collect()];
     let (with, without): (Vec<_>, Vec<_>) =
         (report.topics.iter()).partition(|(_, counts)| counts.groups > 0);
     for (topic, counts) in with {
@@ -178,7 +163,8 @@ fn table(report: &QrelsReport) -> String {
     }
     rows.push(row("all", &report.all));
     rows.push(row("distinct", &report.distinct));
-    columns(&mut out, &rows, 1);
+    out.push('\n');
+    aligned(&rows, 1, &mut out);
     match without.len() {
         0 => {}
         1 => out.push_str("\n1 topic without groups is not listed\n"),

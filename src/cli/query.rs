@@ -1,12 +1,12 @@
 //! `query`: find documents of a collection that resemble new ones.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::str::FromStr;
 
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::counted;
+use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::methods::Spec;
 use crate::engine::pipeline;
@@ -16,8 +16,9 @@ use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
 use crate::text::read::{ReadConfig, UrlGlobs};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
+use super::command::{Command, Out, Setup};
+use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
+use crate::engine::pipeline::open_catalogued;
 
 /// The columns of the answers.
 const COLUMNS: [Column; 9] = columns! {
@@ -78,8 +79,6 @@ pub struct Options {
     reading: Reading,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// A share, or `none`.
@@ -97,82 +96,83 @@ impl FromStr for Containing {
     }
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = QueryConfig {
-        criterion: options.comparison.criterion(),
-        containing: match (options.containing, &options.method) {
-            (Some(Containing(share)), _) => share,
-            (None, Some(_)) => None,
-            (None, None) => QueryConfig::default().containing,
-        },
-        top: (options.top > 0).then_some(options.top),
-        search: Search::Cheapest,
-    };
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let base = pipeline::open_catalogued(&options.directory, context)?;
-            let theirs = collection::config(&base.manifest);
-            // Before the header is printed.
-            theirs.shingle.parse.check_rule(base.directory())?;
-            let theirs = &theirs.read;
-            let given = options.reading.config()?;
-            let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {
-                true => theirs.clone(),
-                false => given,
-            };
-            let read = ReadConfig {
-                format: given.format,
-                record: given.record.or(theirs.record.clone()),
-                text_field: given.text_field.or(theirs.text_field.clone()),
-                id_field: given.id_field.or(theirs.id_field.clone()),
-                columns: given.columns.or(theirs.columns.clone()),
-                warc_type: given.warc_type.or(theirs.warc_type.clone()),
-                include_url: globs(given.include_url, &theirs.include_url),
-                exclude_url: globs(given.exclude_url, &theirs.exclude_url),
-                ..theirs.clone()
-            };
-            let selection = options.walk.selection();
-            let inputs =
-                pipeline::selected_inputs(&options.documents, &selection, &options.directory)?;
-            if !options.output.json() {
-                host.say(&header(&[], &COLUMNS))?;
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let base = open_catalogued(&self.directory, context)?;
+        let theirs = collection::config(&base.manifest);
+        // Before the header is printed.
+        theirs.shingle.parse.check_rule(base.directory())?;
+        let read = self.read(&theirs.read)?;
+        let selection = self.walk.selection();
+        let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory)?;
+        let (host, json) = (out.host, out.printed.json);
+        if !json {
+            host.say(&header(&[], &COLUMNS))?;
+        }
+        let print = |reply: Reply| match reply {
+            reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
+            Reply::Answer(answer) => host.say(&rows(&answer)),
+            Reply::Rejected(Rejected {
+                query,
+                rejected,
+                detail,
+            }) => {
+                let docno = query.as_deref().unwrap_or("a record");
+                let line = format!("rejected: {docno}: {rejected} {detail}");
+                context.progress.note(&line);
+                Ok(())
             }
-            let stats = query::run(
-                &base,
-                options.method.as_ref(),
-                &inputs,
-                &read,
-                &config,
-                context,
-                |reply| match reply {
-                    reply if options.output.json() => {
-                        host.say(&super::plain_json(&json::line(&reply, "standard output")?))
-                    }
-                    Reply::Answer(answer) => host.say(&rows(&answer)),
-                    Reply::Rejected(Rejected {
-                        query,
-                        rejected,
-                        detail,
-                    }) => {
-                        let docno = query.as_deref().unwrap_or("a record");
-                        let line = format!("rejected: {docno}: {rejected} {detail}");
-                        context.progress.note(&line);
-                        Ok(())
-                    }
-                },
-            )?;
-            context.progress.end(&format!(
-                "query: {} of {} found a document; rejected: {}; passes over the collection: {}",
-                stats.matched,
-                counted(stats.queries, "query"),
-                stats.rejected,
-                stats.batches
-            ));
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+        };
+        let (method, config) = (self.method.as_ref(), self.config());
+        let stats = query::run(&base, method, &inputs, &read, &config, context, print)?;
+        context.progress.end(&format!(
+            "query: {} of {} found a document; rejected: {}; passes over the collection: {}",
+            stats.matched,
+            counted(stats.queries, "query"),
+            stats.rejected,
+            stats.batches
+        ));
+        Ok(())
+    }
+}
+
+impl Options {
+    fn config(&self) -> QueryConfig {
+        QueryConfig {
+            criterion: self.comparison.criterion(),
+            containing: match (self.containing, &self.method) {
+                (Some(Containing(share)), _) => share,
+                (None, Some(_)) => None,
+                (None, None) => QueryConfig::default().containing,
+            },
+            top: (self.top > 0).then_some(self.top),
+            search: Search::Cheapest,
+        }
+    }
+
+    /// How the documents are read: as those of the collection, except where a flag is given.
+    fn read(&self, theirs: &ReadConfig) -> Result<ReadConfig> {
+        let given = self.reading.config()?;
+        let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {
+            true => theirs.clone(),
+            false => given,
+        };
+        Ok(ReadConfig {
+            format: given.format,
+            record: given.record.or(theirs.record.clone()),
+            text_field: given.text_field.or(theirs.text_field.clone()),
+            id_field: given.id_field.or(theirs.id_field.clone()),
+            columns: given.columns.or(theirs.columns.clone()),
+            warc_type: given.warc_type.or(theirs.warc_type.clone()),
+            include_url: globs(given.include_url, &theirs.include_url),
+            exclude_url: globs(given.exclude_url, &theirs.exclude_url),
+            ..theirs.clone()
+        })
+    }
 }
 
 /// An answer as rows of tab-separated values.

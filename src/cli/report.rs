@@ -1,17 +1,19 @@
 //! `report`: write the HTML page of an output directory.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use crate::base::error::refuse;
+use crate::base::progress::Context;
 use crate::engine::pipeline;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
 use crate::tasks::audit;
 use crate::tasks::dedup;
-use crate::{Error, Result, report};
+use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Printed, Setup};
 use super::flags::{AuditFlags, Memory, Quiet, Threads};
+use crate::engine::pipeline::open_for;
 
 /// Options of `report`.
 #[derive(Debug, Args)]
@@ -94,78 +96,73 @@ pub struct Options {
     quiet: Quiet,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    if dedup::is_kept(&options.directory)? {
-        return audit(options, host);
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        let printed = Printed {
+            quiet: self.quiet.quiet,
+            json: false,
+            always: false,
+        };
+        self.memory.with(self.threads, printed)
     }
-    options.audit.refuse(|| {
-        let directory = options.directory.display();
-        format!("{directory} is not an output directory of `lookalike dedup`; leave the flag out")
-    })?;
-    let quiet = options.quiet.quiet;
-    let config = PageConfig {
-        title: options.title.clone(),
-        replay: options.replay.clone(),
-        clusters: options.clusters,
-        pairs: options.pairs,
-        seed: options.seed,
-    };
-    let output = options.output.clone();
-    let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
-    let resources = options.memory.with(options.threads, quiet);
-    with_context(host, &resources, |context| {
-        if options.study {
-            let mut workspace = pipeline::open(&options.directory)?;
-            let page = report::write_study_page(&mut workspace, context)?;
-            if !quiet {
-                host.say(&format!("page in {}\n", page.display()))?;
-            }
-            return Ok(ExitCode::SUCCESS);
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if dedup::is_kept(&self.directory)? {
+            return self.audit(out, context);
         }
-        if options.split {
-            let mut workspace = pipeline::open(&options.directory)?;
+        self.audit.refuse(|| {
+            let directory = self.directory.display();
+            format!(
+                "{directory} is not an output directory of `lookalike dedup`; leave the flag out"
+            )
+        })?;
+        let config = PageConfig {
+            title: self.title.clone(),
+            replay: self.replay.clone(),
+            clusters: self.clusters,
+            pairs: self.pairs,
+            seed: self.seed,
+        };
+        let output = self.output.clone();
+        let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));
+        let (what, page) = if self.study {
+            let mut workspace = pipeline::open(&self.directory)?;
+            ("page", report::write_study_page(&mut workspace, context)?)
+        } else if self.split {
+            let mut workspace = pipeline::open(&self.directory)?;
             page::write_split(&mut workspace, &config, context)?;
-            if !quiet {
-                let front = options.directory.join(SPLIT_DIRECTORY).join("index.html");
-                host.say(&format!("pages in {}\n", front.display()))?;
-            }
-            return Ok(ExitCode::SUCCESS);
-        }
-        let mut workspace = pipeline::open_for(&options.directory, &output, context)?;
-        report::write_page(&mut workspace, &config, &output, context)?;
-        if !quiet {
-            host.say(&format!("page in {}\n", output.display()))?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+            let pages = self.directory.join(SPLIT_DIRECTORY);
+            ("pages", pages.join("index.html"))
+        } else {
+            let mut workspace = open_for(&self.directory, &output, context)?;
+            report::write_page(&mut workspace, &config, &output, context)?;
+            ("page", output)
+        };
+        out.note(|| Ok(format!("{what} in {}\n", page.display())))
+    }
 }
 
-/// Writes the page of a deduplication.
-fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let kept = &options.directory;
-    let quiet = options.quiet.quiet;
-    if options.split {
-        return Err(Error::parameter("split", kept.display())
-            .because("the page of a deduplication is one file; leave the flag out"));
-    }
-    if options.study {
-        return Err(Error::parameter("study", kept.display())
-            .because("a deduplication has no study; leave the flag out"));
-    }
-    let look = AuditLook {
-        title: options.title.clone(),
-        replay: options.replay.clone(),
-    };
-    let given = ("output", options.output.as_deref());
-    let output = report::place_audit(kept, given, options.audit.review(), &[])?;
-    let resources = options.memory.with(options.threads, quiet);
-    with_context(host, &resources, |context| {
-        let workspace = audit::open_work(kept)?;
-        let how = (output.as_path(), options.seed, options.clusters);
-        let told = (options.audit).write(kept, &workspace, how, &look, context)?;
-        if !quiet {
-            host.say(&told)?;
+impl Options {
+    /// Writes the page of a deduplication.
+    fn audit(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let kept = &self.directory;
+        if self.split {
+            let limit = "the page of a deduplication is one file; leave the flag out";
+            return refuse("split", kept.display(), limit);
         }
-        Ok(ExitCode::SUCCESS)
-    })
+        if self.study {
+            let limit = "a deduplication has no study; leave the flag out";
+            return refuse("study", kept.display(), limit);
+        }
+        let look = AuditLook {
+            title: self.title.clone(),
+            replay: self.replay.clone(),
+        };
+        let given = ("output", self.output.as_deref());
+        let output = report::place_audit(kept, given, self.audit.review(), &[])?;
+        let workspace = audit::open_work(kept)?;
+        let how = (output.as_path(), self.seed, self.clusters);
+        let told = (self.audit).write(kept, &workspace, how, &look, context)?;
+        out.note(|| Ok(told))
+    }
 }

@@ -1,7 +1,6 @@
 //! `run`, `ingest`, `join` and `cluster`.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::base::progress::Context;
 use crate::engine::collection::{self, CollectionConfig};
@@ -14,8 +13,8 @@ use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
+use super::command::{Command, Out, Setup};
+use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -59,8 +58,6 @@ pub struct RunOptions {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Options of `ingest`.
@@ -70,8 +67,6 @@ pub struct IngestOptions {
     collection: CollectionFlags,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Options of `join`.
@@ -86,8 +81,6 @@ pub struct JoinOptions {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Options of `cluster`.
@@ -100,127 +93,130 @@ pub struct ClusterOptions {
     results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
-    if let Some(spec) = &options.method {
-        return run_method(options, spec, host);
+impl Command for RunOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
     }
-    let flags = &options.collection;
-    let config = flags.config()?;
-    let (planning, parameters) = options.join.parameters(&config)?;
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            Workspace::look_whether_free(&flags.output)?;
-            if options.against.is_some() && planning.is_some() {
-                return Err(Error::parameter("precision", "with --against")
-                    .because("--against is exact; leave --precision out"));
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if let Some(spec) = &self.method {
+            return self.run_method(spec, out, context);
+        }
+        let flags = &self.collection;
+        let config = flags.config()?;
+        let (planning, parameters) = self.join.parameters(&config)?;
+        Workspace::look_whether_free(&flags.output)?;
+        if self.against.is_some() && planning.is_some() {
+            return Err(Error::parameter("precision", "with --against")
+                .because("--against is exact; leave --precision out"));
+        }
+        let inputs = flags.choice().list(&flags.output)?;
+        let (directory, strict) = (&flags.output, flags.strict);
+        let summary = match (&planning, &self.against) {
+            (Some(planning), _) => plan::run_with_plan(
+                (&inputs, directory),
+                &config,
+                (planning, &parameters),
+                strict,
+                context,
+            )?,
+            (None, Some(old)) => {
+                let from = (&inputs, old.as_path());
+                pipeline::run_against(from, directory, &config, &parameters, strict, context)?
             }
-            let inputs = flags.list()?;
-            let (out, strict) = (&flags.output, flags.strict);
-            let summary = match &planning {
-                None if options.against.is_some() => {
-                    let old = options.against.as_deref().unwrap_or(Path::new(""));
-                    let from = (&inputs, old);
-                    pipeline::run_against(from, out, &config, &parameters, strict, context)?
-                }
-                None => pipeline::run(&inputs, out, &config, &parameters, strict, context)?,
-                Some(planning) => plan::run_with_plan(
-                    (&inputs, out),
-                    &config,
-                    (planning, &parameters),
-                    strict,
-                    context,
-                )?,
-            };
-            let summary = options.results.complete_in(out, summary, context)?;
-            let rejected = rejected(&summary, out, context)?;
-            print(&summary, (out, &rejected), &options.output, host)
-        },
-    )
-}
-
-/// Reads the inputs into a collection with texts, and finds its pairs by a method.
-fn run_method(options: &RunOptions, spec: &Spec, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = CollectionConfig {
-        text: true,
-        ..flags.config()?
-    };
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            Workspace::look_whether_free(&flags.output)?;
-            let inputs = flags.list()?;
-            let mut workspace =
-                pipeline::ingest(&inputs, &flags.output, &config, flags.strict, context)?;
-            workspace.commit(&[])?;
-            let (mut made, summary) = methods::run(&workspace, spec, context)?;
-            let summary = options.results.complete(&mut made, summary, context)?;
-            let rejected = rejected_files(&workspace)?;
-            let printed = (made.directory(), rejected.as_str());
-            print(&summary, printed, &options.output, host)
-        },
-    )
-}
-
-pub fn ingest(options: &IngestOptions, host: &dyn Host) -> Result<ExitCode> {
-    let flags = &options.collection;
-    let config = flags.config()?;
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            Workspace::look_whether_free(&flags.output)?;
-            let inputs = flags.list()?;
-            let mut workspace =
-                pipeline::ingest(&inputs, &flags.output, &config, flags.strict, context)?;
-            workspace.commit(&[])?;
-            let summary = Summary::of(&workspace.manifest);
-            let rejected = rejected_files(&workspace)?;
-            let printed = (flags.output.as_path(), rejected.as_str());
-            print(&summary, printed, &options.output, host)
-        },
-    )
-}
-
-pub fn join(options: &JoinOptions, host: &dyn Host) -> Result<ExitCode> {
-    let manifest = pipeline::look(&options.directory)?;
-    let collection = collection::config(&manifest);
-    let (planning, mut parameters) = options.join.parameters(collection)?;
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let mut workspace = pipeline::open(&options.directory)?;
-            if let Some(planning) = &planning {
-                parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
+            (None, None) => {
+                pipeline::run(&inputs, directory, &config, &parameters, strict, context)?
             }
-            pipeline::join(&mut workspace, &parameters, context)?;
-            // The results of the pairs that were there are gone, so make those of the new pairs.
-            let summary = pipeline::cluster(&mut workspace, context)?;
-            let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, (&options.directory, ""), &options.output, host)
-        },
-    )
+        };
+        let summary = self.results.complete_in(directory, summary, context)?;
+        print(
+            &summary,
+            (directory, &rejected(&summary, directory, context)?),
+            out,
+        )
+    }
 }
 
-pub fn cluster(options: &ClusterOptions, host: &dyn Host) -> Result<ExitCode> {
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let mut workspace = pipeline::open(&options.directory)?;
-            let summary = pipeline::cluster(&mut workspace, context)?;
-            let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, (&options.directory, ""), &options.output, host)
-        },
-    )
+impl RunOptions {
+    /// Runs a published method on the collection.
+    fn run_method(&self, spec: &Spec, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let text = true;
+        let config = self.collection.config()?;
+        let workspace = ingested(
+            &self.collection,
+            &CollectionConfig { text, ..config },
+            context,
+        )?;
+        let (mut made, summary) = methods::run(&workspace, spec, context)?;
+        let summary = self.results.complete(&mut made, summary, context)?;
+        print(
+            &summary,
+            (made.directory(), &rejected_files(&workspace)?),
+            out,
+        )
+    }
+}
+
+impl Command for IngestOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let flags = &self.collection;
+        let workspace = ingested(flags, &flags.config()?, context)?;
+        let summary = Summary::of(&workspace.manifest);
+        print(&summary, (&flags.output, &rejected_files(&workspace)?), out)
+    }
+}
+
+/// Reads the inputs into a collection.
+fn ingested(
+    flags: &CollectionFlags,
+    config: &CollectionConfig,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    Workspace::look_whether_free(&flags.output)?;
+    let inputs = flags.choice().list(&flags.output)?;
+    let mut workspace = pipeline::ingest(&inputs, &flags.output, config, flags.strict, context)?;
+    workspace.commit(&[])?;
+    Ok(workspace)
+}
+
+impl Command for JoinOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let manifest = pipeline::look(&self.directory)?;
+        let collection = collection::config(&manifest);
+        let (planning, mut parameters) = self.join.parameters(collection)?;
+        let mut workspace = pipeline::open(&self.directory)?;
+        if let Some(planning) = &planning {
+            parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
+        }
+        pipeline::join(&mut workspace, &parameters, context)?;
+        // The results of the pairs that were there are gone, so make those of the new pairs.
+        let summary = pipeline::cluster(&mut workspace, context)?;
+        let summary = self.results.complete(&mut workspace, summary, context)?;
+        print(&summary, (&self.directory, ""), out)
+    }
+}
+
+impl Command for ClusterOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let mut workspace = pipeline::open(&self.directory)?;
+        let summary = pipeline::cluster(&mut workspace, context)?;
+        let summary = self.results.complete(&mut workspace, summary, context)?;
+        print(&summary, (&self.directory, ""), out)
+    }
 }
 
 /// The rejected records of a finished directory by file, if there are any.
@@ -234,18 +230,11 @@ pub(super) fn rejected(summary: &Summary, out: &Path, context: &Context<'_>) -> 
 /// Prints the ledger of an output directory, and its rejected records by file.
 pub(super) fn print(
     summary: &Summary,
-    (out, rejected): (&Path, &str),
-    output: &Output,
-    host: &dyn Host,
-) -> Result<ExitCode> {
-    if output.json() {
-        host.say(&super::json(summary)?)?;
-    } else if !output.quiet() {
-        let place = out.display();
-        host.say(&format!(
-            "{}{rejected}\nresults in {place}\n",
-            ledger(summary)
-        ))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    (directory, rejected): (&Path, &str),
+    out: &Out<'_>,
+) -> Result<()> {
+    out.result(summary, || {
+        let (ledger, place) = (ledger(summary), directory.display());
+        Ok(format!("{ledger}{rejected}\nresults in {place}\n"))
+    })
 }

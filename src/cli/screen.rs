@@ -1,29 +1,15 @@
-//! The terminal that results go to: its columns, its colours, and a pager.
+//! The terminal that results go to: its colours, and a pager.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
 use clap::{Args, ValueEnum};
 
-use super::context::Host;
+use super::context::{Host, WIDTH};
 use super::signals;
 use crate::report::terminal::Screen;
 use crate::store::disk;
 use crate::{Error, Result};
-
-/// The columns of the terminal that standard output is; `None` if it is no terminal.
-pub fn columns() -> Option<usize> {
-    let out = std::io::stdout();
-    if !out.is_terminal() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(&out).ok();
-    let columns = size.map(|size| usize::from(size.ws_col));
-    Some(columns.filter(|&columns| columns > 0).unwrap_or(WIDTH))
-}
-
-/// Columns where there is no terminal.
-const WIDTH: usize = 80;
 
 /// The most columns: a wider screen is not easier to read.
 const MOST_WIDTH: usize = 1000;
@@ -44,25 +30,21 @@ pub enum Colour {
 
 /// Flags for results that people read on a terminal.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Display")]
 pub struct ScreenFlags {
     /// When to use colours: auto, always or never
     ///
     /// "auto" uses them on a terminal, unless NO_COLOR is in the environment or TERM is "dumb".
     ///
     /// Example: --color never
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Display"
-    )]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
     /// Do not send long results to a pager
     ///
     /// On a terminal, results go through $PAGER, or `less` if it is not set.
     ///
     /// Example: --no-pager
-    #[arg(long, help_heading = "Display")]
+    #[arg(long)]
     no_pager: bool,
 }
 

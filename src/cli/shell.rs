@@ -10,9 +10,9 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::commands::described;
-
+use super::command::Run;
 use super::context::Host;
+use super::described;
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
@@ -30,31 +30,35 @@ pub struct ManOptions {
     directory: PathBuf,
 }
 
-pub fn completions(options: &CompletionsOptions, host: &dyn Host) -> Result<ExitCode> {
-    let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut described(), "lookalike", &mut script);
-    host.say(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+impl Run for CompletionsOptions {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut described(), "lookalike", &mut script);
+        host.say(&String::from_utf8_lossy(&script))?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
-pub fn man(options: &ManOptions) -> Result<ExitCode> {
-    let directory = &options.directory;
-    outputs::check_directory("DIR", directory)?;
-    disk::create_directory(directory)?;
-    let mut command = described().disable_help_subcommand(true);
-    command.build();
-    for command in [&command].into_iter().chain(command.get_subcommands()) {
-        let man = Man::new(command.clone());
-        let path = directory.join(man.get_filename());
-        let mut page = Vec::new();
-        man.render(&mut page).map_err(Error::io("write", &path))?;
-        // The text after the flags has the same title in every page, so give it the right one.
-        let page = String::from_utf8_lossy(&page)
-            .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
-            .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");
-        let mut file = disk::AtomicFile::create(&path)?;
-        file.put(page.as_bytes())?;
-        file.finish()?;
+impl Run for ManOptions {
+    fn main(&self, _: &dyn Host) -> Result<ExitCode> {
+        let directory = &self.directory;
+        outputs::check_directory("DIR", directory)?;
+        disk::create_directory(directory)?;
+        let mut command = described().disable_help_subcommand(true);
+        command.build();
+        for command in [&command].into_iter().chain(command.get_subcommands()) {
+            let man = Man::new(command.clone());
+            let path = directory.join(man.get_filename());
+            let mut page = Vec::new();
+            man.render(&mut page).map_err(Error::io("write", &path))?;
+            // The text after the flags has the same title in every page, so give it the right one.
+            let page = String::from_utf8_lossy(&page)
+                .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
+                .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");
+            let mut file = disk::AtomicFile::create(&path)?;
+            file.put(page.as_bytes())?;
+            file.finish()?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,21 +1,21 @@
 //! `show`: print what is known about a document, and its text.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::base::memory;
+use crate::base::progress::Context;
 use crate::engine::document::{self, Facts, Source, Text};
-use crate::engine::pipeline;
+
 use crate::report::terminal::{self, visible_lines};
-use crate::store::json;
 use crate::store::table;
 use crate::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory};
 use super::screen::ScreenFlags;
+use crate::engine::pipeline::open_catalogued;
 
 /// Options of `show`.
 #[derive(Debug, Args)]
@@ -67,17 +67,21 @@ struct Shown<'a> {
 const FIXED_BYTES: u64 = 24 << 20;
 const COPIES: u64 = 6;
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    with_context(host, &options.memory.alone(true), |context| {
-        let workspace = pipeline::open_catalogued(&options.directory, context)?;
-        let found = document::find(&workspace, &options.document, context)?;
-        let text = match options.text || options.text_only {
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory.alone(Printed::result(self.json.json))
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let workspace = open_catalogued(&self.directory, context)?;
+        let found = document::find(&workspace, &self.document, context)?;
+        let text = match self.text || self.text_only {
             false => None,
             true => {
                 let mut held = memory::Memory::new(&context.budget, FIXED_BYTES);
                 let mut texts = document::texts(&workspace, &[&found], &mut held, context)?;
                 let text = texts.pop();
-                let escaped = !options.text_only || host.columns().is_some();
+                let escaped = !self.text_only || out.host.columns().is_some();
                 if let (Some(Text::Found(text, _)), true) = (&text, escaped) {
                     let _ = held.take(COPIES * text.len() as u64);
                 }
@@ -85,26 +89,22 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 text
             }
         };
-        if options.text_only {
+        if self.text_only {
             return match text {
-                Some(Text::Found(text, _)) if host.columns().is_some() => {
-                    host.show(&visible_lines(&text))?;
-                    Ok(ExitCode::SUCCESS)
+                Some(Text::Found(text, _)) if out.host.columns().is_some() => {
+                    out.host.show(&visible_lines(&text))
                 }
-                Some(Text::Found(text, _)) => {
-                    host.show(&text)?;
-                    Ok(ExitCode::SUCCESS)
-                }
+                Some(Text::Found(text, _)) => out.host.show(&text),
                 Some(Text::Missing(reason)) => Err(Error::NoText {
-                    path: options.directory.clone(),
+                    path: self.directory.clone(),
                     docno: table::cell(&found.record.docno).into_owned(),
                     reason,
                 }),
-                None => Ok(ExitCode::SUCCESS),
+                None => Ok(()),
             };
         }
-        let facts = document::facts(&workspace, &found, options.most, context)?;
-        if options.json.json {
+        let facts = document::facts(&workspace, &found, self.most, context)?;
+        if self.json.json {
             let shown = Shown {
                 facts: &facts,
                 text: match &text {
@@ -120,12 +120,10 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     _ => None,
                 },
             };
-            let text = json::pretty(&shown, "standard output")?;
-            host.say(&super::plain_json(&text))?;
-            return Ok(ExitCode::SUCCESS);
+            return out.host.say(&super::json(&shown)?);
         }
-        let screen = options.screen.screen(None, host);
-        let mut pages = options.screen.pages(host);
+        let screen = self.screen.screen(None, out.host);
+        let mut pages = self.screen.pages(out.host);
         terminal::shown(&facts, screen, &mut |piece| pages.put(piece))?;
         match text {
             None => {}
@@ -144,7 +142,6 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 pages.put(&format!("\nThe text is not available: {reason}\n"))?;
             }
         }
-        pages.finish()?;
-        Ok(ExitCode::SUCCESS)
-    })
+        pages.finish()
+    }
 }

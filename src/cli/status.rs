@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::flags::Json;
 
+use super::command::Run;
 use super::context::Host;
 
 /// Options of `status`.
@@ -23,17 +24,19 @@ pub struct Options {
     json: Json,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let manifest = pipeline::look(&options.directory)?;
-    let summary = Summary::of(&manifest);
-    if options.json.json {
-        host.say(&super::json(&summary)?)?;
-        return Ok(ExitCode::SUCCESS);
+impl Run for Options {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        let manifest = pipeline::look(&self.directory)?;
+        let summary = Summary::of(&manifest);
+        if self.json.json {
+            host.say(&super::json(&summary)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text = String::new();
+        for (stage, state) in stages(&manifest) {
+            text.push_str(&format!("{stage:<12}{state}\n"));
+        }
+        host.say(&format!("{text}\n{}", ledger(&summary)))?;
+        Ok(ExitCode::SUCCESS)
     }
-    let mut text = String::new();
-    for (stage, state) in stages(&manifest) {
-        text.push_str(&format!("{stage:<12}{state}\n"));
-    }
-    host.say(&format!("{text}\n{}", ledger(&summary)))?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,17 +1,17 @@
 //! `study`: measure what sampling costs in precision and recall.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::base::ids::Threshold;
+use crate::base::progress::Context;
 use crate::engine::pipeline;
 use crate::lab::plan::Ratio;
 use crate::lab::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
 use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
-use super::flags::{Limits, List, Output};
+use super::command::{Command, Out, Setup};
+use super::flags::{Limits, List};
 
 /// Options of `study`.
 #[derive(Debug, Args)]
@@ -40,35 +40,30 @@ pub struct Options {
     csv: bool,
     #[command(flatten)]
     limits: Limits,
-    #[command(flatten)]
-    output: Output,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = StudyConfig {
-        ratios: options.ratios.rising(),
-        thresholds: options.thresholds.0.clone(),
-    };
-    config.check()?;
-    with_context(
-        host,
-        &options.limits.resources(options.output.quiet()),
-        |context| {
-            let mut workspace = pipeline::open(&options.directory)?;
-            let (study, cost) = report::write_study(&mut workspace, &config, context)?;
-            if options.output.json() {
-                host.say(&super::json(&(&study, &cost))?)?;
-            } else if options.csv {
-                host.say(&report::study_csv(&comparison(&study, &cost)))?;
-            } else if !options.output.quiet() {
-                let place = options.directory.join(DIRECTORY);
-                let table = report::study(&study, &cost);
-                host.say(&format!(
-                    "{table}\npage in {}\n",
-                    place.join(PAGE_FILE).display()
-                ))?;
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        let mut setup = self.limits.setup();
+        setup.printed.always = self.csv;
+        setup
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = StudyConfig {
+            ratios: self.ratios.rising(),
+            thresholds: self.thresholds.0.clone(),
+        };
+        config.check()?;
+        let mut workspace = pipeline::open(&self.directory)?;
+        let (study, cost) = report::write_study(&mut workspace, &config, context)?;
+        out.result(&(&study, &cost), || {
+            if self.csv {
+                return Ok(report::study_csv(&comparison(&study, &cost)));
             }
-            Ok(ExitCode::SUCCESS)
-        },
-    )
+            let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
+            let table = report::study(&study, &cost);
+            Ok(format!("{table}\npage in {}\n", page.display()))
+        })
+    }
 }

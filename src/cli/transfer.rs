@@ -1,15 +1,15 @@
 //! `transfer`: carry labels to near-duplicates in another collection.
 
-use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use crate::base::numbers::{count, counted};
+use crate::base::progress::Context;
+use crate::report::rows::Rows;
 use crate::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output, Threads, ThresholdFlag};
 
 /// Options of `transfer`.
@@ -60,28 +60,27 @@ pub struct Options {
 /// Warn if one in this number of docnos is unknown.
 const UNKNOWN: u64 = 10;
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let config = TransferConfig {
-        labels: options.labels.clone(),
-        format: options.labels_format,
-        from: options.from.clone(),
-        to: options.to.clone(),
-        threshold: options.threshold.threshold,
-        output: options.output.clone(),
-    };
-    let resources = options.memory.with(options.threads, options.print.quiet());
-    with_context(host, &resources, |context| {
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory
+            .with(self.threads, self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = TransferConfig {
+            labels: self.labels.clone(),
+            format: self.labels_format,
+            from: self.from.clone(),
+            to: self.to.clone(),
+            threshold: self.threshold.threshold,
+            output: self.output.clone(),
+        };
         let report = transfer(&config, context)?;
         for warning in warnings(&report, &config) {
             context.progress.note(&warning);
         }
-        host.say(&if options.print.json() {
-            super::json(&report)?
-        } else {
-            table(&report)
-        })?;
-        Ok(ExitCode::SUCCESS)
-    })
+        out.result(&report, || Ok(table(&report)))
+    }
 }
 
 fn warnings(report: &TransferReport, config: &TransferConfig) -> Vec<String> {
@@ -117,22 +116,17 @@ fn warnings(report: &TransferReport, config: &TransferConfig) -> Vec<String> {
 
 /// The report as text for people.
 fn table(report: &TransferReport) -> String {
-    let mut out = String::new();
-    let lines = [
-        ("labels read", report.labels),
-        ("  of unknown documents", report.unknown_labels),
-        ("  without a near-duplicate", report.alone),
-        ("  overruled by more similar documents", report.overruled),
-        ("  transferred", report.transferred),
-        ("documents that get labels", report.documents),
-        ("labels that they get", report.written),
-        ("conflicts", report.conflicts),
-        ("docnos of the labels", report.docnos),
-        ("  unknown", report.unknown_docnos),
-    ];
-    let _ = writeln!(out, "labels {} ({})", report.path.display(), report.format);
-    for (name, number) in lines {
-        let _ = writeln!(out, "{name:<38}{:>12}", count(number));
-    }
-    out
+    let mut rows = Rows::new(12);
+    rows.count("labels read", report.labels);
+    rows.count("  of unknown documents", report.unknown_labels);
+    rows.count("  without a near-duplicate", report.alone);
+    rows.count("  overruled by more similar documents", report.overruled);
+    rows.count("  transferred", report.transferred);
+    rows.count("documents that get labels", report.documents);
+    rows.count("labels that they get", report.written);
+    rows.count("conflicts", report.conflicts);
+    rows.count("docnos of the labels", report.docnos);
+    rows.count("  unknown", report.unknown_docnos);
+    let (path, format) = (report.path.display(), report.format);
+    format!("labels {path} ({format})\n{}", rows.text(38))
 }

@@ -8,6 +8,7 @@ use crate::base::numbers::counted;
 use crate::tasks::inspect::verify;
 use clap::Args;
 
+use super::command::Run;
 use super::context::Host;
 
 /// Options of `verify`.
@@ -18,17 +19,19 @@ pub struct Options {
     directory: PathBuf,
 }
 
-pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
-    let found = verify(&options.directory)?;
-    for error in &found.errors {
-        super::tell_error(error);
+impl Run for Options {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        let found = verify(&self.directory)?;
+        for error in &found.errors {
+            super::tell_error(error);
+        }
+        let (files, bytes) = (counted(found.files, "file"), counted(found.bytes, "byte"));
+        let damaged = found.errors.len();
+        host.say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
+        Ok(if found.errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
     }
-    let (files, bytes) = (counted(found.files, "file"), counted(found.bytes, "byte"));
-    let damaged = found.errors.len();
-    host.say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
-    Ok(if found.errors.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
 }

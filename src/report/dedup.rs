@@ -1,27 +1,19 @@
 //! The summary of a deduplication as text.
 
-use std::fmt::Write;
-
-use super::ledger::share;
+use super::rows::Rows;
 use crate::base::numbers::{count, counted};
 use crate::tasks::dedup::{DedupSummary, Removal, Rule};
 
 /// The table at the end of `dedup`.
 #[must_use]
 pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
-    let mut rows = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_string(), value));
-    row("records", count(summary.records()));
-    row("  documents", count(summary.documents));
-    if summary.rejected > 0 {
-        row("  rejected, no documents", count(summary.rejected));
-    }
-    if summary.skipped > 0 {
-        row("  skipped, no documents", count(summary.skipped));
-    }
-    let removed = summary.records_removed();
-    let part = share(removed, summary.records());
-    row("records removed", format!("{}{part}", count(removed)));
+    let mut rows = Rows::default();
+    rows.count("records", summary.records());
+    rows.count("  documents", summary.documents);
+    rows.any("  rejected, no documents", summary.rejected);
+    rows.any("  skipped, no documents", summary.skipped);
+    let (removed, records) = (summary.records_removed(), summary.records());
+    rows.share("records removed", removed, records);
     for (reason, &number) in Removal::ALL.iter().zip(&summary.removed) {
         let name = match reason {
             Removal::Exact => "  exact duplicates",
@@ -32,36 +24,19 @@ pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
             Removal::Empty => "  documents without words",
             Removal::Listed => "  listed (--remove)",
         };
-        if number > 0 {
-            row(name, count(number));
-        }
+        rows.any(name, number);
     }
-    for (name, number) in [
-        ("  rejected records", summary.rejected_dropped),
-        (
-            "  requests and metadata of removed records",
-            summary.companions,
-        ),
-        ("  of these, leave a revisit record", summary.revisits),
-    ] {
-        if number > 0 {
-            row(name, count(number));
-        }
-    }
-    row("records kept", count(summary.records_kept()));
-    row("rule", rule.to_string());
+    rows.any("  rejected records", summary.rejected_dropped);
+    let name = "  requests and metadata of removed records";
+    rows.any(name, summary.companions);
+    let name = "  of these, leave a revisit record";
+    rows.any(name, summary.revisits);
+    rows.count("records kept", summary.records_kept());
+    rows.row("rule", rule.to_string());
     if summary.whole_files > 0 {
-        let value = format!(
-            "{} of {}",
-            count(summary.whole_files),
-            counted(summary.files, "file")
-        );
-        row("files that lose nothing", value);
+        let (whole, files) = (count(summary.whole_files), summary.files);
+        let value = format!("{whole} of {}", counted(files, "file"));
+        rows.row("files that lose nothing", value);
     }
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for (name, value) in rows {
-        let _ = writeln!(out, "{name:<width$}  {value}");
-    }
-    out
+    rows.text(rows.longest() + 2)
 }

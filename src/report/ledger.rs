@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::rows::{Rows, share};
 use super::wording::Wording;
 use crate::Result;
 use crate::base::budget::ByteSize;
-use crate::base::numbers::{self, count, counted};
+use crate::base::numbers::{count, counted};
 use crate::engine::collection::{self, RejectReader};
 use crate::engine::join::Pairs;
 use crate::engine::pipeline::Summary;
 use crate::engine::sample::plan::Target;
 use crate::store::disk;
 use crate::store::workspace::{Cost, InputList, Workspace};
-
-/// A share in brackets; empty if the total is 0.
-pub(super) fn share(part: u64, whole: u64) -> String {
-    numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
-}
 
 pub(super) fn bytes(n: u64) -> String {
     ByteSize(n).to_string()
@@ -26,13 +22,8 @@ pub(super) fn bytes(n: u64) -> String {
 /// The table at the end of a run.
 #[must_use]
 pub fn ledger(summary: &Summary) -> String {
-    let mut out = String::new();
-    let rows = ledger_rows(summary);
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max();
-    let width = width.unwrap_or(0).max(32);
-    for (name, value) in rows {
-        let _ = writeln!(out, "{name:<width$}  {value}");
-    }
+    let rows = all_rows(summary);
+    let mut out = rows.text(rows.longest().max(32) + 2);
     let _ = writeln!(
         out,
         "\n{:<10}  {:>8}  {:>8}  {:>12}",
@@ -49,187 +40,157 @@ pub fn ledger(summary: &Summary) -> String {
 /// The rows of the ledger: name and value. The name of a part is indented below that of the whole.
 #[must_use]
 pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
-    let mut rows = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_string(), value));
+    all_rows(summary).rows
+}
+
+fn all_rows(summary: &Summary) -> Rows {
+    let mut rows = Rows::default();
+    read_rows(summary, &mut rows);
+    collection_rows(summary, &mut rows);
+    sort_rows(summary, &mut rows);
+    join_rows(summary, &mut rows);
+    if let Some(cluster) = &summary.cluster {
+        let (clusters, documents) = (count(cluster.clusters), cluster.documents);
+        let documents = counted(documents, "document");
+        rows.row("clusters", format!("{clusters} of {documents}"));
+        rows.count("  of exact duplicates only", cluster.exact_only);
+        rows.count("  largest", cluster.largest);
+        let all = summary.ingest.documents;
+        rows.share("redundant documents", cluster.redundant, all);
+    }
+    rows
+}
+
+fn read_rows(summary: &Summary, rows: &mut Rows) {
     let ingest = &summary.ingest;
-    row(
-        "inputs",
-        format!(
-            "{}, {}",
-            counted(summary.inputs, "file"),
-            bytes(summary.input_bytes)
-        ),
-    );
-    for (name, n) in [
-        ("  hidden, not read", summary.skipped.hidden),
-        ("  excluded by globs, not read", summary.skipped.excluded),
-        ("  output directories, not read", summary.skipped.outputs),
-    ] {
-        if n > 0 {
-            row(name, count(n));
-        }
-    }
+    let files = counted(summary.inputs, "file");
+    rows.row("inputs", format!("{files}, {}", bytes(summary.input_bytes)));
+    let skipped = &summary.skipped;
+    rows.any("  hidden, not read", skipped.hidden);
+    rows.any("  excluded by globs, not read", skipped.excluded);
+    rows.any("  output directories, not read", skipped.outputs);
     // A method reads the texts that a collection keeps; the rest is in the collection's ledger.
-    let method = summary.method.as_ref();
-    let (features, fingerprint) = match method {
-        Some(_) => ("features", "feature"),
-        None => ("shingles", "fingerprint"),
-    };
-    if let Some(method) = method {
-        row("method", method.clone());
-        row("documents", count(ingest.documents));
-    } else {
-        row(
-            "records read",
-            format!("{}, {}", count(ingest.records), bytes(ingest.bytes)),
-        );
-        reasons(&mut row, "  skipped, not documents", &ingest.skipped);
-        reasons(&mut row, "  rejected", &ingest.rejected);
-        row("  documents", count(ingest.documents));
-        if ingest.unnamed > 0 {
-            row("    no docno, named FILE:RECORD", count(ingest.unnamed));
-        }
-        reasons(&mut row, "warnings in documents used", &ingest.noticed);
+    if let Some(method) = &summary.method {
+        rows.row("method", method);
+        rows.count("documents", ingest.documents);
+        return;
     }
-    if summary.collection.text && method.is_none() {
+    let (records, size) = (count(ingest.records), bytes(ingest.bytes));
+    rows.row("records read", format!("{records}, {size}"));
+    reasons(rows, "  skipped, not documents", &ingest.skipped);
+    reasons(rows, "  rejected", &ingest.rejected);
+    rows.count("  documents", ingest.documents);
+    rows.any("    no docno, named FILE:RECORD", ingest.unnamed);
+    reasons(rows, "warnings in documents used", &ingest.noticed);
+    if summary.collection.text {
         let of = ingest.documents - ingest.omitted.min(ingest.documents);
         let value = format!("{} of {}", bytes(ingest.text), counted(of, "document"));
-        row("text kept", value);
+        rows.row("text kept", value);
     }
-    if let Some(catalogue) = &summary.catalogue {
-        let all = catalogue.documents;
-        let part = catalogue.exact_duplicates;
-        row(
-            "exact duplicates",
-            format!("{}{}", count(part), share(part, all)),
-        );
-        if catalogue.docnos_repeated > 0 {
-            row("docnos not unique", count(catalogue.docnos_repeated));
-        }
-        row("empty documents", count(ingest.empty));
-        if method.is_none() {
-            let size = summary.collection.shingle.shingle_size;
-            row(
-                &format!("short documents (under {})", counted(size.into(), "word")),
-                count(ingest.short),
-            );
-        }
-        row("representatives", count(catalogue.representatives));
-        row(
-            &format!("distinct {features} in them"),
-            count(catalogue.shingles),
-        );
+}
+
+fn collection_rows(summary: &Summary, rows: &mut Rows) {
+    let Some(catalogue) = &summary.catalogue else {
+        return;
+    };
+    let (ingest, method) = (&summary.ingest, summary.method.is_some());
+    let (all, part) = (catalogue.documents, catalogue.exact_duplicates);
+    rows.share("exact duplicates", part, all);
+    rows.any("docnos not unique", catalogue.docnos_repeated);
+    rows.count("empty documents", ingest.empty);
+    if !method {
+        let size = counted(summary.collection.shingle.shingle_size.into(), "word");
+        rows.count(format!("short documents (under {size})"), ingest.short);
     }
+    rows.count("representatives", catalogue.representatives);
+    let features = if method { "features" } else { "shingles" };
+    rows.count(format!("distinct {features} in them"), catalogue.shingles);
+}
+
+/// The name of what a method compares.
+fn fingerprint(summary: &Summary) -> &'static str {
+    match summary.method {
+        Some(_) => "feature",
+        None => "fingerprint",
+    }
+}
+
+fn sort_rows(summary: &Summary, rows: &mut Rows) {
     if let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
-        let share = share(sample.sampled, sample.shingles);
         if let Some(plan) = &summary.plan {
             let Target {
                 precision,
                 threshold,
                 ..
             } = plan.config.target;
-            row(
-                &format!("plan for precision {precision}"),
-                format!("at {threshold}, on {}", counted(plan.documents, "document")),
-            );
+            let documents = counted(plan.documents, "document");
+            let value = format!("at {threshold}, on {documents}");
+            rows.row(format!("plan for precision {precision}"), value);
         }
-        row(
-            &format!("sampled ({sampling})"),
-            format!("{}{share}", count(sample.sampled)),
-        );
-        if sample.nothing_sampled > 0 {
-            row(
-                "documents without sampled shingles",
-                count(sample.nothing_sampled),
-            );
-        }
+        let name = format!("sampled ({sampling})");
+        rows.share(name, sample.sampled, sample.shingles);
+        let nothing = sample.nothing_sampled;
+        rows.any("documents without sampled shingles", nothing);
     }
     if let Some(sort) = &summary.sort {
-        let each = if sort.records == 0 {
-            0.0
-        } else {
-            sort.bytes as f64 / sort.records as f64
-        };
+        let each = sort.bytes as f64 / (sort.records as f64).max(1.0);
         let spilled = if sort.runs == 0 && sort.records > 0 {
             "none, all records fit in memory".into()
         } else {
             let size = bytes(sort.bytes);
             format!("{}, {size} ({each:.2} bytes per record)", count(sort.runs))
         };
-        row("runs spilled", spilled);
+        rows.row("runs spilled", spilled);
     }
     if let Some(merge) = &summary.merge {
-        row(
-            &format!("{fingerprint}s of one document"),
-            count(merge.singles),
-        );
-        row(
-            &format!("{fingerprint}s shared"),
-            format!(
-                "{} in {}",
-                count(merge.lists),
-                counted(merge.entries, "posting")
-            ),
-        );
-        row("longest posting list", count(merge.longest));
+        let fingerprint = fingerprint(summary);
+        rows.count(format!("{fingerprint}s of one document"), merge.singles);
+        let postings = counted(merge.entries, "posting");
+        let shared = format!("{} in {postings}", count(merge.lists));
+        rows.row(format!("{fingerprint}s shared"), shared);
+        rows.count("longest posting list", merge.longest);
     }
-    if let (Some(join), Some(config)) = (&summary.join, &summary.join_config) {
-        if let Some(joined) = &join.count {
-            row("pair tokens counted", count(joined.pair_tokens));
-            if let Some(most) = config.max_postings {
-                let dropped = joined.lists_dropped;
-                let lost = counted(joined.pair_tokens_dropped, "pair token");
-                let value = format!("{}, {lost}", counted(dropped, fingerprint));
-                let over = counted(most.into(), "document");
-                row(&format!("dropped (more than {over})"), value);
-            }
-        }
-        if let Some(added) = &join.added {
-            let look_ups = counted(added.look_ups, fingerprint);
-            row(
-                "added documents looked up",
-                format!("{} by {look_ups}", count(added.documents)),
-            );
-            let verified = join.prefix.as_ref().map_or(0, |prefix| prefix.verified);
-            row("candidates verified", count(verified));
-        } else if let Some(prefix) = &join.prefix {
-            let pruned: u64 = prefix.rounds.iter().map(|round| round.pruned).sum();
-            let first = prefix.rounds.first().map_or(0, |round| round.documents);
-            row(
-                "pruned before pairing",
-                format!("{}{}", counted(pruned, "document"), share(pruned, first)),
-            );
-            let (postings, all) = (prefix.prefix_postings, prefix.entries);
-            row(
-                "postings in prefixes",
-                format!("{}{}", count(postings), share(postings, all)),
-            );
-            row("pairs found there", count(prefix.probes));
-            row("candidates verified", count(prefix.verified));
-        }
-        if let Some(looked_up) = join.looked_up {
-            row("verified in the full sets", count(looked_up));
-        }
-        match (config.pairs, Wording::of(summary)) {
-            (Pairs::None, _) | (_, None) => row("pairs", "not listed".into()),
-            (_, Some(wording)) => row(&wording.row(), count(join.pairs)),
+}
+
+fn join_rows(summary: &Summary, rows: &mut Rows) {
+    let (Some(join), Some(config)) = (&summary.join, &summary.join_config) else {
+        return;
+    };
+    let fingerprint = fingerprint(summary);
+    if let Some(joined) = &join.count {
+        rows.count("pair tokens counted", joined.pair_tokens);
+        if let Some(most) = config.max_postings {
+            let dropped = counted(joined.lists_dropped, fingerprint);
+            let lost = counted(joined.pair_tokens_dropped, "pair token");
+            let over = counted(most.into(), "document");
+            let name = format!("dropped (more than {over})");
+            rows.row(name, format!("{dropped}, {lost}"));
         }
     }
-    if let Some(cluster) = &summary.cluster {
-        let documents = counted(cluster.documents, "document");
-        row(
-            "clusters",
-            format!("{} of {documents}", count(cluster.clusters)),
-        );
-        row("  of exact duplicates only", count(cluster.exact_only));
-        row("  largest", count(cluster.largest));
-        let redundant = cluster.redundant;
-        row(
-            "redundant documents",
-            format!("{}{}", count(redundant), share(redundant, ingest.documents)),
-        );
+    if let Some(added) = &join.added {
+        let look_ups = counted(added.look_ups, fingerprint);
+        let value = format!("{} by {look_ups}", count(added.documents));
+        rows.row("added documents looked up", value);
+        let verified = join.prefix.as_ref().map_or(0, |prefix| prefix.verified);
+        rows.count("candidates verified", verified);
+    } else if let Some(prefix) = &join.prefix {
+        let pruned: u64 = prefix.rounds.iter().map(|round| round.pruned).sum();
+        let first = prefix.rounds.first().map_or(0, |round| round.documents);
+        let documents = counted(pruned, "document");
+        let value = format!("{documents}{}", share(pruned, first));
+        rows.row("pruned before pairing", value);
+        let (postings, all) = (prefix.prefix_postings, prefix.entries);
+        rows.share("postings in prefixes", postings, all);
+        rows.count("pairs found there", prefix.probes);
+        rows.count("candidates verified", prefix.verified);
     }
-    rows
+    if let Some(looked_up) = join.looked_up {
+        rows.count("verified in the full sets", looked_up);
+    }
+    match (config.pairs, Wording::of(summary)) {
+        (Pairs::None, _) | (_, None) => rows.row("pairs", "not listed"),
+        (_, Some(wording)) => rows.count(wording.row(), join.pairs),
+    }
 }
 
 /// The cost of each stage that has run, in order, and finally of `all`.
@@ -267,13 +228,12 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
     rows
 }
 
-fn reasons(row: &mut impl FnMut(&str, String), name: &str, counts: &BTreeMap<String, u64>) {
-    let total: u64 = counts.values().sum();
-    row(name, count(total));
+fn reasons(rows: &mut Rows, name: &str, counts: &BTreeMap<String, u64>) {
+    rows.count(name, counts.values().sum());
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|&(reason, n)| (std::cmp::Reverse(*n), reason));
     for (reason, n) in sorted {
-        row(&format!("    {reason}"), count(*n));
+        rows.count(format!("    {reason}"), *n);
     }
 }
 

@@ -16,6 +16,7 @@ mod graph;
 mod ledger;
 pub mod page;
 mod plan;
+pub(crate) mod rows;
 pub(crate) mod terminal;
 mod wording;
 mod write;

@@ -13,6 +13,7 @@ use crate::{Error, Result};
 
 /// What the page of a deduplication shows.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Deduplication")]
 pub struct AuditFlags {
     /// Also count documents by host, year or field:NAME (repeatable)
     ///
@@ -22,12 +23,7 @@ pub struct AuditFlags {
     /// the others as one row. For a field, the inputs are read once more.
     ///
     /// Example: --by host --by year
-    #[arg(
-        long,
-        value_name = "SOURCE",
-        help_heading = "Deduplication",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "SOURCE", hide_short_help = true)]
     by: Vec<Source>,
     /// Pairs to show for each of three samples [default: 10]
     ///
@@ -36,12 +32,7 @@ pub struct AuditFlags {
     /// misses, a join with a lower threshold runs in scratch space; 0 leaves it out.
     ///
     /// Example: --samples 20
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Deduplication",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     samples: Option<usize>,
     /// File in which a person judges the pairs of the samples
     ///
@@ -51,12 +42,7 @@ pub struct AuditFlags {
     /// interval. A file that exists is never changed.
     ///
     /// Example: --review review.jsonl
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Deduplication",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     review: Option<PathBuf>,
 }
 

@@ -1,21 +1,22 @@
 //! Flags that select the inputs and define how documents become fingerprint sets.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
-use crate::engine::pipeline;
+use crate::engine::pipeline::InputChoice;
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{Format, ReadConfig, Selection, UrlGlobs};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
 
 /// Which files of a directory are read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
 pub struct WalkFlags {
     /// Read only the files of directories that match GLOB (repeatable)
     ///
@@ -24,25 +25,25 @@ pub struct WalkFlags {
     /// alternatives. Files that the command line names are always read.
     ///
     /// Example: --include '*.html' --include '*.gz'
-    #[arg(long, value_name = "GLOB", help_heading = "Reading")]
+    #[arg(long, value_name = "GLOB")]
     include: Vec<Glob>,
     /// Read no files of directories that match GLOB (repeatable)
     ///
     /// It wins over --include.
     ///
     /// Example: --exclude 'README*' --exclude '*.dtd'
-    #[arg(long, value_name = "GLOB", help_heading = "Reading")]
+    #[arg(long, value_name = "GLOB")]
     exclude: Vec<Glob>,
     /// Also read hidden files and directories
     ///
     /// Their names begin with a dot, as in .git. The ledger counts what a run skips.
-    #[arg(long, help_heading = "Reading")]
+    #[arg(long)]
     hidden: bool,
     /// Also read the files of output directories of runs
     ///
     /// By default, a directory that `lookalike run` wrote is not an input: its results would be
     /// read as documents. Below another directory it is skipped, and the ledger counts it.
-    #[arg(long, hide_short_help = true, help_heading = "Reading")]
+    #[arg(long, hide_short_help = true)]
     read_outputs: bool,
 }
 
@@ -60,6 +61,7 @@ impl WalkFlags {
 
 /// How to detect the format of inputs, and which JSON fields to read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
 pub struct Reading {
     /// Read every input in this format [default: detect by content]
     ///
@@ -68,7 +70,7 @@ pub struct Reading {
     /// another format is rejected.
     ///
     /// Example: --format trec-web
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// Split markup into records at the elements of this name
     ///
@@ -79,7 +81,7 @@ pub struct Reading {
     /// markup.
     ///
     /// Example: --record DOC
-    #[arg(long, value_name = "ELEMENT", help_heading = "Reading")]
+    #[arg(long, value_name = "ELEMENT")]
     pub record: Option<String>,
     /// JSON field or column with the text [default: text, body, ...]
     ///
@@ -91,7 +93,7 @@ pub struct Reading {
     /// xml, or if the text begins like a page. A column of CSV or TSV has a name or a number, from 1.
     ///
     /// Example: --text-field body
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    #[arg(long, value_name = "FIELD")]
     pub text_field: Option<String>,
     /// JSON field or column with the docno [default: id, docno, ...]
     ///
@@ -101,19 +103,14 @@ pub struct Reading {
     /// file, from 1.
     ///
     /// Example: --id-field id
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    #[arg(long, value_name = "FIELD")]
     pub id_field: Option<String>,
     /// Names of the columns of CSV and TSV files without a header
     ///
     /// Give a name for each column, separated by commas. By default, the first row has the names.
     ///
     /// Example: --columns id,text
-    #[arg(
-        long,
-        value_name = "NAMES",
-        hide_short_help = true,
-        help_heading = "Reading"
-    )]
+    #[arg(long, value_name = "NAMES", hide_short_help = true)]
     pub columns: Option<String>,
     /// WARC record types to read [default: response,resource,conversion]
     ///
@@ -121,12 +118,7 @@ pub struct Reading {
     /// ledger counts the records of other types.
     ///
     /// Example: --warc-type response
-    #[arg(
-        long,
-        value_name = "LIST",
-        hide_short_help = true,
-        help_heading = "Reading"
-    )]
+    #[arg(long, value_name = "LIST", hide_short_help = true)]
     pub warc_type: Option<String>,
     /// Read only records of web archives whose URL matches GLOB (repeatable)
     ///
@@ -136,24 +128,14 @@ pub struct Reading {
     /// matches its URL.
     ///
     /// Example: --include-url 'https://*.example.org/*'
-    #[arg(
-        long,
-        value_name = "GLOB",
-        hide_short_help = true,
-        help_heading = "Reading"
-    )]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub include_url: Vec<Glob>,
     /// Read no records of web archives with URLs that match GLOB (repeatable)
     ///
     /// It wins over --include-url.
     ///
     /// Example: --exclude-url '*/robots.txt'
-    #[arg(
-        long,
-        value_name = "GLOB",
-        hide_short_help = true,
-        help_heading = "Reading"
-    )]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub exclude_url: Vec<Glob>,
 }
 
@@ -182,6 +164,7 @@ impl Reading {
 
 /// Limits on what is read, and the fallback for the charset.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
 pub struct ReadLimits {
     /// Reject documents that are larger than this, before decoding
     ///
@@ -193,8 +176,7 @@ pub struct ReadLimits {
     #[arg(
         long,
         value_name = "SIZE",
-        default_value_t = ReadConfig::default().max_document,
-        help_heading = "Reading"
+        default_value_t = ReadConfig::default().max_document
     )]
     pub max_document: ByteSize,
     /// Stop reading a file that decompresses to more than N times its size
@@ -207,8 +189,7 @@ pub struct ReadLimits {
         long,
         value_name = "N",
         default_value_t = ReadConfig::default().max_ratio,
-        hide_short_help = true,
-        help_heading = "Reading"
+        hide_short_help = true
     )]
     pub max_ratio: u64,
     /// Guess the charset of text that declares none and is not UTF-8
@@ -221,10 +202,106 @@ pub struct ReadLimits {
         value_name = "BOOL",
         default_value_t = ParseConfig::default().detector,
         action = clap::ArgAction::Set,
-        hide_short_help = true,
-        help_heading = "Reading"
+        hide_short_help = true
     )]
     pub detect_charset: bool,
+}
+
+/// How a document becomes a set of fingerprints.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Shingles")]
+pub struct ShingleFlags {
+    /// Cut text into tokens: words, whitespace or bytes:N
+    ///
+    /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
+    /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
+    /// runs of anything else than white space, with their case kept. bytes:N: every window of N
+    /// bytes of the text is a shingle, and
+    /// --shingle-size does not apply. This flag changes results more than any other.
+    ///
+    /// Example: --tokens bytes:20
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value_t = ParseConfig::default().tokens
+    )]
+    tokens: TokenKind,
+    /// Ignore differences between characters: compat, or none
+    ///
+    /// compat takes characters and their compatibility forms (Unicode NFKC) as the same: ligatures
+    /// and their letters, full width and half width, circled and superscript digits. A character
+    /// whose form is more than one token is not folded. Composed and decomposed characters are
+    /// always the same, and characters that nobody sees never count.
+    ///
+    /// Example: --fold compat
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = ParseConfig::default().fold,
+        hide_short_help = true
+    )]
+    fold: Fold,
+    /// Tokens in a shingle
+    ///
+    /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5
+    /// is common for training data of language models.
+    ///
+    /// Example: --shingle-size 5
+    #[arg(
+        long,
+        value_name = "W",
+        default_value_t = ShingleConfig::default().shingle_size
+    )]
+    shingle_size: u32,
+    /// Documents shorter than a shingle have one (whole) or none (skip)
+    ///
+    /// whole makes one shingle of the whole document. skip, as in the papers, makes none. Exact
+    /// duplicates are found either way, and the ledger counts the short documents.
+    ///
+    /// Example: --short skip
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value_t = ShingleConfig::default().short
+    )]
+    short: Short,
+    /// Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits)
+    ///
+    /// Among 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be
+    /// equal by chance. md5 rules that out. In our measurements it took 1.7 times the CPU time.
+    ///
+    /// Example: --fingerprint md5
+    #[arg(
+        long,
+        value_name = "HASH",
+        default_value_t = ShingleConfig::default().fingerprint
+    )]
+    fingerprint: FingerprintKind,
+    /// Seed of the 64-bit hash
+    ///
+    /// With --sampling, another seed draws other samples. Without sampling it changes no result.
+    ///
+    /// Example: --seed 1
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = ShingleConfig::default().seed,
+        hide_short_help = true
+    )]
+    seed: u64,
+    /// Lower bounds, in words, of the size groups after the first
+    ///
+    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
+    /// Ye, Wen & Ma 2008.
+    ///
+    /// Example: --size-groups 100,1000,10000
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = SizeGroups::default(),
+        hide_short_help = true
+    )]
+    size_groups: SizeGroups,
 }
 
 /// A collection: its inputs, its directory and its parameters.
@@ -292,104 +369,8 @@ pub struct CollectionFlags {
     /// them.
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
-    /// Cut text into tokens: words, whitespace or bytes:N
-    ///
-    /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
-    /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
-    /// runs of anything else than white space, with their case kept. bytes:N: every window of N
-    /// bytes of the text is a shingle, and
-    /// --shingle-size does not apply. This flag changes results more than any other.
-    ///
-    /// Example: --tokens bytes:20
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value_t = ParseConfig::default().tokens,
-        help_heading = "Shingles"
-    )]
-    pub tokens: TokenKind,
-    /// Ignore differences between characters: compat, or none
-    ///
-    /// compat takes characters and their compatibility forms (Unicode NFKC) as the same: ligatures
-    /// and their letters, full width and half width, circled and superscript digits. A character
-    /// whose form is more than one token is not folded. Composed and decomposed characters are
-    /// always the same, and characters that nobody sees never count.
-    ///
-    /// Example: --fold compat
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value_t = ParseConfig::default().fold,
-        hide_short_help = true,
-        help_heading = "Shingles"
-    )]
-    pub fold: Fold,
-    /// Tokens in a shingle
-    ///
-    /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5
-    /// is common for training data of language models.
-    ///
-    /// Example: --shingle-size 5
-    #[arg(
-        long,
-        value_name = "W",
-        default_value_t = ShingleConfig::default().shingle_size,
-        help_heading = "Shingles"
-    )]
-    pub shingle_size: u32,
-    /// Documents shorter than a shingle have one (whole) or none (skip)
-    ///
-    /// whole makes one shingle of the whole document. skip, as in the papers, makes none. Exact
-    /// duplicates are found either way, and the ledger counts the short documents.
-    ///
-    /// Example: --short skip
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value_t = ShingleConfig::default().short,
-        help_heading = "Shingles"
-    )]
-    pub short: Short,
-    /// Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits)
-    ///
-    /// Among 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be
-    /// equal by chance. md5 rules that out. In our measurements it took 1.7 times the CPU time.
-    ///
-    /// Example: --fingerprint md5
-    #[arg(
-        long,
-        value_name = "HASH",
-        default_value_t = ShingleConfig::default().fingerprint,
-        help_heading = "Shingles"
-    )]
-    pub fingerprint: FingerprintKind,
-    /// Seed of the 64-bit hash
-    ///
-    /// With --sampling, another seed draws other samples. Without sampling it changes no result.
-    ///
-    /// Example: --seed 1
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ShingleConfig::default().seed,
-        hide_short_help = true,
-        help_heading = "Shingles"
-    )]
-    pub seed: u64,
-    /// Lower bounds, in words, of the size groups after the first
-    ///
-    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
-    /// Ye, Wen & Ma 2008.
-    ///
-    /// Example: --size-groups 100,1000,10000
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value_t = SizeGroups::default(),
-        hide_short_help = true,
-        help_heading = "Shingles"
-    )]
-    pub size_groups: SizeGroups,
+    #[command(flatten)]
+    pub shingles: ShingleFlags,
     /// Commit what was read after about this many bytes of documents
     ///
     /// A crash while reading loses at most one segment. Larger segments make fewer files; use
@@ -407,20 +388,14 @@ pub struct CollectionFlags {
 }
 
 impl CollectionFlags {
-    /// Lists the inputs.
-    pub fn list(&self) -> Result<Inputs> {
-        self.list_for(&self.output)
-    }
-
-    /// Lists the inputs of a collection in another directory.
-    pub fn list_for(&self, out: &Path) -> Result<Inputs> {
-        let selection = self.walk.selection();
-        let mut inputs = pipeline::selected_inputs(&self.inputs, &selection, out)?;
-        inputs.need_documents = !self.allow_empty;
-        if !self.skip_unreadable {
-            inputs.check_readable()?;
+    /// The files to read.
+    pub fn choice(&self) -> InputChoice {
+        InputChoice {
+            paths: self.inputs.clone(),
+            selection: self.walk.selection(),
+            need_documents: !self.allow_empty,
+            skip_unreadable: self.skip_unreadable,
         }
-        Ok(inputs)
     }
 
     /// The parameters in the form that the library takes.
@@ -433,15 +408,15 @@ impl CollectionFlags {
         };
         let shingle = ShingleConfig {
             parse: ParseConfig {
-                tokens: self.tokens.clone(),
-                fold: self.fold,
+                tokens: self.shingles.tokens.clone(),
+                fold: self.shingles.fold,
                 detector: self.limits.detect_charset,
                 ..ParseConfig::default()
             },
-            shingle_size: self.shingle_size,
-            short: self.short,
-            fingerprint: self.fingerprint,
-            seed: self.seed,
+            shingle_size: self.shingles.shingle_size,
+            short: self.shingles.short,
+            fingerprint: self.shingles.fingerprint,
+            seed: self.shingles.seed,
         };
         shingle.check()?;
         if self.segment_size < ByteSize(1 << 10) {
@@ -450,7 +425,7 @@ impl CollectionFlags {
         Ok(CollectionConfig {
             read,
             shingle,
-            size_groups: self.size_groups.clone(),
+            size_groups: self.shingles.size_groups.clone(),
             segment_size: self.segment_size,
             text: self.keep_text,
         })

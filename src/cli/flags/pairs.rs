@@ -15,6 +15,7 @@ use super::values::{List, SamplingChoice, Share};
 
 /// The threshold.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Pairs")]
 pub struct ThresholdFlag {
     /// Lowest resemblance of the pairs to find
     ///
@@ -26,14 +27,14 @@ pub struct ThresholdFlag {
         short,
         long,
         value_name = "T",
-        default_value_t = Criterion::default().threshold,
-        help_heading = "Pairs"
+        default_value_t = Criterion::default().threshold
     )]
     pub threshold: Threshold,
 }
 
 /// The criterion that a pair must reach.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Pairs")]
 pub struct CriterionFlags {
     #[command(flatten)]
     threshold: ThresholdFlag,
@@ -51,8 +52,7 @@ pub struct CriterionFlags {
         long,
         value_name = "SCORE",
         default_value_t = Criterion::default().measure,
-        hide_short_help = true,
-        help_heading = "Pairs"
+        hide_short_help = true
     )]
     score: Measure,
 }
@@ -123,6 +123,7 @@ impl Planning {
     "subset" => of_precision(arg).default_value("10%"),
     _ => arg,
 }))]
+#[command(next_help_heading = "Pairs")]
 pub struct JoinFlags {
     #[command(flatten)]
     comparison: CriterionFlags,
@@ -139,8 +140,7 @@ pub struct JoinFlags {
     #[arg(
         long,
         value_name = "SAMPLING",
-        default_value_t = SamplingChoice::As(Sampling::default()),
-        help_heading = "Pairs"
+        default_value_t = SamplingChoice::As(Sampling::default())
     )]
     sampling: SamplingChoice,
     /// Plan the coarsest sampling that keeps this precision
@@ -151,12 +151,7 @@ pub struct JoinFlags {
     /// few pairs to measure and is not sampled.
     ///
     /// Example: --precision 0.85
-    #[arg(
-        long,
-        value_name = "P",
-        conflicts_with = "sampling",
-        help_heading = "Pairs"
-    )]
+    #[arg(long, value_name = "P", conflicts_with = "sampling")]
     precision: Option<Threshold>,
     #[command(flatten)]
     planning: Planning,
@@ -165,7 +160,7 @@ pub struct JoinFlags {
     /// No listed pair is then false, and resemblances are exact. Recall remains that of the sample.
     ///
     /// Example: --sampling 1/16 --verified --candidates 0.7
-    #[arg(long, help_heading = "Pairs")]
+    #[arg(long)]
     verified: bool,
     /// With --verified: lowest estimate to check [default: the threshold]
     ///
@@ -173,7 +168,7 @@ pub struct JoinFlags {
     /// ones; `lookalike study` measures how many.
     ///
     /// Example: --sampling 1/4 --verified --candidates 0.7
-    #[arg(long, value_name = "C", hide_short_help = true, help_heading = "Pairs")]
+    #[arg(long, value_name = "C", hide_short_help = true)]
     candidates: Option<Threshold>,
     /// Algorithm: auto, prefix, count or probabilistic
     ///
@@ -190,8 +185,7 @@ pub struct JoinFlags {
         long,
         value_name = "JOIN",
         default_value_t = Join::default(),
-        hide_short_help = true,
-        help_heading = "Pairs"
+        hide_short_help = true
     )]
     join: Join,
     /// Pairs to list: all, none (only clusters) or across (of old and new)
@@ -205,8 +199,7 @@ pub struct JoinFlags {
     #[arg(
         long,
         value_name = "PAIRS",
-        default_value_t = Pairs::default(),
-        help_heading = "Pairs"
+        default_value_t = Pairs::default()
     )]
     pairs: Pairs,
     /// Ignore fingerprints that occur in more than N documents
@@ -216,7 +209,7 @@ pub struct JoinFlags {
     /// documents they occurred (lost pair tokens).
     ///
     /// Example: --max-postings 1000
-    #[arg(long, value_name = "N", help_heading = "Pairs")]
+    #[arg(long, value_name = "N")]
     max_postings: Option<u32>,
     /// Sort on disk: auto (if memory is too small) or always
     ///
@@ -248,9 +241,7 @@ pub struct JoinFlags {
 
 /// Marks a flag of [`Planning`] as one that requires `--precision`.
 fn of_precision(arg: clap::Arg) -> clap::Arg {
-    arg.requires("precision")
-        .hide_short_help(true)
-        .help_heading("Pairs")
+    arg.requires("precision").hide_short_help(true)
 }
 
 impl JoinFlags {

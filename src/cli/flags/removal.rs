@@ -10,6 +10,7 @@ use crate::tasks::passages::{Align, RemovalConfig};
 
 /// What is removed, and where the copies go.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Removing")]
 pub struct RemovalFlags {
     /// Write copies of the inputs without removable text to KEPT
     ///
@@ -19,7 +20,7 @@ pub struct RemovalFlags {
     /// same command continues after a stop.
     ///
     /// Example: --remove
-    #[arg(long, help_heading = "Removing")]
+    #[arg(long)]
     pub remove: bool,
     /// Remove tokens, or only whole lines or paragraphs [default: token]
     ///
@@ -29,25 +30,14 @@ pub struct RemovalFlags {
     /// which are separated by empty lines.
     ///
     /// Example: --remove --align line
-    #[arg(
-        long,
-        value_name = "TO",
-        requires = "remove",
-        help_heading = "Removing"
-    )]
+    #[arg(long, value_name = "TO", requires = "remove")]
     pub align: Option<Align>,
     /// Keep or drop documents of which no text is left
     ///
     /// drop also leaves out documents that had no words.
     ///
     /// Example: --remove --empty drop
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "keep",
-        requires = "remove",
-        help_heading = "Removing"
-    )]
+    #[arg(long, value_name = "WHAT", default_value = "keep", requires = "remove")]
     pub empty: KeepOrDrop,
     /// Directory for the removed text, a line of JSON for each range
     ///
@@ -55,12 +45,7 @@ pub struct RemovalFlags {
     /// the removed text and its position in the text of its document.
     ///
     /// Example: --remove --removed removed
-    #[arg(
-        long,
-        value_name = "REMOVED",
-        requires = "remove",
-        help_heading = "Removing"
-    )]
+    #[arg(long, value_name = "REMOVED", requires = "remove")]
     pub removed: Option<PathBuf>,
     /// Working directory, for INPUT with --remove [default: KEPT.work]
     ///
@@ -68,13 +53,7 @@ pub struct RemovalFlags {
     /// same inputs with the same parameters is reused.
     ///
     /// Example: --remove --work work
-    #[arg(
-        long,
-        value_name = "DIR",
-        requires = "remove",
-        hide_short_help = true,
-        help_heading = "Removing"
-    )]
+    #[arg(long, value_name = "DIR", requires = "remove", hide_short_help = true)]
     pub work: Option<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
 //! Flags for memory, threads, disk space and output.
 
 use crate::base::budget::{ByteSize, Disk};
-use crate::cli::context::Resources;
-use crate::facade;
+use crate::cli::command::{Printed, Setup};
+use crate::facade::Resources;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -26,14 +26,14 @@ pub struct Memory {
 
 impl Memory {
     /// Resources for a command that runs on one thread and writes little to the disk.
-    pub fn alone(self, quiet: bool) -> Resources {
-        let limits = facade::Resources {
+    pub fn alone(self, printed: Printed) -> Setup {
+        let limits = Resources {
             memory: self.memory,
             threads: Some(1),
             disk: Disk::Unchecked,
             scratch: None,
         };
-        Resources { limits, quiet }
+        Setup { limits, printed }
     }
 }
 
@@ -51,14 +51,14 @@ pub struct Threads {
 
 impl Memory {
     /// Resources for a command that writes little to the disk.
-    pub fn with(self, threads: Threads, quiet: bool) -> Resources {
-        let mut resources = self.alone(quiet);
-        resources.limits.threads = threads.threads;
-        resources
+    pub fn with(self, threads: Threads, printed: Printed) -> Setup {
+        let mut setup = self.alone(printed);
+        setup.limits.threads = threads.threads;
+        setup
     }
 }
 
-/// Memory, threads and disk space, for commands that run stages.
+/// Memory, threads, disk space and output, for commands that run stages.
 #[derive(Debug, Args)]
 pub struct Limits {
     #[command(flatten)]
@@ -88,12 +88,14 @@ pub struct Limits {
         help_heading = "Resources"
     )]
     scratch: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Limits {
-    /// The flags as [`Resources`].
-    pub fn resources(&self, quiet: bool) -> Resources {
-        let limits = facade::Resources {
+    /// The flags as a [`Setup`].
+    pub fn setup(&self) -> Setup {
+        let limits = Resources {
             memory: self.memory.memory,
             threads: self.threads.threads,
             disk: match self.ignore_disk_space {
@@ -102,7 +104,8 @@ impl Limits {
             },
             scratch: self.scratch.clone(),
         };
-        Resources { limits, quiet }
+        let printed = self.output.printed();
+        Setup { limits, printed }
     }
 }
 
@@ -112,7 +115,7 @@ pub struct Quiet {
     /// Print no progress, no warnings and no summary
     ///
     /// Errors are still printed, and so is a result that the command writes to no file.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = None)]
     pub quiet: bool,
 }
 
@@ -120,7 +123,7 @@ pub struct Quiet {
 #[derive(Debug, Args)]
 pub struct Json {
     /// Print the result as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub json: bool,
 }
 
@@ -134,11 +137,11 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn quiet(&self) -> bool {
-        self.quiet.quiet
-    }
-
-    pub fn json(&self) -> bool {
-        self.json.json
+    pub fn printed(&self) -> Printed {
+        Printed {
+            quiet: self.quiet.quiet,
+            json: self.json.json,
+            always: false,
+        }
     }
 }

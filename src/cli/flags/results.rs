@@ -23,7 +23,8 @@ pub struct ResultsFlag {
         long,
         value_name = "FORMAT",
         default_value_t = ResultFormat::default(),
-        hide_short_help = true
+        hide_short_help = true,
+        help_heading = None
     )]
     pub results: ResultFormat,
 }

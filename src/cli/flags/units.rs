@@ -7,6 +7,7 @@ use crate::tasks::passages::{Of, Scope, TextUnit, UnitsConfig};
 
 /// Which lines or paragraphs are compared.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Passages")]
 pub struct UnitFlags {
     /// Find repeated lines or paragraphs, not runs of --length tokens
     ///
@@ -14,12 +15,7 @@ pub struct UnitFlags {
     /// --remove, whole lines or paragraphs go.
     ///
     /// Example: --unit line
-    #[arg(
-        long,
-        value_name = "UNIT",
-        conflicts_with = "length",
-        help_heading = "Passages"
-    )]
+    #[arg(long, value_name = "UNIT", conflicts_with = "length")]
     pub unit: Option<TextUnit>,
     /// Compare the units of the whole collection, or of each document
     ///
@@ -29,8 +25,7 @@ pub struct UnitFlags {
         value_name = "SCOPE",
         default_value_t = Scope::Collection,
         requires = "unit",
-        hide_short_help = true,
-        help_heading = "Passages"
+        hide_short_help = true
     )]
     scope: Scope,
     /// Least tokens of a line or paragraph that counts
@@ -41,8 +36,7 @@ pub struct UnitFlags {
         value_name = "N",
         default_value_t = 1,
         requires = "unit",
-        hide_short_help = true,
-        help_heading = "Passages"
+        hide_short_help = true
     )]
     least: u32,
 }

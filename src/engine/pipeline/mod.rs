@@ -66,6 +66,33 @@ pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
     selected_inputs(arguments, &Selection::default(), out)
 }
 
+/// The files that a command reads.
+pub struct InputChoice {
+    /// Files and directories.
+    pub paths: Vec<PathBuf>,
+    /// Which files of the directories.
+    pub selection: Selection,
+    /// Whether a collection without documents is an error.
+    pub need_documents: bool,
+    /// Whether an input that cannot be read is left out, rather than an error.
+    pub skip_unreadable: bool,
+}
+
+impl InputChoice {
+    /// Lists the inputs of an output directory.
+    ///
+    /// # Errors
+    /// The errors of [`inputs`], and of an input that cannot be read.
+    pub fn list(&self, out: &Path) -> Result<Inputs> {
+        let mut inputs = selected_inputs(&self.paths, &self.selection, out)?;
+        inputs.need_documents = self.need_documents;
+        if !self.skip_unreadable {
+            inputs.check_readable()?;
+        }
+        Ok(inputs)
+    }
+}
+
 /// As [`inputs`], but takes from the named directories only the files that `selection` chooses.
 ///
 /// # Errors

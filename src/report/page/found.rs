@@ -4,7 +4,8 @@ use super::frame::{is_sampled, many};
 use super::markup::{Markup, html};
 use crate::base::numbers::{count, counted};
 use crate::engine::pipeline::Summary;
-use crate::report::ledger::{bytes, share};
+use crate::report::ledger::bytes;
+use crate::report::rows::share;
 use crate::report::wording::Wording;
 use crate::text::parse::TokenKind;
 

@@ -42,12 +42,7 @@ impl Table {
     /// first column is shortened there, and gets a number.
     pub(crate) fn print(mut self, out: &mut String) -> Long {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |rows: &[Vec<String>], column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.width()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..count).map(|n| width(&self.rows, n)).collect();
-        let others: usize = widths.iter().skip(1).map(|width| width + BETWEEN).sum();
+        let others: usize = (1..count).map(|n| width(&self.rows, n) + BETWEEN).sum();
         let room = WIDTH.saturating_sub(others).max(LEAST_NAME);
         for (n, row) in self.rows.iter_mut().enumerate() {
             if let Some(name) = row.first_mut()
@@ -59,24 +54,37 @@ impl Table {
                 self.long.push((n, std::mem::replace(name, short)));
             }
         }
-        let first = width(&self.rows, 0);
-        for row in &self.rows {
-            let mut line = String::new();
-            for (n, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let gap = match n {
-                    0 => 0,
-                    _ => BETWEEN + width.saturating_sub(cell.width()),
-                };
-                line.push_str(&" ".repeat(gap));
-                line.push_str(cell);
-                if n == 0 {
-                    line.push_str(&" ".repeat(first.saturating_sub(cell.width())));
-                }
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
+        aligned(&self.rows, 1, out);
         Long(self.long)
+    }
+}
+
+/// Columns of the widest cell of a column.
+fn width(rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    cells.map(|cell| cell.width()).max().unwrap_or(0)
+}
+
+/// Appends rows in aligned columns. The first `left` columns are aligned left, the others right.
+pub(crate) fn aligned(rows: &[Vec<String>], left: usize, out: &mut String) {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(|n| width(rows, n)).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (n, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if n > 0 {
+                line.push_str(&" ".repeat(BETWEEN));
+            }
+            let space = " ".repeat(width.saturating_sub(cell.width()));
+            let parts = if n < left {
+                [cell, &space]
+            } else {
+                [&space, cell]
+            };
+            line.extend(parts.map(String::as_str));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
 }
 

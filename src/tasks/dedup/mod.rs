@@ -49,6 +49,7 @@ mod order;
 mod places;
 mod policy;
 mod revisit;
+mod search;
 mod source;
 pub(crate) mod values;
 mod warc;
@@ -81,6 +82,7 @@ pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use policy::{Policy, Rule, preference};
+pub use search::{Search, search};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;
 
@@ -331,7 +333,7 @@ fn check(
 ///
 /// # Errors
 /// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file.
-pub fn check_before(
+fn check_before(
     inputs: &[PathBuf],
     work: &Path,
     outputs: (&Path, Option<&Path>),
@@ -379,7 +381,7 @@ fn check_memory(
 ///
 /// # Errors
 /// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
-pub fn check_inputs(
+fn check_inputs(
     config: &DedupConfig,
     inputs: &[InputFile],
     removed: bool,

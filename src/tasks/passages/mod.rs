@@ -60,6 +60,7 @@ mod repeats;
 mod spans;
 mod sweep;
 mod tables;
+mod task;
 mod units;
 
 use std::path::Path;
@@ -82,10 +83,8 @@ use crate::text::rewrite::again;
 use crate::{Error, Result};
 
 pub use cuts::Align;
-pub use remove::{
-    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal,
-    check_removal_inputs, remove,
-};
+pub use remove::{REMOVED_ENDING, RemovalConfig, RemovalSummary, remove};
+pub use task::{Done, Task};
 pub use units::{Scope, TextUnit, UnitsConfig};
 
 use grams::MOST_LENGTH;
@@ -336,7 +335,7 @@ pub fn run_units(
 ///
 /// # Errors
 /// Those of writing the manifest.
-pub fn end(workspace: &mut Workspace) -> Result<()> {
+pub(crate) fn end(workspace: &mut Workspace) -> Result<()> {
     checkpoint::end(workspace)
 }
 

@@ -148,7 +148,7 @@ fn refuse<T>(given: &Path, limit: impl Into<String>) -> Result<T> {
 ///
 /// # Errors
 /// `BadParameter`.
-pub fn check_before_removal(
+pub(super) fn check_before_removal(
     inputs: &[PathBuf],
     work: &Path,
     outputs: (&Path, Option<&Path>),
@@ -163,7 +163,7 @@ pub fn check_before_removal(
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub fn check_removal_inputs(
+pub(super) fn check_removal_inputs(
     inputs: &[InputFile],
     read: &ReadConfig,
     context: &Context<'_>,
@@ -250,7 +250,7 @@ const MARKUP: &str = "its text as read is not a part of the file, so no part of 
 ///
 /// # Errors
 /// `BadParameter`; the errors of reading.
-pub fn check_removal(
+pub(super) fn check_removal(
     workspace: &Workspace,
     outputs: (&Path, Option<&Path>),
     context: &Context<'_>,

@@ -1,0 +1,104 @@
+//! A command: its limits, its work, and how its result is printed.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::Result;
+use crate::base::progress::Context;
+use crate::facade::Resources;
+
+use super::context::Host;
+
+/// A command that calls the library under limits. Its type has its options.
+pub trait Command {
+    /// The limits and the form of the output, as the user gave them.
+    fn setup(&self) -> Setup;
+
+    /// Does the work and prints the result.
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()>;
+}
+
+/// Anything that the first argument can name: a [`Command`], or one that needs no limits.
+pub trait Run {
+    /// Runs it.
+    fn main(&self, host: &dyn Host) -> Result<ExitCode>;
+}
+
+impl<C: Command> Run for C {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        let setup = self.setup();
+        let printed = setup.printed;
+        let progress = host.progress(printed.quiet);
+        let stop = host.stop();
+        let context = setup.limits.context(&stop, &*progress)?;
+        self.run(&Out { host, printed }, &context)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The resources that a command may use, and the form of its output.
+pub struct Setup {
+    pub limits: Resources,
+    pub printed: Printed,
+}
+
+/// What a command prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Printed {
+    /// No progress, and no result that is also in a file.
+    pub quiet: bool,
+    pub json: bool,
+    /// The result is in no file, so it is printed even with `quiet`.
+    pub always: bool,
+}
+
+impl Printed {
+    /// The result alone, without progress.
+    pub fn result(json: bool) -> Printed {
+        Printed {
+            quiet: true,
+            json,
+            always: true,
+        }
+    }
+
+    /// As these flags, for a result that is in no file.
+    pub fn always(self) -> Printed {
+        let always = true;
+        Printed { always, ..self }
+    }
+}
+
+/// Takes the result of a command.
+pub struct Out<'h> {
+    pub host: &'h dyn Host,
+    pub printed: Printed,
+}
+
+impl Out<'_> {
+    /// Prints the result: as JSON, or the text for people.
+    pub fn result(
+        &self,
+        result: &impl Serialize,
+        text: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match self.printed.json {
+            true => self.host.say(&super::json(result)?),
+            false => self.note(text),
+        }
+    }
+
+    /// Prints text for people that is not part of the result in JSON.
+    pub fn note(&self, text: impl FnOnce() -> Result<String>) -> Result<()> {
+        let Printed {
+            quiet,
+            json,
+            always,
+        } = self.printed;
+        match !json && (always || !quiet) {
+            true => self.host.say(&text()?),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Lines of a name and a value.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+
+use crate::base::numbers::{self, count};
+
+/// A share in brackets; empty if the total is 0.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
+}
+
+/// Rows of a name and a value. The name of a part is indented below that of the whole.
+#[derive(Default)]
+pub(crate) struct Rows {
+    /// Columns of a number, which is aligned right.
+    number: usize,
+    pub(super) rows: Vec<(String, String)>,
+}
+
+impl Rows {
+    /// Rows whose numbers have this number of columns.
+    pub(crate) fn new(number: usize) -> Rows {
+        let rows = Vec::new();
+        Rows { number, rows }
+    }
+
+    /// Appends a row.
+    pub(crate) fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.rows.push((name.into(), value.into()));
+    }
+
+    /// Appends a number.
+    pub(crate) fn count(&mut self, name: impl Into<String>, n: u64) {
+        self.noted(name, n, "");
+    }
+
+    /// Appends a number, unless it is 0.
+    pub(crate) fn any(&mut self, name: impl Into<String>, n: u64) {
+        if n > 0 {
+            self.count(name, n);
+        }
+    }
+
+    /// Appends a part of a whole, with its share.
+    pub(crate) fn share(&mut self, name: impl Into<String>, part: u64, whole: u64) {
+        self.noted(name, part, &share(part, whole));
+    }
+
+    /// Appends a number and a note on it.
+    pub(crate) fn noted(&mut self, name: impl Into<String>, n: u64, note: &str) {
+        let width = self.number;
+        self.row(name, format!("{:>width$}{note}", count(n)));
+    }
+
+    /// Appends numbers by what they count.
+    pub(crate) fn each(&mut self, what: &str, counts: &BTreeMap<impl Display, u64>) {
+        for (of, n) in counts {
+            self.count(format!("{what}{of}"), *n);
+        }
+    }
+
+    /// Columns of the longest name.
+    pub(crate) fn longest(&self) -> usize {
+        let names = self.rows.iter().map(|(name, _)| name.chars().count());
+        names.max().unwrap_or(0)
+    }
+
+    /// The lines. Names have at least this number of columns.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.rows {
+            let _ = writeln!(text, "{name:<width$}{value}");
+        }
+        text
+    }
+}

@@ -1,0 +1,153 @@
+//! A search from its inputs to its results, and to copies without the repeated text.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::remove::{check_before_removal, check_removal, check_removal_inputs, remove};
+use super::{PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig};
+use crate::Result;
+use crate::base::error::refuse;
+use crate::base::progress::Context;
+use crate::engine::collection::CollectionConfig;
+use crate::engine::pipeline::{self, InputChoice};
+use crate::store::workspace::{OutputKind, Workspace, output_kind};
+use crate::tasks::dedup;
+
+/// A search, and where its documents come from.
+pub struct Task<'t> {
+    /// One output directory of this program, or inputs to read.
+    pub inputs: InputChoice,
+    /// How inputs are read.
+    pub collection: CollectionConfig,
+    /// Whether a rejected record is an error.
+    pub strict: bool,
+    /// The directory for the documents and results of inputs, or for the copies; empty if none is
+    /// given.
+    pub output: &'t Path,
+    /// The working directory, if copies of inputs are written.
+    pub work: Option<&'t Path>,
+    /// What is removed from copies, if they are written.
+    pub remove: Option<RemovalConfig>,
+    /// The directory for the removed text.
+    pub removed: Option<&'t Path>,
+    /// The passages to find.
+    pub passages: PassagesConfig,
+    /// The lines or paragraphs to find, in place of passages.
+    pub units: Option<UnitsConfig>,
+}
+
+/// What a search found and removed.
+#[derive(Debug, Serialize)]
+pub struct Done {
+    /// The counts of the search.
+    #[serde(flatten)]
+    pub found: Stats,
+    /// The counts of the copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removal: Option<RemovalSummary>,
+    /// The directory of the results.
+    #[serde(skip)]
+    pub directory: PathBuf,
+}
+
+impl Task<'_> {
+    /// Searches, and writes the copies.
+    ///
+    /// # Errors
+    /// `BadParameter`; the errors of [`super::run`] and [`super::remove`].
+    pub fn run(&self, context: &Context<'_>) -> Result<Done> {
+        self.passages.check()?;
+        self.units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
+        let directory = self.directory()?;
+        let missing = match (directory, &self.remove) {
+            (_, Some(_)) => Some("give -o KEPT, the directory for the copies"),
+            (None, None) => {
+                Some("give -o DIR, the directory for the documents and the result files")
+            }
+            (Some(_), None) => None,
+        };
+        if let (Some(limit), true) = (missing, self.output.as_os_str().is_empty()) {
+            return refuse("output", "", limit);
+        }
+        let mut workspace = self.collection(directory, context)?;
+        let then = match self.remove {
+            Some(_) => Then::Remove,
+            None => Then::End,
+        };
+        let found = match &self.units {
+            Some(units) => super::run_units(&mut workspace, units, then, context)?,
+            None => super::run(&mut workspace, &self.passages, then, context)?,
+        };
+        let remove = |how| {
+            let sought = (&self.passages, &self.units);
+            remove(
+                &workspace,
+                &sought,
+                how,
+                (self.output, self.removed),
+                context,
+            )
+        };
+        let removal = self.remove.as_ref().map(remove).transpose()?;
+        super::end(&mut workspace)?;
+        Ok(Done {
+            found,
+            removal,
+            directory: workspace.directory().into(),
+        })
+    }
+
+    /// The output directory that is the only input.
+    fn directory(&self) -> Result<Option<&Path>> {
+        let [only] = self.inputs.paths.as_slice() else {
+            return Ok(None);
+        };
+        if output_kind(only)? != Some(OutputKind::Run) {
+            return Ok(None);
+        }
+        let place = only.display();
+        if let Some(work) = self.work {
+            let limit = format!(
+                "{place} is an output directory, in which the command works; leave --work out"
+            );
+            return refuse("work", work.display(), limit);
+        }
+        if self.remove.is_none() && !self.output.as_os_str().is_empty() {
+            let limit = format!(
+                "{place} is an output directory, which gets the result files; leave --output out"
+            );
+            return refuse("output", self.output.display(), limit);
+        }
+        Ok(Some(only))
+    }
+
+    /// The documents: those of a directory, or of inputs that are read first. Refuses outputs and
+    /// formats of inputs before the search.
+    fn collection(&self, directory: Option<&Path>, context: &Context<'_>) -> Result<Workspace> {
+        let outputs = (self.output, self.removed);
+        let copies = self.remove.is_some();
+        if let Some(directory) = directory {
+            let mut workspace = pipeline::open(directory)?;
+            pipeline::catalogued(&mut workspace, context)?;
+            if copies {
+                check_removal(&workspace, outputs, context)?;
+            }
+            return Ok(workspace);
+        }
+        let work = match (copies, self.work) {
+            (false, _) => self.output.into(),
+            (true, Some(work)) => work.into(),
+            (true, None) => dedup::work_directory(self.output),
+        };
+        if copies {
+            check_before_removal(&self.inputs.paths, &work, outputs)?;
+        }
+        Workspace::look_whether_free(&work)?;
+        let inputs = self.inputs.list(&work)?;
+        if copies {
+            check_removal_inputs(&inputs, &self.collection.read, context)?;
+        }
+        pipeline::ingest(&inputs, &work, &self.collection, self.strict, context)
+    }
+}
