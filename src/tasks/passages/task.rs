@@ -55,7 +55,7 @@ impl Task<'_> {
     /// Searches, and writes the copies.
     ///
     /// # Errors
-    /// `BadParameter`; the errors of [`super::run`] and [`super::remove`].
+    /// `BadParameter`; the errors of [`super::run()`] and [`super::remove()`].
     pub fn run(&self, context: &Context<'_>) -> Result<Done> {
         self.passages.check()?;
         self.units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
