@@ -215,8 +215,10 @@ impl Parts {
             self.spill()?;
         }
         if self.buffer.len() == self.buffer.capacity() {
-            // Pages that are not used are not memory, so the whole buffer costs nothing before.
-            self.buffer.reserve_exact(self.capacity - self.buffer.len());
+            // The allocator moves the pages of a large buffer, so both need no memory at once.
+            let items = self.buffer.len();
+            let more = (2 * items).clamp(LEAST_ITEMS, self.capacity.max(LEAST_ITEMS)) - items;
+            self.buffer.reserve_exact(more.min(self.capacity - items));
         }
         self.buffer.push(item);
         self.pushed += 1;
