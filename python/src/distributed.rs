@@ -12,17 +12,17 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use lookalike::base::byte_size::ByteSize;
+use lookalike::base::ids::FingerprintKind;
+use lookalike::base::measure::{Criterion, Measure};
 use lookalike::engine::collection::SizeGroups;
+use lookalike::engine::shingle::ShingleConfig;
 use lookalike::tasks::dedup::{Policy, Rule};
 use lookalike::tasks::distributed::{
     Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, PartResults,
     Prefixes, Row, Side, Verify,
 };
-use lookalike::base::ids::FingerprintKind;
-use lookalike::base::measure::{Criterion, Measure};
 use lookalike::text::parse::{Fold, ParseConfig};
 use lookalike::text::read::content_of;
-use lookalike::engine::shingle::ShingleConfig;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;

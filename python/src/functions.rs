@@ -2,9 +2,9 @@
 
 use lookalike::base::ids::{FingerprintKind, Key};
 use lookalike::base::measure::Measure;
+use lookalike::engine::shingle::{ShingleConfig, Shingler, Short};
 use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
 use lookalike::text::read::{ContentKind, RawDocument};
-use lookalike::engine::shingle::{ShingleConfig, Shingler, Short};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

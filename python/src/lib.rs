@@ -15,8 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ArgAction;
-use lookalike::cli::{self, Failure, Host};
 use lookalike::base::progress::{Progress, Stop, Unit};
+use lookalike::cli::{self, Failure, Host};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;

@@ -13,8 +13,8 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use lookalike::engine::cluster::ResultsEntry;
-use lookalike::store::disk;
 use lookalike::engine::pipeline;
+use lookalike::store::disk;
 use lookalike::{Error, Result};
 use serde::Deserialize;
 
