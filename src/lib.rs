@@ -17,8 +17,8 @@
 //! Files of any size: [`Collection`]. The programs in `examples/` show both, and look-ups.
 //!
 //! # Rooms
-//! A room uses only the rooms that stand before it in this list, and within a room the modules have
-//! an order, too; `tests/architecture.rs` enforces both.
+//! A room uses only the rooms that stand before it in this list, and the modules of a room also
+//! have an order. `tests/architecture.rs` enforces both.
 //!
 //! - [`base`]: values, errors, limits, progress, threads
 //! - [`store`]: the binary files that FORMAT.md describes, and the output directory

@@ -154,7 +154,7 @@ impl Options {
         }
     }
 
-    /// How the documents are read: as those of the collection, except where a flag is given.
+    /// How the documents are read: as the collection was read, unless a flag says otherwise.
     fn read(&self, theirs: &ReadConfig) -> Result<ReadConfig> {
         let given = self.reading.config()?;
         let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {

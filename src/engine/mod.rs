@@ -10,11 +10,12 @@
 //! 8. [`join`]: shared postings -> the pair list
 //! 9. [`cluster`]: pair list -> clusters, and the result files
 //!
-//! [`pipeline`] runs them in order over an output directory and reuses committed stages; `trial`
-//! runs them again with other parameters, beside it. [`methods`] replaces the shingles of a
-//! document by the features of a method of the literature; the stages from the sort on are the
-//! same. [`index`] finds the documents that have a fingerprint, and `document` finds one document
-//! by its name. [`outputs`] checks that a command may write to the path that the user gave.
+//! [`pipeline`] runs them in order over an output directory and reuses committed stages. `trial`
+//! runs them again with other parameters, in a directory of its own. [`methods`] replaces the
+//! shingles of a document by the features of a method of the literature; the stages from the sort
+//! on are the same. [`index`] finds the documents that have a fingerprint, and `document` finds one
+//! document by its name. [`outputs`] checks that a command may write to the path that the user
+//! gave.
 
 pub mod cluster;
 pub mod collection;

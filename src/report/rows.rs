@@ -10,7 +10,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
 }
 
-/// Rows of a name and a value. The name of a part is indented below that of the whole.
+/// Rows of a name and a value. The name of a part is indented below the name of the whole.
 #[derive(Default)]
 pub(crate) struct Rows {
     /// Columns of a number, which is aligned right.

@@ -9,7 +9,7 @@ pub trait Item: Copy {
     fn of(words: [u32; 6]) -> Self;
 }
 
-/// A field of an item: a number whose order is that of the field.
+/// A field of an item, stored as a number that sorts as the field does.
 pub(crate) trait Field: Copy {
     /// Bits of the number, a multiple of 32.
     const BITS: u32;

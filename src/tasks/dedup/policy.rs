@@ -131,7 +131,7 @@ keywords! {
     /// Which documents of a group of duplicates stay.
     #[derive(Default)]
     pub enum Rule: "is not a rule; use" {
-        /// Each document that does not reach the threshold with one that stays.
+        /// Each document that reaches the threshold with no kept document.
         #[default]
         Star = "star",
         /// The preferred document of each cluster.

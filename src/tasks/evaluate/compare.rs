@@ -1,4 +1,4 @@
-//! Compare the pairs of the run with those of the ground truth.
+//! Compares the pairs of a run with the ground truth.
 
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, Side, stop};

@@ -27,7 +27,7 @@ use crate::text::parse::{ParseConfig, each_token, token_spans};
 use crate::text::read::Cut;
 
 keywords! {
-    /// What is removed as a whole.
+    /// The smallest text that is removed: a token, a line or a paragraph.
     #[derive(Default)]
     pub enum Align: "is not" {
         /// Tokens.

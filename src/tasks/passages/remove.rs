@@ -80,7 +80,7 @@ const ROW_BYTES: usize = 1 << 20;
 /// Parameters of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RemovalConfig {
-    /// What is removed as a whole.
+    /// The smallest text that is removed: a token, a line or a paragraph.
     pub align: Align,
     /// Whether documents without tokens, also those that lose all of them, are kept.
     pub empty: Empty,

@@ -259,7 +259,7 @@ impl RecordReader {
             && let Some(opened) = &reader.opened
         {
             let (opened, at) = (opened.clone(), part.begin());
-            // The format is that of the file.
+            // The file decides the format.
             if let Ok(mut state) = reader.detect() {
                 if let State::Framed(framer) = &mut state {
                     framer.begun();

@@ -210,7 +210,7 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
         Ok(())
     }
 
-    /// Copies what the edit makes of a record, which is in memory as a whole.
+    /// Copies a record as the edit changes it. The whole record is in memory.
     fn change(&mut self, span: &Span, kept: bool, edit: &mut dyn FileEdit) -> Result<(), Failed> {
         let (mut bytes, mut new_member) = (Vec::new(), false);
         self.window
