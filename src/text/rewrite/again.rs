@@ -11,11 +11,8 @@ use crate::{Error, Result};
 
 /// The error of a command that reads its inputs twice.
 pub(crate) fn standard_input() -> Error {
-    Error::BadParameter {
-        name: "INPUT",
-        given: "-".into(),
-        limit: "standard input cannot be read again; store it in a file first".into(),
-    }
+    let limit = "standard input cannot be read again; store it in a file first";
+    Error::parameter("INPUT", "-").because(limit)
 }
 
 /// A listed input, where it is. It may have moved with its directory, or the working directory may
