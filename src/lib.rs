@@ -53,4 +53,8 @@ pub mod tasks;
 pub mod text;
 
 pub use base::error::{Error, Result};
+pub use base::progress::{Progress, Stop};
 pub use facade::{Cluster, Collection, Member, MemberKind, Options, Pair, find_pairs};
+pub use tasks::dedup::DedupConfig;
+pub use tasks::query::QueryConfig;
+pub use text::parse::TokenKind;

@@ -189,13 +189,15 @@ impl Collection {
     }
 
     /// Finds the documents that resemble or contain each of these texts, and returns an answer for
-    /// each text, in their order. `config` has the threshold.
+    /// each text, in their order. [`Answer::query`] is the index of the text. `config.criterion` has
+    /// the threshold; the threshold of the collection does not count.
     ///
     /// The texts are kept in a temporary file, as for [`find_pairs`]. Look-ups are faster if the
     /// directory has an index ([`Collection::index`]).
     ///
     /// # Errors
-    /// `BudgetTooSmall`; `Interrupted`; `Corrupt`; `Io`.
+    /// `BadParameter` if a text cannot be looked up; `BudgetTooSmall`; `Interrupted`; `Corrupt`;
+    /// `Io`.
     pub fn query<T: AsRef<str>>(
         &self,
         texts: impl IntoIterator<Item = T>,

@@ -83,7 +83,8 @@ pub struct Options {
 
 impl Options {
     /// Sets the lowest resemblance of a pair, above 0 and at most 1: a decimal such as `0.5`, or a
-    /// fraction such as `"2/3"`. The default is 0.85.
+    /// fraction such as `"2/3"`. The default is 0.85. A decimal has at most nine digits behind the
+    /// point; methods refuse others, such as `2.0 / 3.0`, with `BadParameter`.
     #[must_use]
     pub fn threshold(mut self, threshold: impl ToString) -> Self {
         self.threshold = Some(threshold.to_string());
@@ -157,7 +158,8 @@ impl Options {
     }
 
     /// Sets the request to stop, which another thread may make. A call that was stopped fails with
-    /// `Interrupted`, and the same call continues its work.
+    /// `Interrupted`. To continue, open the collection with another [`Stop`] and make the same call;
+    /// [`find_pairs`](crate::find_pairs) and look-ups begin again.
     #[must_use]
     pub fn stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
