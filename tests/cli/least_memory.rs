@@ -91,3 +91,22 @@ fn refusals_name_the_values_of_the_table() {
         assert_eq!(found, *expected, "{command}");
     }
 }
+
+/// The table in docs/scale.md, which `LOOKALIKE_BLESS=1` writes.
+#[test]
+fn the_documentation_has_the_table() {
+    const BEGIN: &str = "<!-- made by: tests/cli/least_memory.rs -->\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scale.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once("<!-- end -->\n").unwrap();
+    let mut table = String::from("| command | MiB |\n| --- | ---: |\n");
+    for (command, found) in LEAST {
+        table += &format!("| `{command}` | {} |\n", found[found.len() - 1]);
+    }
+    let expected = format!("{before}{BEGIN}{table}<!-- end -->\n{after}");
+    if std::env::var_os("LOOKALIKE_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+}

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 ///
 /// A small file is mapped. A look-up in a mapped file brings sixteen pages of it into memory, so
 /// random look-ups in a large file take less time and memory if each docno is read by itself
-/// (figures in ARCHITECTURE.md).
+/// (figures in docs/experiments.md).
 #[derive(Debug)]
 pub struct Names {
     names: Bytes,
