@@ -6,8 +6,8 @@ use crate::{Error, Result};
 
 /// Memory of a process besides the memory that its stages count: code, stacks, and memory that the
 /// allocator keeps from earlier stages. Measured at 27 to 56 MiB after an ingest. The stages that
-/// use the whole budget leave this much of it free, so that the process stays well below the budget
-/// plus 64 MiB.
+/// use the whole budget leave this much of it free, so that the process remains well below the
+/// budget plus 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 
 /// The process stays below the budget plus this. The window of an input's decompressor comes on top
@@ -57,7 +57,8 @@ impl Budget {
         Budget { memory, ..*self }
     }
 
-    /// Restates an error about the rest of this budget, without `held` bytes, in terms of the whole.
+    /// Restates an error about the rest of this budget, without `held` bytes, in terms of the
+    /// whole.
     pub(crate) fn refused(&self, mut error: Error, held: u64) -> Error {
         if let Error::BudgetTooSmall { given, least, .. } = &mut error {
             (*given, *least) = (self.memory, ByteSize(least.0 + held).round_up());

@@ -5,7 +5,7 @@
 //! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
 //!
 //! A record that cannot be read is *not* an error of this type. It becomes a line of
-//! `rejects.jsonl` (see [`crate::text::read::Reject`]), and the run goes on.
+//! `rejects.jsonl` (see [`crate::text::read::Reject`]), and the run continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::base::resource::Resource;
 /// The result of every function of this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failure that ends a stage. Committed data stays usable.
+/// A failure that ends a stage. Committed data remains usable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -85,7 +85,7 @@ pub enum Error {
         /// The newest version that this build reads.
         most: u32,
     },
-    /// A file that was made with other parameters than those of this run.
+    /// A file that was made with parameters that differ from this run's.
     #[error("{} was made with parameters {found}, expected {expected}", path.display())]
     WrongParameters {
         /// The file.
@@ -176,7 +176,7 @@ pub enum Error {
         path: PathBuf,
         /// The file as the manifest describes it, or the output directory.
         expected: String,
-        /// The file as it is now, or that the command or the directory does not have it.
+        /// The file's present state, or that the command or the directory does not have it.
         found: String,
     },
     /// A file that an earlier command finished has other content, or was not finished by one.
@@ -239,7 +239,7 @@ pub enum Error {
     NotOutput {
         /// The path given.
         path: PathBuf,
-        /// What it is.
+        /// What the path is instead.
         what: &'static str,
     },
     /// A stage was requested whose input has not been made.
@@ -378,7 +378,7 @@ pub enum Error {
         /// The first reject: its file, place, reason and detail.
         first: String,
     },
-    /// A stop was requested (Ctrl-C, SIGTERM). Committed data stays.
+    /// A stop was requested (Ctrl-C, SIGTERM). Committed data is kept.
     #[error("stopped in stage {stage}; everything committed is kept")]
     Interrupted {
         /// The stage that stopped.
@@ -482,7 +482,7 @@ fn at(offset_bytes: Option<u64>) -> String {
 /// the command was not given.
 pub(crate) const NOT_GIVEN: &str = "not given";
 
-/// What it says of an input of the command that the output directory was not made from.
+/// What the error says of an input of the command that the output directory was not made from.
 pub(crate) const NOT_LISTED: &str = "not listed";
 
 /// How an input differs from what was read.

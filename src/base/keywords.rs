@@ -25,12 +25,12 @@ macro_rules! stored_as_text {
 
 pub(crate) use stored_as_text;
 
-/// Declares an enum of words. The word of each value stands beside it, once.
+/// Declares an enum of words, with the word of each value.
 ///
 /// The enum is [`Copy`] and [`Eq`], and displayed as its word. It has `ALL`, every value in the
 /// order of the declaration, and `text`, the word. A text after the name of the enum makes it a
-/// choice of the user: the enum is read from its words, also by serde, and the error for another
-/// word consists of this word, the text, and the words that are possible.
+/// choice of the user: the enum is read from its words (by serde as well), and the error for
+/// another word consists of this word, the text, and the words that are possible.
 macro_rules! keywords {
     (
         $(#[$meta:meta])*

@@ -33,9 +33,9 @@ const ARENA_BYTES: u64 = 64 << 20;
 /// Threads in addition to `--threads`: the main thread, a reader, the thread that waits for
 /// signals.
 const OTHER_THREADS: u64 = 3;
-/// Open files of a command in addition to those of its threads and of a merge: standard streams,
-/// the locks of a trial and of its collection, the manifest, an input, three parts, a directory
-/// being synced.
+/// Open files of a command in addition to the files of its threads and of a merge: standard
+/// streams, the locks of a trial and of its collection, the manifest, an input, three parts, a
+/// directory being synced.
 const OTHER_FILES: u64 = 16;
 /// Open files of a thread: the part it reads and the part it writes.
 const FILES_OF_A_THREAD: u64 = 2;
@@ -258,7 +258,7 @@ fn control_group_of(mount: &Path, groups: &str) -> Option<u64> {
         };
         for place in places {
             let root = mount.join(place);
-            // In a container the path can be that of the host, which is not visible. The limit of
+            // In a container the path can be a path of the host, which is not visible. The limit of
             // the container is then at the root.
             for directory in Path::new(path.trim_start_matches('/')).ancestors() {
                 least = least_of(least, limit_in(&root.join(directory).join(file)));

@@ -4,9 +4,9 @@
 //! # Source
 //! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova
 //! et al. 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2. S4 weights each
-//! shared shingle; the join computes it for the pairs that reach its bounds ([`crate::engine::join`]).
-//! Cosine over sets: Kolcz & Chowdhury 2008, equation 2. The bounds of the prefix join are those of
-//! Bayardo, Ma & Srikant 2007, derived for each measure below.
+//! shared shingle; the join computes it for the pairs that reach its bounds
+//! ([`crate::engine::join`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. The bounds of
+//! the prefix join follow Bayardo, Ma & Srikant 2007, derived for each measure below.
 //!
 //! # Invariants
 //! - A pair reaches the threshold exactly when [`Criterion::reached`] returns true. It compares
@@ -41,8 +41,8 @@ pub enum Measure {
     /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
     S3,
     /// Bernstein & Zobel's S4: as S3, but a shared key that f sets contain counts 1 / f. This
-    /// module has only its bounds, which assume f = 2. [`crate::engine::join`] computes the score of the
-    /// pairs that reach them.
+    /// module has only its bounds, which assume f = 2. [`crate::engine::join`] computes the score
+    /// of the pairs that reach them.
     S4,
     /// shared / n, for sets of n keys, each of which stands for its position (Sketch).
     Of(u32),

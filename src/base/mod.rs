@@ -1,4 +1,4 @@
-//! What every room uses and no room owns: numbers, limits, errors, threads.
+//! Numbers, limits, errors, threads: the things that every room uses.
 //!
 //! Nothing here knows documents, files of ours, or stages. From the ground up:
 //!

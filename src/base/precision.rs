@@ -49,7 +49,7 @@ impl Counts {
 }
 
 /// Wilson's interval of a share that was measured on `n`, with the quantile `z` of the normal
-/// distribution (Wilson 1927). It stays within 0 and 1.
+/// distribution (Wilson 1927). It is always within 0 and 1.
 pub(crate) fn wilson(share: f64, n: f64, z: f64) -> (f64, f64) {
     let z2 = z * z;
     let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);

@@ -1,5 +1,5 @@
-//! Resource usage of this process, as the kernel reports it (zero if it does not), and how much freed
-//! memory the process keeps.
+//! Resource usage of this process, as the kernel reports it (zero if it does not), and how much
+//! freed memory the process keeps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -40,7 +40,8 @@ pub(crate) fn return_freed_memory() {
         (libc::M_MMAP_THRESHOLD, 2 * KEPT_BYTES),
     ] {
         // SAFETY: `mallopt` takes two numbers, and takes the lock of the allocator before it sets a
-        // parameter. These two say when memory goes back to the kernel, not how it is used.
+        // parameter. These two parameters decide when memory returns to the kernel, not how it is
+        // used.
         let _ = unsafe { libc::mallopt(parameter, bytes) };
     }
 }

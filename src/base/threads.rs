@@ -1,10 +1,9 @@
-//! Threads that live within a scope, and the CPU time without which no number of cores ends a
-//! stage.
+//! Threads that live within a scope, and the CPU time of a stage that more cores cannot reduce.
 //!
-//! A thread's *own course* is the CPU time that it has used, and for each scope that it opened, by
-//! how much the busiest thread of the scope was busier than it was meanwhile. A stage that takes
-//! 10 CPU seconds, of which its own course is 2, becomes at most 5 times as fast with more cores:
-//! work that is not divided is in its own course.
+//! A thread's *own course* is the CPU time that it has used. For each scope that it opened, the
+//! time by which the busiest thread of the scope exceeded it during the scope is added. A stage
+//! that takes 10 CPU seconds and has an own course of 2 becomes at most 5 times as fast with more
+//! cores: its own course contains all work that is not divided.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -34,7 +34,7 @@ pub(crate) fn push_visible(c: char, out: &mut String) {
 }
 
 /// As [`push_visible`], for lines of this program that contain such names: ends of lines and tabs
-/// stay, and deceptive characters are escaped only if `deceptive`.
+/// are kept, and deceptive characters are escaped only if `deceptive`.
 pub(crate) fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
     let hidden =
         |c: char| c != '\n' && c != '\t' && (c.is_control() || deceptive && is_deceptive(c));

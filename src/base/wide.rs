@@ -16,7 +16,7 @@ use crate::base::keywords::keywords;
 /// Bytes in which evidence is looked for.
 pub(crate) const LOOK: usize = 4 << 10;
 
-/// Bytes of which one is zero, if there is evidence. Most documents are looked at no further.
+/// If there is evidence, one of this many bytes is zero. Most documents are not examined further.
 const LOOK_ZERO: usize = 64;
 
 /// Text without a byte order mark needs one ASCII character, such as a space, in this many.
@@ -185,12 +185,12 @@ impl WideDecoder {
         self.wide
     }
 
-    /// Where the first bytes are that are not text, as far as it was read.
+    /// The place of the first bytes that are not text, in what was read so far.
     pub(crate) fn malformed(&self) -> Option<Malformed> {
         self.malformed
     }
 
-    /// Decodes as much as there is room for, of which 16 bytes must be there; returns the number of
+    /// Decodes as much as there is room for, which must be at least 16 bytes; returns the number of
     /// bytes read and written. With `last`, nothing follows the input. All of it is decoded when a
     /// call returns zeros.
     pub(crate) fn decode(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> (usize, usize) {

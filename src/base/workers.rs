@@ -2,12 +2,12 @@
 //!
 //! The stages that commit their results part by part use this scaffold. A worker takes one task
 //! after another and hands over each part that it has finished; the order of the parts depends on
-//! the threads. A part that was committed stays committed when the stage fails later, so the next
-//! run starts with the tasks that are left.
+//! the threads. A committed part is kept if the stage fails later, so the next run starts with the
+//! tasks that are left.
 //!
 //! # Errors
 //! Workers do not stop each other: if one fails, the others finish the tasks that are left. If a
-//! commit fails, no task is handed out any more. The error of a worker comes before that of the
+//! commit fails, no task is handed out any more. An error of a worker comes before an error of the
 //! commits. A panic, of a worker or in a commit, is an error like any other.
 //!
 //! # In order

@@ -1,4 +1,5 @@
-//! What a command that searches a whole collection has finished, so that it goes on after a stop.
+//! The finished work of a command that searches a whole collection, so that it can continue after a
+//! stop.
 //!
 //! # In and out
 //! In: external sorts ([`Sort`]), into which a command puts what it finds in the units of
@@ -51,7 +52,7 @@ pub struct Checkpoint {
 pub struct SortEntry {
     /// Its parts.
     pub parts: Vec<PartInfo>,
-    /// The units of which the parts have all items.
+    /// The units whose items are all in the parts.
     #[serde(default, skip_serializing_if = "Units::is_empty")]
     pub units: Units,
     /// Whether the parts have all items.
@@ -65,7 +66,7 @@ pub struct StepEntry {
     pub of: String,
     /// The names of its files, which the manifest has.
     pub files: Vec<String>,
-    /// What it found.
+    /// The counts and findings of the step.
     pub found: Value,
 }
 
@@ -129,7 +130,8 @@ pub(crate) struct Checkpoints<'w> {
 }
 
 impl<'w> Checkpoints<'w> {
-    /// Goes on with what has the digest `of`, or begins it. What another command has left goes.
+    /// Continues the work that has the digest `of`, or begins it. The work of another command is
+    /// removed.
     pub fn begin(
         workspace: &'w mut Workspace,
         names: &'static [&'static str],
@@ -153,7 +155,7 @@ impl<'w> Checkpoints<'w> {
         })
     }
 
-    /// The workspace. Nobody may save anything meanwhile.
+    /// The workspace. No other thread may save anything while the caller has it.
     pub fn workspace(&self) -> MutexGuard<'_, &'w mut Workspace> {
         lock(&self.workspace)
     }
@@ -287,8 +289,8 @@ impl<'w> Checkpoints<'w> {
         workspace.name_others(files.to_vec())
     }
 
-    /// Ends the command: names its files in the manifest, and removes the sorts. The finished steps
-    /// stay with `steps`, if there are some.
+    /// Ends the command: names its files in the manifest, and removes the sorts. With `steps`, the
+    /// record of finished steps is kept.
     pub fn end(self, steps: bool, files: Vec<ResultFile>) -> Result<()> {
         let workspace = self.workspace.into_inner();
         let workspace = workspace.unwrap_or_else(PoisonError::into_inner);
@@ -304,7 +306,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Ends a command that went on where one with finished steps had ended.
+/// Ends a command that continued from the finished steps of another one.
 pub(crate) fn end(workspace: &mut Workspace) -> Result<()> {
     match workspace.manifest.take::<Checkpoint>() {
         Some(_) => workspace.commit(&[]),
@@ -317,9 +319,9 @@ fn names(record: &Checkpoint) -> Vec<String> {
     parts.map(|(_, part)| part.name.clone()).collect()
 }
 
-/// A sort of the items of units, which several threads share. It is saved when it has a new part, if
-/// more units are done than before: so a command that fails at the same place again and again leaves
-/// no more each time.
+/// A sort of the items of units, which several threads share. It is saved when it has a new part,
+/// if more units are done than before: so a command that fails at the same place again and again
+/// leaves no more each time.
 pub(crate) struct UnitSort<'c, T>(Mutex<UnitState<'c, T>>);
 
 struct UnitState<'c, T> {
@@ -330,7 +332,7 @@ struct UnitState<'c, T> {
     save: Option<Save<'c>>,
 }
 
-/// Saves a sort and the units of which it has all items.
+/// Saves a sort and the units whose items it has.
 type Save<'c> = Box<dyn Fn(&mut Parts, &Units) -> Result<()> + Send + 'c>;
 
 impl<'c, T: Item> UnitSort<'c, T> {

@@ -1,4 +1,4 @@
-//! Items of a sort: small types with named fields, of which the sort keeps six numbers.
+//! Items of a sort: small types with named fields, which the sort keeps as six numbers.
 
 /// An item that [`super::Sort`] can sort. It is kept as six numbers of 32 bits, and sorted by them.
 pub trait Item: Copy {

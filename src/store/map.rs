@@ -72,7 +72,7 @@ impl Mapped {
     pub fn give_back(&self) {
         // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing. The
         // same bytes come back from the file, which no process writes (see `open_unchecked`). If
-        // the call fails, the pages just stay in memory.
+        // the call fails, the pages simply remain in memory.
         let _ = unsafe {
             self.map
                 .unchecked_advise(memmap2::UncheckedAdvice::DontNeed)

@@ -1,6 +1,6 @@
-//! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files; and the
-//! output directory with its manifest ([`workspace`]), and what an interrupted search has finished
-//! (`checkpoint`).
+//! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files; and
+//! the output directory with its manifest ([`workspace`]), and what an interrupted search has
+//! finished (`checkpoint`).
 //!
 //! # In and out
 //! A *part* is one binary file: a header of [`HEADER_BYTES`], a payload, and a footer of
@@ -13,7 +13,7 @@
 //! - All numbers are little-endian. Unknown flag bits are an error.
 //! - A file without a footer is not a part. A writer that dies leaves only `.tmp` files, which are
 //!   scrap.
-//! - Every operation on a file goes through [`disk`].
+//! - Every operation on a file uses [`disk`].
 
 use std::path::Path;
 

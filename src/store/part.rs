@@ -226,7 +226,7 @@ pub(crate) fn part_unit(name: &str) -> u32 {
     unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
 }
 
-/// The number of the part with this name; `None` if it is no name of a part.
+/// The number of the part with this name; `None` if this is not the name of a part.
 pub(crate) fn part_number(name: &str) -> Option<u64> {
     let (stem, _) = name.split_once('.')?;
     let (unit, number) = stem.split_once('-').unwrap_or(("0", stem));

@@ -7,8 +7,8 @@
 //!
 //! # Format
 //! A part is a sequence of blocks. A block is the number of its items and of its bytes (two numbers
-//! of 32 bits), and the items, each as the difference from the one before it: two bytes that say
-//! how many bytes its numbers take, and those bytes ("Sorted" in FORMAT.md).
+//! of 32 bits), and the items, each as the difference from its predecessor: two bytes that say how
+//! many bytes its numbers take, and those bytes ("Sorted" in FORMAT.md).
 //!
 //! # Sorts that outlive the process
 //! [`Sort::scratch`] sorts in a directory that is removed at the end. The parts of a sort that
@@ -17,8 +17,7 @@
 //!
 //! # Cost
 //! Memory: the buffer, and about 42 KiB for each part that is merged. One thread sorts. On disk, an
-//! item of random numbers takes about 20 bytes, and one that is mostly equal to the one before it
-//! 5.
+//! item of random numbers takes about 20 bytes, and one that is mostly equal to its predecessor 5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -64,7 +63,7 @@ impl Packed {
         [a.0, a.1, b.0, b.1, c.0, c.1]
     }
 
-    /// Its numbers as they are in a part.
+    /// Its numbers in the form of a part.
     #[inline]
     fn numbers(self) -> [u64; 5] {
         let Packed(high, middle, low) = self;
@@ -95,7 +94,7 @@ impl Block {
         }
     }
 
-    /// Appends an item, which is not less than the one before it.
+    /// Appends an item, which is not less than its predecessor.
     #[inline]
     fn push(&mut self, item: Packed) {
         let before = std::mem::replace(&mut self.before, item).numbers();
@@ -482,7 +481,7 @@ impl<T: Item> Group<'_, T> {
 struct Merged {
     files: Vec<Reader>,
     buffer: std::vec::IntoIter<Packed>,
-    /// The next item of each file, and of the buffer, whose number follows those of the files.
+    /// The next item of each file, and of the buffer, which has the number after the last file.
     heads: BinaryHeap<Reverse<(Packed, usize)>>,
 }
 
@@ -716,7 +715,7 @@ mod tests {
         back
     }
 
-    /// Numbers of every width, of which many are equal.
+    /// Numbers of every width, many of them equal.
     fn items(count: usize, seed: u64) -> Vec<[u32; 6]> {
         let mut random = Random::new(seed);
         let mut number = |bits: u32| match random.below(3) {
@@ -752,8 +751,8 @@ mod tests {
         }
     }
 
-    /// A sort that is dropped after any number of items goes on with its parts, and items that are
-    /// pushed again are passed on once.
+    /// A sort that is dropped after any number of items continues with its parts, and items that
+    /// are pushed again are passed on once.
     #[test]
     fn goes_on_with_its_parts() {
         let mut expected = items(5000, 3);

@@ -1,4 +1,4 @@
-//! Deliberate failures at chosen places, like those of disks, kernels and power supplies.
+//! Deliberate failures at chosen places, such as disks, kernels and power supplies cause.
 //!
 //! Compiled only with the feature `faults`, for tests. Every operation of [`super`] passes through
 //! [`doing`] or [`limit`], and so does every [`point`] of the stages. A [`Fault`] selects

@@ -60,8 +60,9 @@ pub fn claim(directory: &Path) {
 }
 
 /// The outermost claimed directory that contains a path, and the path relative to it, which must
-/// not contain `..`: the user's names may, those in a manifest never do. A directory that is named
-/// by its way up from another claimed one (`new/../old`) is claimed by itself.
+/// not contain `..`: names that the user gives may contain it, names in a manifest never do. A
+/// directory that is named by its way up from another claimed one (`new/../old`) is claimed by
+/// itself.
 fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     let up = |component| component == Component::ParentDir;
     let claimed = CLAIMED.read().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +214,7 @@ pub(super) fn again(file: &fs::File) -> io::Result<fs::File> {
     if let Ok(again) = fs::File::open(here) {
         return Ok(again);
     }
-    // A system without /proc. Both share the place where reading goes on, so only one is in use.
+    // A system without /proc. Both share the reading position, so only one is in use.
     let mut again = file.try_clone()?;
     again.rewind()?;
     Ok(again)
@@ -249,7 +250,7 @@ pub(super) fn is_claimed(path: &Path) -> bool {
 /// The most links that lead to a file, as for the system itself.
 const MOST_LINKS: usize = 40;
 
-/// Where an output of the user's goes.
+/// The destination of an output that the user names.
 pub(super) fn destination(path: &Path) -> io::Result<Destination> {
     let mut at = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -344,7 +345,7 @@ pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
     )?)
 }
 
-/// Removes a name that is not a directory. Of a link, it removes the link itself.
+/// Removes a name that is not a directory. If it is a link, only the link is removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let spot = Spot::of(path)?;
     Ok(sys::unlinkat(spot.at(), &spot.name, AtFlags::empty())?)

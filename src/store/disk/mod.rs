@@ -253,7 +253,7 @@ impl SharedFile {
         self.0.metadata()
     }
 
-    /// Reads at an offset, without moving the place where reading goes on.
+    /// Reads at an offset, without changing the reading position.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
         let n = faults::limit(Op::Read, self.0.path(), out.len())?;
@@ -424,7 +424,7 @@ pub fn is_unnamed(name: &str) -> bool {
     name == UNNAMED || random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Creates a file in `directory` for writing and reading. It has no name, so it goes away with the
+/// Creates a file in `directory` for writing and reading. It has no name, so it vanishes with the
 /// process.
 pub fn unnamed(directory: &Path) -> Result<File> {
     let path = directory.join(UNNAMED);
@@ -470,7 +470,7 @@ impl Scratch {
 /// The space of a file system.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {
-    /// What this user may still write.
+    /// Bytes that this user may still write.
     pub left: ByteSize,
     /// All of it.
     pub size: ByteSize,
@@ -509,8 +509,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
         .map_err(Error::io("rename", from))
 }
 
-/// Gives an open file its final name, replacing any file of that name. What is written to it later
-/// goes to that name.
+/// Gives an open file its final name, replacing any file of that name. Later writes reach the file
+/// under that name.
 pub fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
     rename(from, to)?;
     Ok(File::new(file.file, to))
@@ -524,7 +524,7 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes an empty directory. A directory that is missing or not empty is left as it is.
+/// Removes an empty directory. A directory that is missing or not empty is left alone.
 pub fn remove_directory(path: &Path) -> Result<()> {
     use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     let remove = || inside::remove_directory(path);
@@ -613,7 +613,7 @@ pub fn is_directory(path: &Path) -> Result<bool> {
 /// What [`kind_of_name`] calls a regular file.
 pub const REGULAR: &str = inside::FILE;
 
-/// What has this name, for messages. No link is followed.
+/// The kind of thing that has this name, for messages. No link is followed.
 pub fn kind_of_name(path: &Path) -> io::Result<&'static str> {
     faults::doing(Op::Inspect, path, None, || inside::kind_of_name(path))
 }
@@ -771,7 +771,7 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     }
     if !locked {
         if try_lock_shared(&file, path).unwrap_or(false) {
-            // The text is that of an earlier owner.
+            // The text is an earlier owner's.
             return Ok(Locked::Theirs("a process that reads it".into()));
         }
         let mut holder = Vec::new();
@@ -822,16 +822,16 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
 /// Where the bytes of an output go that has a given path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To a file that gets this path when it is complete. The path is the file's own, not
-    /// of a link to it; there may be a regular file or nothing.
+    /// To a file that gets this path when it is complete. The path never names a link; a regular
+    /// file may exist there, or nothing.
     File(PathBuf),
-    /// To this device or FIFO, as they are written.
+    /// To this device or FIFO, byte by byte.
     Through(PathBuf),
 }
 
 /// Finds the destination of an output. Below a claimed directory no link is followed, and whatever
-/// has the name is replaced. Everywhere else a link is followed and stays what it is; a FIFO and a
-/// character device are written to; everything else but a regular file is refused.
+/// has the name is replaced. Everywhere else a link is followed and not replaced, a FIFO or a
+/// character device is written to directly, and anything else except a regular file is refused.
 pub fn destination(path: &Path) -> Result<Destination> {
     if inside::is_claimed(path) {
         return Ok(Destination::File(path.into()));
@@ -853,7 +853,7 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Starts `path`, under a temporary name beside it.
+    /// Starts `path`, under a temporary name in the same directory.
     pub fn create(path: &Path) -> Result<Self> {
         let (file, names) = match destination(path)? {
             Destination::File(target) => {

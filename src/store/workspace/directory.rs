@@ -28,7 +28,7 @@ pub struct Workspace {
     places: Places,
     /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
-    /// The locks of the directory, and of the one some parts of which it uses.
+    /// The locks of the directory, and of the directory whose parts it uses.
     locks: Mutex<Vec<Lock>>,
     /// Bytes of the manifest at the last commit of this process.
     manifest_bytes: u64,
@@ -362,7 +362,7 @@ impl Workspace {
         }
         let found = found.filter(same);
         if found.is_none() {
-            // The list is a copy, of that of a collection which may have grown since.
+            // The list is a copy from a collection that may have grown since.
             disk::remove(&directory.join(INPUTS_FILE))?;
         }
         let manifest = found.unwrap_or_else(|| {
@@ -374,7 +374,7 @@ impl Workspace {
         Ok(Workspace::locked(directory, manifest, lock))
     }
 
-    /// Locks the directory some parts of which this one uses, for reading.
+    /// Locks the directory whose parts this one uses, for reading.
     fn lock_lender(&mut self) -> Result<()> {
         if let Some((lender, _)) = &self.places.lent {
             let lock = Lock::share(lender)?;
@@ -598,9 +598,9 @@ impl Workspace {
     }
 
     /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes`
-    /// are those of the parts that are new since the last call. A later commit or the end of the
-    /// stage commits what is left out; a run that is killed before makes it again. So manifests
-    /// take at most a sixty-fourth of the bytes that are written.
+    /// counts the parts that are new since the last call. A later commit or the end of the stage
+    /// commits what is left out; a run that is killed before makes it again. So manifests take at
+    /// most a sixty-fourth of the bytes that are written.
     pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
         self.uncommitted += bytes;
         if is_due(self.manifest_bytes, self.uncommitted) {

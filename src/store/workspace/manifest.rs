@@ -42,7 +42,7 @@ pub struct Head {
     /// Digest of what this directory depends on, if it depends on another directory's collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Another output directory, some parts of which this one uses.
+    /// Another output directory whose parts this one uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
     /// Specification of the method whose features replace shingles, if there is one.
@@ -55,21 +55,21 @@ pub struct Head {
     pub costs: BTreeMap<String, Cost>,
 }
 
-/// Another output directory, some parts of which a directory uses. They are never written.
+/// Another output directory whose parts a directory uses. They are never written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// Its path as it was given.
+    /// Its path, unchanged from the command line.
     pub path: String,
     /// Its absolute path without symbolic links, if that is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real: Option<String>,
-    /// By subdirectory: parts are those of the other directory if the upper half of their number,
-    /// the unit of the input or the level of the index, is below this.
+    /// By subdirectory: a part belongs to the other directory if the upper half of its number (the
+    /// unit of the input or the level of the index) is below this.
     pub below: BTreeMap<String, u32>,
 }
 
 impl Base {
-    /// Whether a part of this name in a subdirectory is one of the other directory.
+    /// Whether a part of this name in a subdirectory belongs to the other directory.
     #[must_use]
     pub fn has(&self, directory: &str, name: &str) -> bool {
         let below = self.below.get(directory);
@@ -364,9 +364,9 @@ pub struct Cost {
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
     pub cpu_seconds: f64,
-    /// Seconds of CPU time that no number of cores would divide ([`crate::base::threads`]): those of the
-    /// thread that runs the stage, or of its busiest thread where there are several. 0 in
-    /// directories of version 0.1.0.
+    /// Seconds of CPU time that no number of cores would divide ([`crate::base::threads`]): the
+    /// time of the thread that runs the stage, or of its busiest thread where there are several. 0
+    /// in directories of version 0.1.0.
     #[serde(default)]
     pub undivided_seconds: f64,
     /// Peak resident memory of the process up to the end of the stage, in bytes. It includes

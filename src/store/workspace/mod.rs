@@ -8,8 +8,8 @@
 //!
 //! # Algorithm
 //! The record of a stage carries a digest of the stage's own parameters and of the stages that it
-//! depends on. A stage whose record has another digest removes that record and those of all later
-//! stages ([`Manifest::remove_after`]). Earlier records stay.
+//! depends on. A stage whose record has another digest removes that record and the records of all
+//! later stages ([`Manifest::remove_after`]). Earlier records are kept.
 //!
 //! # Invariants
 //! - A commit has five steps: sync the parts under their names, sync their directory, write and

@@ -177,7 +177,7 @@ impl Workspace {
         }
         let directory = self.directory().to_path_buf();
         // No command reads a deleted page or plan. The files of a study belong together: a study
-        // that has lost only some of them would be misleading, so it is removed only as a whole.
+        // that has lost only some of them would be misleading, so all of it is removed.
         let others = &self.manifest.others;
         let whole = |place: Option<&str>| -> Result<bool> {
             for beside in others.iter().filter(|other| place_of(other) == place) {

@@ -14,7 +14,8 @@ use crate::base::error::refuse;
 use crate::store::disk;
 use crate::{Error, Result};
 
-/// What belongs to the program in a directory of records. Walks of directories skip hidden names.
+/// The program's own subdirectory in a directory of records. Walks of directories skip hidden
+/// names.
 pub const PRIVATE: &str = ".lookalike";
 /// Says from what a directory of records is made.
 pub(crate) const STATE_FILE: &str = "dedup.json";
@@ -46,7 +47,7 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
 }
 
 /// Whether a directory has a manifest of this program. If the manifest does not say so, because it
-/// is damaged, the files that are always beside it do.
+/// is damaged, the files that always accompany it do.
 pub(crate) fn is_run(directory: &Path) -> Result<bool> {
     let manifest = directory.join(MANIFEST_FILE);
     if !is_there(&manifest)? {
