@@ -8,8 +8,8 @@
 //!   command works, it must not be a file that the program creates there, and must not lie in a
 //!   subdirectory that the program creates. The one exception is the file that the command is made
 //!   to write: `report` replaces `report.html` of its directory.
-//! - Nothing but a regular file is replaced. A symbolic link is kept, and the file that it leads to is
-//!   written. What is written to a FIFO or a character device goes through it. A socket, a block
+//! - Nothing but a regular file is replaced. A symbolic link is kept, and the file that it leads to
+//!   is written. Output to a FIFO or a character device is written through it. A socket, a block
 //!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
 //!
 //! # Cost
@@ -107,8 +107,8 @@ pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> 
     refuse(parameter, directory.display(), what)
 }
 
-/// Refuses a directory that is to get files of these names if it is or lies in an output directory of
-/// another command, or if one of the files must not be replaced. As in every directory that the
+/// Refuses a directory that is to get files of these names if it is or lies in an output directory
+/// of another command, or if one of the files must not be replaced. As in every directory that the
 /// program writes, only regular files have these names.
 pub fn check_files<'n>(
     directory: &Path,
@@ -148,7 +148,7 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
         .because(format!("{} {what}", parent.display())))
 }
 
-/// What has this name, unless it is a regular file or nothing.
+/// The kind of thing that has this name, unless it is a regular file or nothing.
 fn irregular(path: &Path) -> Result<Option<&'static str>> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     match disk::kind_of_name(path) {
@@ -224,7 +224,7 @@ fn check_as(
     {
         return Ok(());
     }
-    // A file that is written under a temporary name replaces something, too.
+    // A file that is written under a temporary name also replaces something.
     let mut replaced = BTreeSet::new();
     let target = parent.join(&name);
     for path in [&target, &disk::temporary(&target)] {

@@ -43,8 +43,8 @@ pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     }
 }
 
-/// Opens or creates a directory for other parameters over the collection of `base`, which stays
-/// unchanged. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
+/// Opens or creates a directory for other parameters over the collection of `base`, which does not
+/// change. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
 /// are reused. Files of an earlier trial in `directory` are kept if the collection is the same.
 fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Workspace> {
     let theirs = &base.manifest;
@@ -76,7 +76,7 @@ fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Works
 }
 
 /// Finds all pairs of a collection with this sampling, in a separate directory. The caller uses
-/// `held` bytes of the budget meanwhile.
+/// `held` bytes of the budget during the call.
 pub(crate) fn ask(
     base: &Workspace,
     directory: &Path,
@@ -218,7 +218,7 @@ impl Documents {
         Ok(Documents { group, size })
     }
 
-    /// Groups of a pair: that of the smaller document, then that of the larger.
+    /// Groups of a pair: the smaller document's, then the larger document's.
     pub(crate) fn groups(&self, a: u32, b: u32) -> (u8, u8) {
         let (a, b) = (self.group[a as usize], self.group[b as usize]);
         (a.min(b), a.max(b))

@@ -88,8 +88,8 @@ pub(crate) fn each_document_of(
     segments.try_for_each(|segment| each_in(workspace.places(), parameters, segment, &mut each))
 }
 
-/// Calls `each` with every document of a segment, in order. One copy of the decoder is enough: the
-/// program was 124 KB larger with those for all callers.
+/// Calls `each` with every document of a segment, in order. One copy of the decoder is enough: one
+/// for each caller made the program 124 KB larger.
 fn each_in(
     places: &Places,
     parameters: u128,
@@ -453,7 +453,7 @@ struct Columns {
     names: Vec<u8>,
     /// Bytes of each name.
     lengths: Vec<u32>,
-    /// Sizes of stored sets, as they are written.
+    /// Sizes of stored sets, in the order of writing.
     stored: Vec<u8>,
     /// Size groups and numbers of shingles of representatives.
     of_groups: Vec<(u8, u32)>,
@@ -545,7 +545,7 @@ pub struct Representatives {
 }
 
 impl Representatives {
-    /// The most bytes for this number of documents, some of which have the MD5 of an earlier one.
+    /// The most bytes for this number of documents, if some of them have the MD5 of an earlier one.
     #[must_use]
     pub fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
         let most = exact_duplicates.saturating_mul(documents);

@@ -84,7 +84,7 @@ impl Column {
         ((document as usize) < self.len).then(|| self.at(document))
     }
 
-    /// The sum of the numbers of the documents from `first` to the one before `last`.
+    /// The sum of the numbers of the documents in `first..last`.
     #[must_use]
     pub fn sum(&self, first: u32, last: u32) -> u64 {
         let (mut first, last) = (first as usize, last as usize);

@@ -33,7 +33,8 @@ impl<'w> InputRecords<'w> {
         InputRecords::from_segment(workspace, first as usize)
     }
 
-    /// All records, also those of another collection with which the own documents are compared.
+    /// All records, including the records of another collection with which the own documents are
+    /// compared.
     pub fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
         InputRecords::from_segment(workspace, 0)
     }

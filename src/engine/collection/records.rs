@@ -228,8 +228,8 @@ impl StageRecord for CatalogueEntry {
     }
 }
 
-/// Opens a collection, all inputs of which were read, for more inputs. Records that later stages
-/// made of all documents must be removed.
+/// Opens a completely ingested collection for more inputs. Records that later stages made of all
+/// documents must be removed.
 pub(crate) fn begin_addition(manifest: &mut Manifest) {
     let file = manifest.inputs.files as u32;
     let before = segments(manifest).len() as u32;

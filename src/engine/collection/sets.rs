@@ -147,7 +147,8 @@ impl<K: Key> SetReader<K> {
         Ok(())
     }
 
-    /// Reads those of the next document's `size` keys that are in `least..=most`, in rising pieces.
+    /// Reads the next document's keys in `least..=most`, in rising pieces. `size` counts all its
+    /// keys.
     pub fn next_within(
         &mut self,
         size: u32,
@@ -240,8 +241,7 @@ struct MappedSegment {
     checked: Vec<AtomicU64>,
 }
 
-/// A look at sets, during which their pages stay in memory. A thread has one at a time and drops it
-/// soon.
+/// Access to sets, which keeps their pages in memory. A thread has one at a time and drops it soon.
 #[derive(Debug)]
 pub struct Looking<'a> {
     sets: &'a MappedSets,
@@ -258,8 +258,8 @@ impl MappedSets {
         extent.column_bytes() + offsets + set_bytes / SET_BLOCK_BYTES as u64 / 8
     }
 
-    /// Opens the sets of a collection. At most about `most_resident` bytes of their files stay in
-    /// memory.
+    /// Opens the sets of a collection. At most about `most_resident` bytes of their files are kept
+    /// in memory.
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
         let parts = super::segments(&workspace.manifest).iter();
         let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
@@ -541,7 +541,7 @@ impl SetFile {
     }
 }
 
-/// Reads and checks a block of sets, of which there are `sets` bytes.
+/// Reads and checks a block of a file that has `sets` bytes of sets.
 fn read_block(file: &PartFile, sets: usize, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
     let from = block * SET_BLOCK_BYTES;
     bytes.resize(SET_BLOCK_BYTES.min(sets - from), 0);

@@ -9,7 +9,7 @@ pub(crate) struct Beginning {
     most: usize,
     /// The text.
     pub bytes: Vec<u8>,
-    /// Whether the text goes on.
+    /// Whether the text continues.
     pub cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What two documents share.
+//! The shingles that two documents share.
 
 use std::ops::Range;
 
@@ -76,8 +76,8 @@ impl Both {
         Measure::Resemblance.text(self.shared, a, b)
     }
 
-    /// The shared shingles of those of the first document, and of those of the second; `None` for a
-    /// document without shingles.
+    /// The shared shingles as a part of the first document's shingles, and of the second's; `None`
+    /// for a document without shingles.
     pub fn containments(&self) -> [Option<f64>; 2] {
         let of = |all: u64| (all > 0).then(|| self.shared as f64 / all as f64);
         self.sizes().map(of)
@@ -112,8 +112,8 @@ pub(crate) fn compare(
     let mut texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     for (text, found) in texts.iter().zip(&found) {
-        // A text for which there is no room is not there to be counted. No token of the text has
-        // fewer than the words that were counted when it was read.
+        // A text that does not fit cannot be counted. No token of the text has fewer than the words
+        // that were counted when it was read.
         let tokens = match text {
             Text::Found(text, _) if !text.is_empty() => count(text, parse),
             _ => found.record.words,
@@ -192,7 +192,7 @@ fn shared_keys<K: Key>(
     let keys = found.iter().map(|found| u64::from(found.record.shingles));
     let bytes = FIXED_BYTES + keys.sum::<u64>() * K::BYTES as u64;
     context.budget.require(bytes, what)?;
-    // The set of an exact duplicate may not be stored, that of its representative is.
+    // The set of an exact duplicate may be missing; its representative's set is stored.
     let mut firsts = [0; 2];
     Catalogue::each_representative(workspace, |document, first| {
         for (found, place) in found.iter().zip(&mut firsts) {

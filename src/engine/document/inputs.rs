@@ -251,7 +251,8 @@ impl<'w> Rereader<'w> {
     fn is(&mut self, document: &RawDocument<'_>, wanted: &Wanted) -> bool {
         let parse = &collection::config(&self.workspace.manifest).shingle.parse;
         if parse.token_rule != TOKEN_RULE {
-            // The MD5 is that of other tokens. The file is the same, and the record is in its place.
+            // The MD5 belongs to other tokens. The file is the same, and the record is in its
+            // place.
             return true;
         }
         let facts = self.shingler.shingle(document, (1, 0), &mut Vec::new());

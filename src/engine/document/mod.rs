@@ -12,21 +12,21 @@
 //! 2. Exact duplicates come from the column of representatives, pairs and clusters from the
 //!    committed pairs, in one pass over each.
 //! 3. A text is read from its input, and used if its words still have the same MD5. If the input is
-//!    gone, the text that the collection keeps takes its place, or that of the representative,
-//!    which has the same words.
+//!    gone, the text that the collection keeps takes its place, or the representative's text, which
+//!    has the same words.
 //!
 //! # Invariants
 //! - Nothing in the directory is changed.
-//! - A text is that of [`crate::text::parse::Parser::text_as_read`], as in the other commands that state
-//!   positions; only a kept text has its white space folded. A missing text is not an error: the
-//!   reason takes its place.
+//! - A text comes from [`crate::text::parse::Parser::text_as_read`], as in the other commands that
+//!   state positions; only a kept text has its white space folded. A missing text is not an error:
+//!   the reason takes its place.
 //! - Resemblance and containment are exact, of the full sets, whatever the pairs were made with.
 //!
 //! # Cost
 //! Time: the column of docnos, the documents up to the wanted one in its segments and its file, the
-//! pairs once or twice; of an input the records up to the wanted one. Memory: some 20 bytes a
-//! document of the collection for the facts; for a text that is read again one record of at most
-//! `--max-document`; for a comparison both sets or both texts, with about 130 bytes for each word.
+//! pairs once or twice; an input up to the wanted record. Memory: about 20 bytes a document of the
+//! collection for the facts; for a text that is read again one record of at most `--max-document`;
+//! for a comparison both sets or both texts, with about 130 bytes for each word.
 
 mod beginning;
 mod compare;

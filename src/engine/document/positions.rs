@@ -25,7 +25,7 @@ pub(crate) struct Compared {
     pub b_in_a: Option<f64>,
     /// The stretches that are equal in an alignment of both texts; `null` if a text is missing.
     pub equal: Option<Vec<Pair>>,
-    /// The shared passages, also those that cross; `null` if a text is missing.
+    /// The shared passages, including passages that cross; `null` if a text is missing.
     pub passages: Option<Passages>,
 }
 

@@ -17,7 +17,7 @@ use super::inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_byt
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Source {
-    /// Its input file: the text as it was read.
+    /// Its input file: the text as read.
     Input,
     /// The collection keeps it, with its white space folded.
     Kept,
@@ -45,8 +45,8 @@ pub(crate) enum Text {
     Missing(String),
 }
 
-/// The texts of documents, as they are read ([`Parser::text_as_read`]), or as the collection keeps
-/// them. Texts for which there is no room are counted, and the caller checks `held` afterwards.
+/// The texts of documents, as read ([`Parser::text_as_read`]) or as kept by the collection. Texts
+/// that do not fit are counted, and the caller checks `held` afterwards.
 pub(crate) fn texts(
     workspace: &Workspace,
     documents: &[&Found],

@@ -18,8 +18,8 @@ const AT_ONCE: usize = 1024;
 /// Numbers of the parts.
 const FACTS: u64 = 0;
 const DOCNOS: u64 = 1;
-/// The checksums of docnos have these numbers and those of the documents, those of facts the
-/// numbers of the documents.
+/// The number of a checksum of docnos is this plus the number of its document; the number of a
+/// checksum of facts is the number of its document.
 const OF_DOCNO: u64 = 1 << 32;
 
 /// The facts about a document.
@@ -298,7 +298,7 @@ pub(crate) fn check_documents(
 ) -> Result<()> {
     let facts = PartFile::open(path, Kind::Facts, parameters, info)?;
     if u64::from(facts.header.number as u32) != FACTS {
-        // The checksums of docnos are with the facts; that of the part covers all of them.
+        // The checksums of docnos are with the facts; the checksum of the part covers all of them.
         return Ok(());
     }
     let expected = facts.footer.records.saturating_mul(FACTS_BYTES as u64);

@@ -21,8 +21,8 @@ pub(super) const CHUNK_HEAD: usize = 16;
 /// The most documents of a chunk.
 pub(super) const CHUNK: usize = 4096;
 
-/// The checksum of bytes at a place that `number` identifies, so that the right bytes at a wrong
-/// place are found, too.
+/// The checksum of bytes at a place that `number` identifies, so that it also detects the right
+/// bytes at a wrong place.
 pub(super) fn sum(number: u64, bytes: &[u8]) -> u64 {
     checksum(bytes) ^ number
 }

@@ -84,7 +84,7 @@ pub struct Buffers {
     gaps: Vec<u32>,
 }
 
-/// Bytes of a part that were read at once, because what follows is wanted, too.
+/// Bytes of a part that were read at once, because the bytes that follow are also wanted.
 #[derive(Debug, Default)]
 struct Window {
     /// Bytes that are read at once.
@@ -133,7 +133,7 @@ pub struct Lists {
     places: Vec<ListPlace>,
 }
 
-/// What one level has of the list of a key.
+/// The part of a key's list that one level has.
 #[derive(Clone, Copy, Debug)]
 struct ListPart {
     rank: u32,
@@ -314,7 +314,7 @@ impl OfLevel {
         Ok(())
     }
 
-    /// The list of a key in the blocks of its bucket, of which the last one is at `place`.
+    /// The list of a key in the blocks of its bucket. The last block is at `place`.
     fn find(
         &self,
         part: &PartFile,
@@ -433,7 +433,7 @@ impl Index {
         Ok(documents)
     }
 
-    /// Looks many keys up, in their order and not in the one in which they are given.
+    /// Looks up many keys in ascending order, whatever their order in the argument.
     pub fn read<K: Key>(&self, keys: &[K], buffers: &mut Buffers) -> Result<Lists> {
         let mut numbered: Vec<(u64, u32)> = keys.iter().map(|&key| leading(key)).zip(0..).collect();
         numbered.sort_unstable();

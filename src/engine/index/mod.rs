@@ -8,8 +8,8 @@
 //! # In and out
 //! In: a collection with its catalogue. Out: for each fingerprint of a representative, the
 //! representatives that have it, and for each document the facts that an answer needs. The shared
-//! postings ([`crate::engine::merge`]) omit fingerprints of one document; this index has them, because a
-//! new document may share them.
+//! postings ([`crate::engine::merge`]) omit fingerprints of one document; this index has them,
+//! because a new document may share them.
 //!
 //! # Algorithm
 //! The index keeps the first 48 bits of a key. A look-up gives candidates, and the sets decide; two
@@ -35,15 +35,15 @@
 //! # Invariants
 //! - Same bytes for every budget and number of threads.
 //! - The levels cover the documents from the first one on, without gaps. The levels that a larger
-//!   one replaces stay until that one is complete.
+//!   one replaces are kept until the larger one is complete.
 //! - Every byte that a look-up relies on is covered by a checksum that it checks. The checksums
-//!   include the number of the bucket or document, so that a wrong place is found, too.
+//!   include the number of the bucket or document, so that they also detect a wrong place.
 //! - Documents in lists = stored fingerprints of representatives + representatives without keys
 //!   (but with words).
 //!
 //! # Cost
-//! About 6 bytes for each fingerprint and 64 and a docno for each document. Memory: the budget, of
-//! which a record takes 17 bytes (34 with MD5). Every pass reads all sets.
+//! About 6 bytes for each fingerprint and 64 and a docno for each document. Memory: the budget; a
+//! record takes 17 bytes of it (34 with MD5). Every pass reads all sets.
 //!
 //! # Errors
 //! `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
@@ -169,7 +169,7 @@ impl Level {
         u64::from(self.first) + self.documents
     }
 
-    /// The number of a part: a range, or one of those with facts.
+    /// The number of a part: a range, or a part with facts.
     fn part(&self, number: u64) -> u64 {
         u64::from(self.number) << 32 | number
     }
@@ -194,7 +194,7 @@ impl StageRecord for IndexEntry {
         levels.flat_map(Level::parts).collect()
     }
 
-    /// Keeps the levels before the one with the lost part, and what is made elsewhere.
+    /// Keeps the levels before the lost part's level, and parts that are made elsewhere.
     fn without(&self, part: &str) -> Option<Self> {
         let has = |level: &Level| level.parts().any(|(_, own)| own.name == part);
         let kept = self.levels.iter().position(has);

@@ -6,8 +6,8 @@
 //! have m - p + 1 of them in common with it (T-occurrence: Sarawagi & Kirpal 2004; Li, Lu & Lu
 //! 2008), which leaves few documents that only share a template.
 //!
-//! Which keys are looked up does not matter, so those with long lists come last. Fingerprints are
-//! random, so the first ones are as good as any others.
+//! Any keys will do, so keys with long lists come last. Fingerprints are random, so the first ones
+//! are as good as any others.
 
 use std::ops::{ControlFlow, Range};
 
@@ -121,8 +121,8 @@ impl IndexSearcher {
         self.find_in::<K>((index, None), documents, set, prefix)
     }
 
-    /// Like [`IndexSearcher::find`]. If the lists of the first keys are already read, they are given
-    /// with the range of their numbers.
+    /// Like [`IndexSearcher::find`]. If the lists of the first keys are already read, they are
+    /// given with the range of their numbers.
     pub fn find_in<K: Key>(
         &mut self,
         (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
@@ -167,7 +167,7 @@ impl IndexSearcher {
     }
 
     /// Keeps the documents that have at least this number of the keys. If the documents are bits,
-    /// they are not counted, and all stay.
+    /// they are not counted, and all are kept.
     fn repeated(&mut self, least: u64) {
         if self.many || least <= 1 {
             return;

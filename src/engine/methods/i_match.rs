@@ -3,7 +3,8 @@
 //! # Source
 //! Chowdhury, Frieder, Grossman & McCabe 2002, sections 3, 4.1 and 4.3 and Table X, and Kolcz &
 //! Chowdhury 2008, sections 3 (secondary lexicon, rejection), 4 (randomised lexicons) and 6.3 to
-//! 6.6. `preset=chowdhury` uses the parameters of the former, `preset=kolcz` those of the latter.
+//! 6.6. `preset=chowdhury` uses the parameters of the former, `preset=kolcz` the parameters of the
+//! latter.
 //!
 //! # In and out
 //! In: texts, and a lexicon: the document frequencies of the collection itself or of another one
@@ -62,9 +63,9 @@
 //! - A bootstrap sample of a lexicon contains each term with a probability that tends to 1 - 1/e,
 //!   63.2 %; section 6.6 prints 67 %. We keep each term independently with probability 1 - 1/e;
 //!   `p=0.33` keeps the printed share.
-//! - Each randomised lexicon is drawn term by term, so its size varies; that of a bootstrap sample
-//!   varies too.
-//! - The secondary lexicon has no size limit. S and U are those of the papers. A term that the
+//! - Each randomised lexicon is drawn term by term, so its size varies, and so does the size of a
+//!   bootstrap sample.
+//! - The secondary lexicon has no size limit. S and U are defined as in the papers. A term that the
 //!   lexicon of another collection does not know is in U but in no lexicon, and `doc` variants omit
 //!   it.
 
@@ -406,7 +407,7 @@ impl Signatures<'_> {
         };
         let frequency = |at: usize| known.get(at).map_or(0, |(_, frequency)| *frequency);
         let candidates: Vec<usize> = (0..known.len()).filter(in_lexicon).collect();
-        // A stable sort, so that ties stay in Unicode order.
+        // A stable sort, so that ties are in Unicode order.
         let by_idf = |mut places: Vec<usize>| {
             places.sort_by_key(|&at| std::cmp::Reverse(frequency(at)));
             places

@@ -26,7 +26,7 @@
 //! # Where we depart from the usual
 //! Pairs are all documents with a common band. Like the programs in use, the method does not verify
 //! them, so their resemblance can be anything. With 16 bands of 8 rows, it finds half of all pairs
-//! of resemblance 0.71 and 99.4 % of those of resemblance 0.85.
+//! of resemblance 0.71 and 99.4 % of all pairs of resemblance 0.85.
 
 use super::sketch::{family, functions, minima};
 use super::super_shingles::together;

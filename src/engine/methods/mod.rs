@@ -11,7 +11,8 @@
 //! 1. Some methods need statistics of the whole collection, such as document frequencies, before
 //!    they can compute features. [`Method::prepare`] computes them first.
 //! 2. The texts of all representatives are turned into sets of features (`extract.rs`).
-//! 3. Stages 4 to 9 make postings, pairs and clusters from these sets, as they do from shingles.
+//! 3. Stages 4 to 9 make postings, pairs and clusters from these sets, in the same way as from
+//!    shingles.
 //!
 //! # Invariants
 //! - The invariants of the main job hold: the output depends only on the collection and the

@@ -15,7 +15,8 @@
 //! - Porter's other later changes to his program (`bli`, `logi`) are not made, because the paper
 //!   that uses stemming cites Porter's paper.
 //! - The paper covers words of the letters A to Z. Any other byte counts as a consonant, and two
-//!   equal bytes of this kind do not count as a double consonant, so that UTF-8 stays valid.
+//!   equal bytes of this kind do not count as a double consonant, so that the result is valid
+//!   UTF-8.
 //!
 //! No package fits: those considered implement Porter's later algorithm (`rust-stemmers`: English)
 //! or his changed program, or are unmaintained.

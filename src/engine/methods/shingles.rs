@@ -16,8 +16,7 @@
 //! - If a document has more than 400 shingles, the smallest are kept.
 //! - Ye et al. do not give Heintze's N, limit on frequency or threshold: 100, 1,000 and 0.5 are
 //!   ours.
-//! - Which of `25 or 15` goes with two lines and which with four follows from their order in Table
-//!   1.
+//! - The order in Table 1 decides which of `25 or 15` belongs to two lines and which to four.
 //! - A line ends at a line feed of the text or a line break of the markup. Empty lines are ignored.
 
 use super::document::fingerprint;

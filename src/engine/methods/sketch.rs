@@ -65,7 +65,7 @@ pub(super) fn family(n: u32, seed: u64) -> Vec<u64> {
 }
 
 /// Calls `take` with the number of each function and its minimum over the fingerprints. Without
-/// fingerprints there is no call.
+/// fingerprints it does not call `take`.
 pub(super) fn minima(
     family: &[u64],
     fingerprints: &mut Vec<u64>,

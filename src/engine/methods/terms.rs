@@ -28,7 +28,7 @@
 //! - The papers do not give the order of the filters. Here lengths and stop words are checked
 //!   before stemming.
 //! - "The numbers are removed in parsing" (2002, section 4.3) describes the authors' parser; here
-//!   numbers stay.
+//!   numbers are kept.
 //! - Section 6.3 of 2008 uses the subject and body of an email; here the document is the ingested
 //!   text.
 

@@ -3,7 +3,8 @@
 //! # Source
 //! Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009, section 2: a sliding window of w bytes replaces
 //! the shingle of words; w = 20 (section 4.1). Only Mod and BSW offer containment, because the n
-//! smallest fingerprints of a part may have nothing in common with those of the whole (Table 1).
+//! smallest fingerprints of a part may have nothing in common with the n smallest of the whole
+//! (Table 1).
 //!
 //! # Where we depart from the paper
 //! Windows slide over the text that the collection keeps, in which each run of white space is one

@@ -1,8 +1,8 @@
 //! Adds inputs to a collection.
 //!
-//! Segments, documents and lines of the list of inputs are appended. What later stages made of all
-//! documents falls, except the index, which gets a level more, and the pairs, to which the join
-//! adds those of the new documents ([`crate::engine::join::adds`]).
+//! Segments, documents and lines of the list of inputs are appended. Records that later stages made
+//! of all documents are removed, except the index, which gets another level, and the pairs, to
+//! which the join adds the pairs of the new documents ([`crate::engine::join::adds`]).
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -97,8 +97,7 @@ pub(super) fn begin(
 /// has them. It continues an addition that was stopped. Inputs that the collection has are left
 /// out.
 ///
-/// # Errors
-/// `InputChanged` if an input differs from what the collection has of it; otherwise those of
+/// # Errors `InputChanged` if an input differs from what the collection has of it; otherwise the errors of
 /// [`super::run`].
 pub fn add(
     directory: &Path,
@@ -173,7 +172,7 @@ fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 }
 
 /// The parameters of the pairs that a directory has, or had before an addition, and whether its
-/// results are tables, too.
+/// results include tables.
 fn parameters(workspace: &Workspace) -> Option<(JoinParameters, bool)> {
     let manifest = &workspace.manifest;
     let tables = manifest.has::<TablesEntry>();
@@ -191,7 +190,7 @@ fn parameters(workspace: &Workspace) -> Option<(JoinParameters, bool)> {
     Some((parameters, before.tables))
 }
 
-/// All listed inputs, by their lines. Those at these places are given, too.
+/// All listed inputs, by their lines. The inputs at these places are also among the given ones.
 fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec<InputFile>> {
     let mut list = InputList::open(workspace.directory())?;
     let mut places = places.iter().map(|&place| &given[place]).peekable();

@@ -1,9 +1,9 @@
 //! Compares new documents with a collection that is only read.
 //!
-//! The output directory is that of a collection that continues the other one: it names the segments
-//! of the other directory, and has its own after them ([`crate::store::workspace::Base`]). So every stage
-//! does what it does when documents are added to a collection ([`super::add()`]), and nothing is
-//! copied. The result files are about the new documents.
+//! The output directory holds a collection that continues the other one: it names the segments of
+//! the other directory, and has its own after them ([`crate::store::workspace::Base`]). So every
+//! stage does what it does when documents are added to a collection ([`super::add()`]), and nothing
+//! is copied. The result files are about the new documents.
 
 use std::path::{Path, PathBuf};
 
@@ -62,11 +62,11 @@ pub(super) fn check(has_base: bool, parameters: &JoinParameters) -> Result<()> {
     Ok(())
 }
 
-/// Finds the pairs of new documents with those of the collection in `old`, and with each other. The
-/// same call continues after a stop. `old` is only read.
+/// Finds the pairs of new documents with documents of the collection in `old`, and with each other.
+/// The same call continues after a stop. `old` is only read.
 ///
 /// # Errors
-/// Those of [`super::run`]; `Incompatible` if the parameters are not those of the other collection.
+/// Those of [`super::run`]; `Incompatible` if the parameters differ from the other collection's.
 pub fn run_against(
     (inputs, old): (&Inputs, &Path),
     out: &Path,
@@ -108,8 +108,7 @@ pub fn run_against(
     super::cluster(&mut workspace, context)
 }
 
-/// Refuses parameters that differ from those of the other collection. It decides about segments and
-/// texts.
+/// Refuses parameters that differ from the other collection's. It decides about segments and texts.
 fn check_config(theirs: &CollectionConfig, config: &CollectionConfig, old: &Path) -> Result<()> {
     let wanted = CollectionConfig {
         segment_size: theirs.segment_size,

@@ -61,7 +61,7 @@ pub const RECORDS: &[StageRecordKind] = &[
 /// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
 ///
 /// # Errors
-/// `NoInput` if there is no file at all; the errors of [`crate::text::read::list_selected`].
+/// `NoInput` without any file; the errors of [`crate::text::read::list_selected`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
     selected_inputs(arguments, &Selection::default(), out)
 }

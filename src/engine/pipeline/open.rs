@@ -18,7 +18,7 @@ pub fn open(directory: &Path) -> Result<Workspace> {
 }
 
 /// Opens a directory that holds a collection with its catalogue for reading only, so that several
-/// processes can use it at the same time, also on a read-only medium; `None` if it must be opened
+/// processes can use it at the same time, even on a read-only medium; `None` if it must be opened
 /// with [`open`] first, because the catalogue is to be made or a file is missing.
 pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
     let opened = Workspace::open_to_read(directory, RECORDS)?;

@@ -2,7 +2,7 @@
 //! write.
 //!
 //! # Source
-//! None: the sizes are those of our own files (FORMAT.md).
+//! None: the sizes follow from our own formats (FORMAT.md).
 //!
 //! # In and out
 //! In: the list of inputs before they are read ([`before_ingest`]), or a collection and its sample
@@ -37,7 +37,7 @@
 //! - counted pairs, the pair list and the result files of pairs: their size is unknown, and they
 //!   are written after the runs are removed;
 //! - `rejects.jsonl`;
-//! - files that other processes write meanwhile;
+//! - files that other processes write during the run;
 //! - quotas, which the file system does not report.
 //!
 //! Before reading, the estimate counts every exact duplicate as if it were stored.
@@ -83,7 +83,7 @@ const PLACES: (u64, u64) = (12, 256);
 /// Memory for which one more thread may sample: a record with its fingerprints, and the largest
 /// decoder.
 const SAMPLER_BYTES: ByteSize = ByteSize::mib(160);
-/// The sample leaves out larger records, so that its memory stays far below the least that ingest
+/// The sample leaves out larger records, so that its memory is far below the least that ingest
 /// needs.
 const LARGEST_RECORD: ByteSize = ByteSize::mib(4);
 /// The sample of an input ends if it decompresses to more than this times its size, so that hostile

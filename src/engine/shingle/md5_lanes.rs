@@ -22,7 +22,7 @@
 //!
 //! # Invariants
 //! - The digest of each stretch is delivered exactly once, before [`Md5Lanes::digests`] returns.
-//! - Each digest equals that of the `md-5` crate, whatever the other lanes contain (tests).
+//! - Each digest equals the `md-5` crate's, whatever the other lanes contain (tests).
 //!
 //! # Cost
 //! On real text with ten words per shingle, this computes six times as many digests per second as
@@ -191,7 +191,7 @@ impl Queue {
         for (i, byte) in padded.iter_mut().enumerate() {
             *byte = (bytes[i] & keep[i]) | padding[i];
         }
-        // The length in bits goes to the very end, in two words. The second is always 0, and the
+        // The length in bits is at the very end, in two words. The second is always 0, and the
         // padding byte may be just before the first.
         let lane = self.filled % LANES;
         let words = padded.as_chunks::<4>().0;
@@ -380,8 +380,8 @@ mod tests {
         digests
     }
 
-    /// Checks that the digests of these stretches equal those of the `md-5` crate, each the right
-    /// number of times.
+    /// Checks that the digests of these stretches equal the `md-5` crate's, each the right number
+    /// of times.
     fn check(lanes: &mut Md5Lanes, text: &[u8], stretches: &[Range<usize>]) {
         let mut found = Vec::new();
         lanes.digests(text, stretches.iter().cloned(), |digest| found.push(digest));

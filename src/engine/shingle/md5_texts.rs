@@ -1,7 +1,8 @@
 //! MD5 of many whole documents at once.
 //!
 //! # Source
-//! R. Rivest, "The MD5 Message-Digest Algorithm", RFC 1321; the steps are those of `md5_lanes.rs`.
+//! R. Rivest, "The MD5 Message-Digest Algorithm", RFC 1321; the steps are the same as in
+//! `md5_lanes.rs`.
 //!
 //! # In and out
 //! In: texts, each in one or more pieces. Out: their digests, in the order of the texts.
@@ -15,7 +16,7 @@
 //!
 //! # Invariants
 //! - The digest of each ended text is delivered exactly once, in order.
-//! - Each digest equals that of the `md-5` crate, whatever the other lanes contain (tests).
+//! - Each digest equals the `md-5` crate's, whatever the other lanes contain (tests).
 //!
 //! # Cost
 //! One copy of the texts. Memory: the collected texts, which the caller bounds, and [`MOST_TEXT`]
@@ -25,7 +26,7 @@ use md5::{Digest, Md5};
 
 use super::md5_lanes::{BLOCK, BLOCK_WORDS, LANES, Registers, START, registers};
 
-/// The longest text that goes into a lane: twice a lane's share of a batch of 1 MiB.
+/// The longest text that is hashed in a lane: twice a lane's share of a batch of 1 MiB.
 const MOST_TEXT: usize = 128 << 10;
 
 /// Maximum number of blocks of each lane per call; their words are first interleaved.

@@ -14,7 +14,7 @@
 //! 2. The windows of a long document are hashed portion by portion; the last w - 1 tokens are kept
 //!    for the next portion.
 //! 3. The fingerprints are sorted and deduplicated.
-//! 4. The MD5 of a document is computed by itself, or together with those of other documents
+//! 4. The MD5 of a document is computed by itself, or together with other documents
 //!    (`md5_texts.rs`).
 //!
 //! # Invariants

@@ -4,15 +4,15 @@
 //! set. The keys are distributed by their leading bits into as many slots as there are keys, and
 //! each slot is sorted. On web pages with a thousand fingerprints this takes half the time of
 //! [`slice::sort_unstable`]. If the keys are not uniform (a document that repeats itself, a narrow
-//! range), crowded slots are sorted by `sort_unstable`, so the worst case is that of
-//! `sort_unstable`.
+//! range), crowded slots are sorted by `sort_unstable`, so the worst case is no worse than
+//! `sort_unstable`'s.
 
 use crate::base::ids::Key;
 
 /// With fewer keys, a plain sort is as fast.
 const LEAST: usize = 32;
 
-/// With more keys, the slots no longer fit the second-level cache.
+/// With more keys, the slots do not fit the second-level cache.
 const MOST: usize = 1 << 16;
 
 /// Maximum number of keys in a slot that is sorted by insertion.

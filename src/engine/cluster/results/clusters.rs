@@ -170,7 +170,7 @@ struct ClusterFile<'a> {
 struct OpenCluster {
     root: u32,
     members: u64,
-    /// Whether it has a member that is no exact duplicate of another one.
+    /// Whether it has a member that is not an exact duplicate of another one.
     near: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What result files share: their parameters, the names of columns, and JSON strings.
+//! Common to all result files: their parameters, the names of columns, and JSON strings.
 
 use crate::base::measure::Measure;
 use crate::engine::collection;

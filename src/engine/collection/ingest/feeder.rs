@@ -39,12 +39,12 @@ pub(super) struct Work {
     pub(super) cost: u64,
 }
 
-/// What decompressors may use.
+/// The memory that decompressors may use.
 #[derive(Clone, Copy)]
 pub(super) struct Decoding<'a> {
     /// The source of memory for those that take much.
     pub(super) memory: &'a Credit,
-    /// Who decompresses ahead of the reader, if anybody does.
+    /// The threads that decompress ahead of the reader, if there are any.
     pub(super) helpers: Option<&'a Helpers>,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Feeder<'a> {
             reader.decompress_ahead(input, helpers);
         }
         let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
-        // Without this memory another thread has failed, and this one is about to be told.
+        // If the memory is refused, another thread has failed, and this one is about to stop.
         let taken = (beyond > 0)
             .then(|| self.decoding.memory.hold(beyond))
             .flatten();

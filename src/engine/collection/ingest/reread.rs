@@ -10,7 +10,7 @@
 //! - Every file is checked as ingest checks it: it must be the one that was listed.
 //!
 //! # Cost
-//! Memory as ingest, of which each unit that is read takes a share. A compressed file is one unit,
+//! Memory as ingest; each unit that is read takes a share of it. A compressed file is one unit,
 //! which one thread reads.
 
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl<'a> Reread<'a> {
         least_memory(config, inputs)
     }
 
-    /// Prepares to read a whole collection with `memory`, of which there must be at least
+    /// Prepares to read a whole collection with `memory`, which must be at least
     /// [`Reread::least_memory`].
     pub fn new(
         workspace: &Workspace,
@@ -188,7 +188,7 @@ impl<'a> Reread<'a> {
             } else {
                 0
             };
-            // Without this memory another thread has failed, and this one is about to be told.
+            // If the memory is refused, another thread has failed, and this one is about to stop.
             let _taken = self.credit.hold(work.cost.max(body));
             for record in &work.batch.records {
                 let Some(document) = &next else { break };
@@ -248,7 +248,7 @@ impl Documents<'_> {
     }
 }
 
-/// The units of all inputs, in order, as they were cut.
+/// The units of all inputs, in their original order and extent.
 fn all_units(
     workspace: &Workspace,
     inputs: &[InputFile],

@@ -68,7 +68,7 @@ pub(super) struct Shares {
     pub(super) units: usize,
     /// Worst-case bytes of all batches until they are written.
     pub(super) in_flight: u64,
-    /// Worst-case bytes of one batch. A document that exceeds it goes to the writer.
+    /// Worst-case bytes of one batch. The writer shingles a document that exceeds it.
     pub(super) batch: u64,
     /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
     pub(super) pass: u64,
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// What all units can take at once is within the budget.
+    /// All units together stay within the budget.
     #[test]
     fn the_shares_add_up() {
         let config = CollectionConfig::default();

@@ -37,7 +37,7 @@ use crate::{Error, Result};
 /// Batches that wait for each helper: one to go on with while the reader works on its own.
 const WAITING_PER_HELPER: usize = 2;
 
-/// What all threads share.
+/// The state that all threads share.
 pub(super) struct Ingest<'a, K: Key> {
     known: Known<'a>,
     units: &'a [Unit],
@@ -50,13 +50,13 @@ pub(super) struct Ingest<'a, K: Key> {
     decoders: Credit,
     next_unit: AtomicUsize,
     helpers: Helpers,
-    /// What readers want to be decompressed ahead of them.
+    /// The ranges that readers want decompressed ahead of them.
     jobs: Receiver<Job>,
     /// Bytes of the inputs read so far, before decompression.
     position: AtomicU64,
     failed: AtomicBool,
     failure: Mutex<Option<Error>>,
-    /// What turned out to be damaged after documents of it were written.
+    /// Stretches that turned out to be damaged after documents from them were written.
     damaged: Mutex<Vec<Damaged>>,
     key: std::marker::PhantomData<fn(K)>,
 }
