@@ -489,9 +489,9 @@ pub(crate) const NOT_LISTED: &str = "not listed";
 fn changed(path: &Path, expected: &str, found: &str) -> String {
     let path = path.display();
     match found {
-        NOT_GIVEN => format!(
-            "{expected} was made from other inputs: {path} is not among those of this command"
-        ),
+        NOT_GIVEN => {
+            format!("{expected} was made from other inputs: {path} is not an input of this command")
+        }
         NOT_LISTED => {
             format!("{expected} was made from other inputs: {path} is not one of them")
         }
@@ -874,9 +874,7 @@ impl Error {
                 "make a plan for these parameters with `lookalike plan`: its precision holds \
                  only for the parameters that it was measured with"
             }
-            Error::PlanFile { .. } => {
-                "write it with `lookalike plan`; change only its ratios by hand"
-            }
+            Error::PlanFile { .. } => "write it with `lookalike plan`, and change only its ratios",
             Error::NotOutput { what, .. } if what.starts_with("it has records") => {
                 "give the work directory, which is KEPT.work by default"
             }
@@ -891,9 +889,7 @@ impl Error {
                 "put the input back where it was; a collection that is made with \
                  --keep-text does not need it"
             }
-            Error::Locked { .. } => {
-                "wait for it to end, or stop it; nothing needs to be removed by hand"
-            }
+            Error::Locked { .. } => "wait for it to end, or stop it; no file needs to be removed",
             Error::TooMany { .. } => "split the collection",
             Error::Unreadable { .. } => {
                 "make it readable, or leave such inputs out with --skip-unreadable"

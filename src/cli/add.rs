@@ -25,8 +25,8 @@ pub struct Options {
     inputs: Vec<PathBuf>,
     /// Fail if any record was rejected
     ///
-    /// The command ends after reading and writes rejects.jsonl. Records of earlier inputs count,
-    /// too.
+    /// The command ends after reading and writes rejects.jsonl. Records of earlier inputs also
+    /// count.
     #[arg(long)]
     strict: bool,
     /// Leave out inputs that cannot be opened

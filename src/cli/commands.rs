@@ -33,7 +33,7 @@ pub struct Arguments {
     /// How to show progress on standard error: auto or json
     ///
     /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
-    /// a line when a stage begins and ends, once a second in between, and for each remark, also
+    /// a line when a stage begins and ends, once a second in between, and for each remark, even
     /// with --quiet.
     ///
     /// Example: --progress json
@@ -68,7 +68,7 @@ const GROUPS: [(&str, &str); 4] = [
     ("Maintain", "verify, completions man"),
 ];
 
-/// What several commands on one line of the overview do.
+/// The summaries of the lines of the overview that have several commands.
 const TOGETHER: &str = "\
 ingest join cluster: Do the steps of `run` one by one
 query index: Look up documents in a collection, or index it
@@ -113,7 +113,7 @@ Examples:
     /// Copy the inputs without their duplicates
     ///
     /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
-    /// records. Kept records stay unchanged, and --removed lists the reason for each removal.
+    /// records. Kept records do not change, and --removed lists the reason for each removal.
     #[command(after_long_help = "\
 Examples:
   lookalike dedup sample-corpora/jsonl -o kept --removed removed
@@ -123,8 +123,8 @@ Examples:
     Dedup(Box<dedup::Options>),
     /// Add inputs to a collection, and update its results
     ///
-    /// The new documents follow those in DIR. The results are the same as those of a run over the
-    /// old and the new inputs, but the command searches only for pairs with a new document. The
+    /// The new documents follow the documents in DIR. The results are the same as after a run over
+    /// the old and the new inputs, but the command searches only for pairs with a new document. The
     /// first addition makes an index of the collection, and later ones extend it. Inputs that are
     /// already in the collection are left out, and the files of the old inputs need not exist any
     /// more. The same command continues an addition that was stopped.
@@ -152,8 +152,8 @@ Examples:
     Join(run::JoinOptions),
     /// Make clusters and result files from the pairs found
     ///
-    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` do
-    /// this, too. This command makes them again, for example after a file was deleted.
+    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` also do
+    /// this. This command makes them again, for example after a file was deleted.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
@@ -192,11 +192,11 @@ Examples:
     /// The test sets are held in memory, and the corpus is read once. An item is found in a
     /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
     /// matter, because words are compared. Prints a table of covered items. The column "one
-    /// document" counts the items of which a single document contains the given share of the words,
-    /// and "all together" those of which all documents together contain it. With -o, writes
-    /// items.tsv with a line for each item, contaminated.jsonl with the documents and the places of
-    /// the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`), rejects.jsonl
-    /// and contamination.json.
+    /// document" counts the items with at least the given share of their words in a single
+    /// document, and "all together" the items with that share in all documents together. With -o,
+    /// writes items.tsv with a line for each item, contaminated.jsonl with the documents and the
+    /// places of the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`),
+    /// rejects.jsonl and contamination.json.
     #[command(after_long_help = "\
 Examples:
   printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl
@@ -218,7 +218,7 @@ Examples:
     ///
     /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
     /// in two documents or in one. Writes spans.tsv (where each document repeats text),
-    /// removable.tsv (the text that can be removed while one copy of each passage stays) and
+    /// removable.tsv (the text that can be removed while one copy of each passage is kept) and
     /// coverage.tsv (how much of each document is repeated and removable) to the directory. With
     /// --remove, it also writes copies of the inputs without the removable text.
     #[command(after_long_help = "\
@@ -306,9 +306,10 @@ Examples:
     /// as `-`, and as null in JSON. If the ground truth is a directory, pairs with docnos that it
     /// does not have are ignored and counted as unknown.
     ///
-    /// A ground truth that is a list may lack the pairs of exact duplicates. If it has none of
-    /// those in the run's directory, the command warns and treats it as a list of representatives:
-    /// each of its pairs then also stands for the exact duplicates of its documents.
+    /// A ground truth that is a list may lack the pairs of exact duplicates. If it has none of the
+    /// exact duplicates in the run's directory, the command warns and treats it as a list of
+    /// representatives: each of its pairs then also stands for the exact duplicates of its
+    /// documents.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o exact
@@ -421,7 +422,7 @@ Examples:
 }
 
 impl Arguments {
-    /// Reads arguments, of which the first is the name of the program.
+    /// Reads arguments. The first one is the name of the program.
     ///
     /// # Errors
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
@@ -491,7 +492,7 @@ fn overview(command: &clap::Command) -> String {
         }
     }
     text.push_str(
-        "\nUsage: lookalike COMMAND ... (-h: flags; --help: examples, too; -V: version)\n\
+        "\nUsage: lookalike COMMAND ... (-h: flags; --help: also examples; -V: version)\n\
          Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
     );
     text

@@ -34,7 +34,7 @@ pub struct Options {
     methods: Vec<Spec>,
     /// Methods whose pairs are the ground truth [default: shingles cosine]
     ///
-    /// They are run too.
+    /// They are also run.
     ///
     /// Example: --methods minhash --truth shingles
     #[arg(long, value_name = "SPEC", num_args = 1..)]
@@ -52,7 +52,7 @@ pub struct Options {
     cost: u64,
     /// Print a line for each method, with all its numbers, as CSV
     ///
-    /// The columns are those of FORMAT.md, "Comparisons".
+    /// FORMAT.md describes the columns under "Comparisons".
     ///
     /// Example: --methods minhash --csv
     #[arg(long, conflicts_with = "json")]
@@ -144,7 +144,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
             break status;
         }
         if context.stop.requested() {
-            // Committed files stay, and the same command continues from them.
+            // Committed files are kept, and the same command continues from them.
             let _ = child.kill();
             let _ = child.wait();
             return Err(Error::Interrupted { stage: "compare" });

@@ -44,9 +44,9 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Fields of an item to look for [default: text, content, ...]
     ///
-    /// Each field is a text of its own: no run goes from one to the next. Dots lead into objects,
-    /// and a list of strings is a text with a line for each. The default is the one field that is
-    /// read as the text of a document (--text-field names that of the corpus).
+    /// Each field is a text of its own: no run extends from one to the next. Dots lead into
+    /// objects, and a list of strings is a text with a line for each. The default is the field that
+    /// is read as the text of a document (--text-field names the field of the corpus).
     ///
     /// Example: --fields question,answer
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -60,7 +60,7 @@ pub struct Options {
     item_id: Option<String>,
     /// Least number of words in a shared run
     ///
-    /// A field with fewer words is looked for as a whole.
+    /// A field with fewer words is matched in full.
     ///
     /// Example: --ngram 8
     #[arg(
@@ -71,9 +71,9 @@ pub struct Options {
     ngram: u32,
     /// Skip fields with fewer words than N
     ///
-    /// A field with fewer than --ngram words is looked for as a whole. But an answer such as "Yes"
-    /// is in most documents, so a field with fewer than N words is not looked for. The table counts
-    /// such fields, and they are not part of the item.
+    /// A field with fewer than --ngram words is matched in full. But an answer such as "Yes" is in
+    /// most documents, so a field with fewer than N words is not looked for. The table counts such
+    /// fields, and they are not part of the item.
     ///
     /// Example: --least 3
     #[arg(
@@ -204,7 +204,7 @@ fn table_of(set: &SetReport) -> String {
     let fields = set.fields;
     let counts = [
         ("looked for by their runs", fields.long),
-        ("looked for as a whole", fields.short),
+        ("matched in full", fields.short),
         ("too short", fields.left_out),
         ("without words", fields.empty),
         ("missing", fields.missing),

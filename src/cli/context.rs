@@ -13,9 +13,9 @@ use super::signals;
 
 /// Where a command runs: it takes the results, shows the progress, and stops the command.
 pub trait Host: Sync {
-    /// Takes a result that goes to no file. A terminal gets escapes in place of control characters.
+    /// Takes a result that is in no file. A terminal gets escapes in place of control characters.
     fn say(&self, text: &str) -> Result<()>;
-    /// Takes a result as it is: escape sequences in it are the program's own.
+    /// Takes a result unchanged: escape sequences in it are the program's own.
     fn show(&self, text: &str) -> Result<()> {
         self.say(text)
     }

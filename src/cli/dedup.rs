@@ -82,7 +82,7 @@ pub struct Options {
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"], help_heading = None)]
     from: Option<PathBuf>,
-    /// Also remove what resembles a document of OLD, which stays as it is
+    /// Also remove records that resemble a document of OLD, which does not change
     ///
     /// OLD is the output directory of a `run` or `ingest` with the same parameters, and is only
     /// read. Its documents come before the new ones in the order of preference; --keep decides
@@ -100,9 +100,9 @@ pub struct Options {
     ///
     /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
     /// `lookalike contamination`, or rows of documents.tsv below its header; its other columns are
-    /// ignored, but a docno must be that of the document. A listed document is never kept in the
-    /// place of another one. A document that the inputs do not have is an error. To remove nothing
-    /// else, add --rule all.
+    /// ignored, but a docno must match the document. A listed document is never kept in the place
+    /// of another one. A document that the inputs do not have is an error. To remove nothing else,
+    /// add --rule all.
     ///
     /// Example: --remove drop.tsv
     #[arg(long, value_name = "FILE", help_heading = "Choice")]
@@ -119,12 +119,12 @@ pub struct Options {
     /// Example: --keep prefer:source=wiki,books --keep longest
     #[arg(long, value_name = "POLICY", help_heading = "Choice")]
     keep: Vec<Policy>,
-    /// Which documents stay: star, cluster, none or all
+    /// Which documents to keep: star, cluster, none or all
     ///
-    /// star goes through the documents in the order of --keep and removes each one that reaches the
+    /// star takes the documents in the order of --keep and removes each one that reaches the
     /// threshold with a document kept before. No two kept documents reach it, and each removed one
     /// reaches it with the kept document that removed.jsonl names. cluster keeps one document of
-    /// each cluster, also where a chain of similar documents connects dissimilar ones. none keeps
+    /// each cluster, even where a chain of similar documents connects dissimilar ones. none keeps
     /// no document of a cluster. all keeps every document, for --remove and --empty drop.
     ///
     /// Example: --rule cluster
@@ -132,7 +132,7 @@ pub struct Options {
     rule: Rule,
     /// Keep or drop documents without words
     ///
-    /// A message of which only the subject could be read counts as one: the rest of it is an
+    /// A message without text other than its subject counts as one: the rest of it is an
     /// attachment, an image or encrypted.
     ///
     /// Example: --empty drop
@@ -158,7 +158,7 @@ pub struct Options {
     /// Leave a WARC revisit record in place of a removed record
     ///
     /// The record says which capture was removed, and refers to the kept one; the request and
-    /// metadata records of the capture stay. --revisit leaves one if the payloads have the same
+    /// metadata records of the capture are kept. --revisit leaves one if the payloads have the same
     /// bytes and the kept capture is not the later one, as the profile identical-payload-digest of
     /// the WARC standard requires. Use --keep oldest to keep the earliest capture. --revisit=all
     /// also leaves one for every other removed response or resource that has a survivor, with a
@@ -176,7 +176,7 @@ pub struct Options {
         hide_short_help = true,
     )]
     revisit: Option<RevisitOf>,
-    /// Write all records, and add to each what becomes of it (JSON, Parquet)
+    /// Write all records, and add to each whether it is kept (JSON, Parquet)
     ///
     /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
     /// kept; each row of a Parquet file gets a column of that name.
@@ -194,7 +194,7 @@ pub struct Options {
     ids_only: bool,
     /// Make hard links of files that lose nothing, not copies
     ///
-    /// A change of such an input then changes the kept file, too. Files are copied if the file
+    /// A change of such an input then also changes the kept file. Files are copied if the file
     /// system has no links.
     ///
     /// Example: --link

@@ -57,7 +57,7 @@ pub struct Options {
     /// Example: --context 5
     #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Display")]
     context: u32,
-    /// Show equal words, too, instead of their number
+    /// Also show equal words, instead of their number
     #[arg(long, conflicts_with = "context", help_heading = "Display")]
     full: bool,
     /// Arrangement of the texts: auto, side-by-side or unified
@@ -74,7 +74,7 @@ pub struct Options {
         help_heading = "Display"
     )]
     layout: LayoutChoice,
-    /// Columns to use [default: those of the terminal, or 80]
+    /// Columns to use [default: the width of the terminal, or 80]
     ///
     /// Example: --width 120
     #[arg(

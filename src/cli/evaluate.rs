@@ -34,8 +34,8 @@ pub struct Options {
     /// Evaluate at each of these thresholds [default: all listed pairs]
     ///
     /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from
-    /// integers in lists of lookalike, or from decimals as they are written. A list without
-    /// resemblances counts whole at each threshold.
+    /// integers in lists of lookalike, or from decimals exactly as written. All pairs of a list
+    /// without resemblances count at each threshold.
     ///
     /// Example: --thresholds 0.9,19/20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -69,7 +69,7 @@ pub struct Options {
     /// one. Pairs with a document of no family are not judged.
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
     families: Option<PathBuf>,
-    /// Directory for temporary files [default: that of the system]
+    /// Directory for temporary files [default: the system's]
     ///
     /// Needs 48 bytes for each line of the lists.
     #[arg(long, value_name = "DIR", help_heading = "Resources")]

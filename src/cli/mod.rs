@@ -106,11 +106,10 @@ pub enum Failure {
     Failed(Box<Error>),
 }
 
-/// Runs a command in this process, for a host. The arguments are those of the program, without its
-/// name.
+/// Runs a command in this process, for a host. The arguments are the program's, without its name.
 ///
 /// # Errors
-/// The arguments are not those of a command, or the command failed or panicked.
+/// The arguments name no command or are wrong, or the command failed or panicked.
 pub fn execute(
     arguments: impl IntoIterator<Item = OsString>,
     host: &dyn Host,
@@ -195,8 +194,8 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
     Ok(plain_json(&pretty(report, "standard output")?))
 }
 
-/// Escapes DEL, the control characters above it and deceptive characters in JSON strings. JSON allows
-/// them unescaped, but some terminals obey them.
+/// Escapes DEL, the control characters above it and deceptive characters in JSON strings. JSON
+/// allows them unescaped, but some terminals obey them.
 fn plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -85,8 +85,8 @@ pub struct Options {
     ///
     /// host: the hosts of the URLs. source: the input files. field:NAME: the values of a field of
     /// JSON records, or of a header of WARC records. boilerplate.tsv has the passages in two groups
-    /// or more, those in the most groups first, with their text; boilerplate-places.tsv has all
-    /// their documents.
+    /// or more, with their text, ordered by falling number of groups; boilerplate-places.tsv has
+    /// all their documents.
     ///
     /// Example: --by source
     #[arg(long, value_name = "GROUP", help_heading = "Passages")]

@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 /// Shows the progress of a run on standard error.
 pub struct Terminal {
     quiet: bool,
-    /// Where the bar is drawn; `None` if there is no bar.
+    /// Where the bar is drawn; `None` without a bar.
     target: Option<fn() -> ProgressDrawTarget>,
     bar: Mutex<ProgressBar>,
 }
@@ -101,7 +101,7 @@ impl Progress for Terminal {
             return;
         };
         let mut current = self.bar();
-        // A stage has several parts; the bar of the last one would stay on the screen.
+        // A stage has several parts; the bar of the last one would remain on the screen.
         current.finish_and_clear();
         *current = bar(stage, unit, total, target());
         current.enable_steady_tick(Duration::from_millis(250));

@@ -34,7 +34,7 @@ pub struct Options {
     /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
     ///
     /// The first line of each topic and cluster is kept, in the order of the file. Ranks are
-    /// assigned again; scores stay. The file may be compressed.
+    /// assigned again; scores do not change. The file may be compressed.
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
     /// Directory for qrels, run and inconsistent.jsonl [default: none]
@@ -103,8 +103,7 @@ fn warnings(report: &QrelsReport, clusters: &Path) -> Vec<String> {
         .collect();
     if report.qrels.unknown.is_none() && report.all.judged > 0 && report.all.clustered == 0 {
         warnings.push(format!(
-            "warning: {}: none of {} names a document in a cluster of {}; check that the clusters \
-             are those of the judged collection",
+            "warning: {}: none of {} names a document in a cluster of {}; check that the clusters belong to the judged collection",
             report.qrels.path.display(),
             counted(report.qrels.lines, "line"),
             clusters.display()
@@ -133,7 +132,7 @@ fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
     (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
         format!(
             "warning: {}: {} of {} name a document that the collection in {} does not have; check \
-             that it is the judged collection, and that its docnos are those of the judgements",
+             that it is the judged collection, and that it has the docnos of the judgements",
             file.path.display(),
             count(unknown),
             counted(file.lines, "line"),

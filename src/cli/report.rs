@@ -26,7 +26,7 @@ pub struct Options {
     /// For the output directory KEPT of `dedup`, the default is KEPT.report.html.
     ///
     /// If the file is in DIR, the command needs DIR for itself, because the manifest there names
-    /// the page. Otherwise it only reads DIR: several commands can do so at the same time, also on
+    /// the page. Otherwise it only reads DIR: several commands can do so at the same time, even on
     /// a read-only medium.
     ///
     /// Example: --output page.html
@@ -42,8 +42,8 @@ pub struct Options {
     title: Option<String>,
     /// Link captures to a web archive: an address with {timestamp} and {url}
     ///
-    /// A document gets a link if its record states an address and the date of its capture, as those
-    /// of WARC, ARC and TREC web files do.
+    /// A document gets a link if its record states an address and the date of its capture, as
+    /// records of WARC, ARC and TREC web files do.
     ///
     /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
     #[arg(long, value_name = "ADDRESS")]
@@ -69,7 +69,7 @@ pub struct Options {
     split: bool,
     /// Write the page of a finished study, DIR/study/study.html
     ///
-    /// `lookalike study` writes this page, too. No trial is run again.
+    /// `lookalike study` also writes this page. No trial is run again.
     ///
     /// Example: --study
     #[arg(long, conflicts_with_all = ["output", "clusters", "split"])]

@@ -43,8 +43,8 @@ pub struct RunOptions {
     /// Lists pairs of a new document and one of OLD, and with --pairs all also pairs of new ones.
     /// documents.tsv and rejects.jsonl are about the new documents, and clusters.jsonl has the
     /// clusters with new ones. OLD is the output directory of a `run` or `ingest` with the same
-    /// parameters. The cost is that of the new documents, if OLD has an index (`lookalike index`);
-    /// otherwise DIR gets one.
+    /// parameters. If OLD has an index (`lookalike index`), only the new documents cost time;
+    /// otherwise DIR gets an index.
     ///
     /// Example: --against out
     #[arg(
@@ -199,7 +199,7 @@ impl Command for JoinOptions {
             parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
         }
         pipeline::join(&mut workspace, &parameters, context)?;
-        // The results of the pairs that were there are gone, so make those of the new pairs.
+        // The results of the earlier pairs are gone, so make the results of the new pairs.
         let summary = pipeline::cluster(&mut workspace, context)?;
         let summary = self.results.complete(&mut workspace, summary, context)?;
         print(&summary, (&self.directory, ""), out)

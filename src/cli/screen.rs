@@ -65,7 +65,7 @@ impl ScreenFlags {
         }
     }
 
-    /// Starts to print a result, through a pager if it goes to a terminal.
+    /// Starts to print a result, through a pager if the output is a terminal.
     pub fn pages<'h>(&self, host: &'h dyn Host) -> Pages<'h> {
         let paged = host.columns().is_some() && !self.no_pager;
         Pages {
@@ -86,7 +86,8 @@ fn start() -> Option<Child> {
     }
     let mut command = Command::new("sh");
     command.args(["-c", &pager]);
-    // Colours pass, a result of less than a screen is only printed, and it stays after the end.
+    // Colours pass, a result of less than a screen is only printed, and it remains visible after
+    // the end.
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }

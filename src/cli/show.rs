@@ -28,8 +28,8 @@ pub struct Options {
     document: String,
     /// Print its text below the facts
     ///
-    /// The text is the one from which the words come, in UTF-8: a field of a JSON object, or the
-    /// text of a page without its tags.
+    /// The text is the source of the words, in UTF-8: a field of a JSON object, or the text of a
+    /// page without its tags.
     #[arg(long, conflicts_with = "text_only")]
     text: bool,
     /// Print only its text, byte for byte

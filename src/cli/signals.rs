@@ -1,9 +1,10 @@
 //! Handles the signals that end a command. The first stops it at the next safe point, the second at
-//! once. A command that waits for another process (for the other end of a FIFO, or the reader of its
-//! results) does not reach a safe point: the first signal also ends it.
+//! once. A command that waits for another process (for the other end of a FIFO, or the reader of
+//! its results) does not reach a safe point: the first signal also ends it.
 //!
-//! All of this is safe, because a file is synced before the manifest names it. A signal that the caller
-//! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
+//! All of this is safe, because a file is synced before the manifest names it. A signal that the
+//! caller set to be ignored remains ignored: SIGHUP under `nohup`, SIGINT in the background of a
+//! script.
 
 use crate::base::process;
 use crate::base::progress::Stop;
@@ -16,8 +17,8 @@ use std::time::Duration;
 /// Whether a pager shows the result.
 static PAGED: AtomicBool = AtomicBool::new(false);
 
-/// From here on an interrupt from the keyboard, which the pager gets, too, does not stop the
-/// command. Pagers use it to stop a search.
+/// From here on an interrupt from the keyboard does not stop the command. The pager also gets it,
+/// and uses it to stop a search.
 pub fn leave_interrupts_to_the_pager() {
     PAGED.store(true, Ordering::Relaxed);
 }
@@ -58,7 +59,7 @@ pub fn watch(stop: &Stop) {
 /// How long a call may wait after a request to stop: one that is only slow ends before.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// From here on, ends the process as soon as it does nothing but wait for another process.
+/// From here on, the process ends as soon as it only waits for another process.
 fn end_waits() {
     let end = || {
         let mut before = None;

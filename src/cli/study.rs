@@ -33,7 +33,7 @@ pub struct Options {
     thresholds: List<Threshold>,
     /// Print a line for each run, with all its numbers, as CSV
     ///
-    /// The columns are those of FORMAT.md, "study".
+    /// FORMAT.md describes the columns under "study".
     ///
     /// Example: --ratios 1/2 --csv
     #[arg(long, conflicts_with = "json")]

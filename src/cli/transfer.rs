@@ -41,8 +41,8 @@ pub struct Options {
     /// lines of a docno, a tab and a label; text has any white space between them. csv has a header
     /// with the columns docno and label. jsonl has objects with the members docno and label. A list
     /// has one line for each docno. auto decides by the first line: a brace begins jsonl, four
-    /// fields of which the last is an integer are trec or ndeval, five fields with numbers are
-    /// prels, one tab makes tsv, a header makes csv, and other lines of two fields are text.
+    /// fields with an integer at the end are trec or ndeval, five fields with numbers are prels,
+    /// one tab makes tsv, a header makes csv, and other lines of two fields are text.
     ///
     /// Example: --labels-format tsv
     #[arg(long, value_name = "FORM", default_value_t = LabelsFormat::default())]
@@ -90,7 +90,7 @@ fn warnings(report: &TransferReport, config: &TransferConfig) -> Vec<String> {
     if unknown > 0 && unknown >= report.docnos / UNKNOWN {
         warnings.push(format!(
             "warning: {path}: the collection in {} does not have {} of {}; check that it is the \
-             labelled collection, and that its docnos are those of the labels",
+             labelled collection, and that it has the docnos of the labels",
             config.from.display(),
             count(unknown),
             counted(report.docnos, "docno"),

@@ -78,7 +78,8 @@ pub fn find_pairs<T: AsRef<str>>(
 
 /// A collection of documents in a directory, with its pairs and clusters.
 ///
-/// The directory is that of `lookalike run`. Its documents, pairs and clusters stay on disk.
+/// The directory is like an output directory of `lookalike run`. Its documents, pairs and clusters
+/// are on disk.
 ///
 /// ```
 /// use lookalike::{Collection, Options};
@@ -135,8 +136,8 @@ impl Collection {
         Ok(Collection { directory, options })
     }
 
-    /// Opens the output directory of [`Collection::create`] or of `lookalike run`. The parameters of
-    /// the collection are those that it was made with; only the limits in `options` apply.
+    /// Opens the output directory of [`Collection::create`] or of `lookalike run`. The parameters
+    /// of the collection are those that it was made with; only the limits in `options` apply.
     ///
     /// # Errors
     /// `NotOutput` if the directory has no collection; `Corrupt`; `Io`.
@@ -189,8 +190,8 @@ impl Collection {
     }
 
     /// Finds the documents that resemble or contain each of these texts, and returns an answer for
-    /// each text, in their order. [`Answer::query`] is the index of the text. `config.criterion` has
-    /// the threshold; the threshold of the collection does not count.
+    /// each text, in their order. [`Answer::query`] is the index of the text. `config.criterion`
+    /// has the threshold; the threshold of the collection does not count.
     ///
     /// The texts are kept in a temporary file, as for [`find_pairs`]. Look-ups are faster if the
     /// directory has an index ([`Collection::index`]).
@@ -284,7 +285,7 @@ impl Collection {
     }
 }
 
-/// Lists inputs, all of which must be readable.
+/// Lists inputs, and refuses an input that cannot be read.
 fn listed<P: Into<PathBuf>>(
     inputs: impl IntoIterator<Item = P>,
     directory: &Path,

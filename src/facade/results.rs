@@ -44,7 +44,7 @@ pub struct Cluster {
 pub struct Member {
     /// Its docno.
     pub docno: String,
-    /// What it is in the cluster.
+    /// Its role in the cluster.
     pub kind: MemberKind,
     /// Its resemblance to the representative; `None` if that is below the threshold.
     #[serde(alias = "score")]
@@ -63,7 +63,7 @@ pub enum MemberKind {
     Near,
 }
 
-/// The pairs of different tokens, and then those of exact duplicates.
+/// The pairs of different tokens, and then the pairs of exact duplicates.
 pub(super) fn pairs(
     directory: &Path,
     context: &Context<'_>,

@@ -139,7 +139,7 @@ pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64>
     if lambda == 0.0 {
         return Some(if selected == 0 { 1.0 } else { 0.0 });
     }
-    // Interleave the factors so that the product stays near 1: multiply by the growing factors
+    // Interleave the factors so that the product is always near 1: multiply by the growing factors
     // first, and by parts of e^-λ to balance them.
     let (mut term, mut exponent) = (1.0, lambda);
     for i in 1..=selected {
@@ -187,7 +187,7 @@ pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
 /// d).
 ///
 /// This describes the hash counter of Bernstein & Zobel 2006, section 5, whose counts may be too
-/// high but are never too low. The result is `None` if there is no field or no singleton.
+/// high but are never too low. The result is `None` without a field or a singleton.
 #[must_use]
 pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
     if fields == 0 {
@@ -276,7 +276,7 @@ fn at_least(tries: u32, wanted: u32, p: f64) -> Option<f64> {
 /// The sum of C(s, j) p^j (1 - p)^(s - j) for j from `from` to s.
 fn tail(tries: u32, from: u32, p: f64) -> f64 {
     let (rest, s) = (f64::from(tries - from), f64::from(tries));
-    // The first term, as a product that stays near 1: the growing factors come first and are
+    // The first term, as a product that is always near 1: the growing factors come first and are
     // balanced by the factors of the failures. After the first factor below 1 all factors are below
     // 1, so a product that underflows would be 0 anyway.
     let (mut term, mut failures) = (1.0, tries - from);
@@ -344,7 +344,7 @@ mod tests {
             let share = 1.0 - exact / about;
             assert!(share < (n * n) as f64 / terms as f64, "{terms} {n} {share}");
         }
-        // C(10 - 3, 4) / C(10, 4) = 35 / 210, counted by hand.
+        // C(10 - 3, 4) / C(10, 4) = 35 / 210.
         near(lexicon_unchanged(10, 4, 3), 35.0 / 210.0, 1e-14);
         assert_eq!(lexicon_unchanged(10, 8, 3), Some(0.0));
         assert_eq!(lexicon_unchanged(10, 0, 10), Some(1.0));

@@ -12,8 +12,8 @@ use crate::report::charts::{
 /// Limit on the lines of a figure: the eye cannot distinguish more.
 const MOST_LINES: usize = 16;
 
-/// The methods that a figure shows: first those with a similarity from 0 to 1, then those that
-/// count common features.
+/// The methods that a figure shows: first the methods with a similarity from 0 to 1, then the
+/// methods that count common features.
 fn shown(comparison: &Comparison) -> Vec<usize> {
     let counts = |n: &usize| {
         let spec = comparison

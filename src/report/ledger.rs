@@ -37,7 +37,8 @@ pub fn ledger(summary: &Summary) -> String {
     out
 }
 
-/// The rows of the ledger: name and value. The name of a part is indented below that of the whole.
+/// The rows of the ledger: name and value. The name of a part is indented below the name of the
+/// whole.
 #[must_use]
 pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     all_rows(summary).rows

@@ -15,7 +15,7 @@ pub(super) struct Wording<'a> {
 }
 
 impl<'a> Wording<'a> {
-    /// `None` if there was no join.
+    /// `None` without a join.
     pub fn of(summary: &'a Summary) -> Option<Self> {
         let config = summary.join_config?;
         Some(Wording {

@@ -42,8 +42,8 @@ pub fn write_page(
 /// has the verdicts in it; a file that does not exist is written first, without verdicts.
 ///
 /// # Errors
-/// As [`crate::tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be written in
-/// `kept` or over an input.
+/// As [`crate::tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be
+/// written in `kept` or over an input.
 pub fn write_audit(
     kept: &Path,
     workspace: &Workspace,
@@ -210,7 +210,7 @@ pub fn write_study(
 /// Writes the page of a finished study again, and returns its path.
 ///
 /// # Errors
-/// `StageMissing` if there is no study of the collection as it is.
+/// `StageMissing` without a study of the present collection.
 pub fn write_study_page(workspace: &mut Workspace, context: &Context<'_>) -> Result<PathBuf> {
     let (study, cost) = study::load(workspace, context)?;
     let page = study_page(&study, &cost, &workspace.manifest.program)?;

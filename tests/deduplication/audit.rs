@@ -965,7 +965,10 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
 
     // Other pairs.
     done(&place, "join kept.work --threshold 0.4 -q");
-    refused("report kept", &["no longer that from which it was made"]);
+    refused(
+        "report kept",
+        &["made from an earlier state of the work directory"],
+    );
     done(&place, "join kept.work --threshold 0.3 -q");
     done(&place, "cluster kept.work -q");
     done(&place, "report kept -q");
@@ -1058,7 +1061,7 @@ fn no_link_or_pipe_is_opened_and_only_pages_are_replaced() {
         fs::write(&page, mine).unwrap();
         let (code, stderr) = report();
         assert!(
-            code == Some(2) && stderr.contains("no page of lookalike"),
+            code == Some(2) && stderr.contains("not a page of lookalike"),
             "{stderr}"
         );
         let ran = call(&place, "dedup --from kept.work -o new --report");

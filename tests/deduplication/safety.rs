@@ -214,7 +214,8 @@ fn names_that_repeat_are_told_apart() {
     let ran = call(&place, "dedup --from work -o again");
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(
-        ran.stderr.contains("another input has the name y/a.jsonl"),
+        ran.stderr
+            .contains("another input also has the name y/a.jsonl"),
         "{}",
         ran.stderr
     );

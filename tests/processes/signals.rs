@@ -230,7 +230,7 @@ fn a_directory_in_use_is_refused_at_once() {
             ended.stderr
         );
         assert!(
-            ended.stderr.contains("nothing needs to be removed by hand"),
+            ended.stderr.contains("no file needs to be removed"),
             "{}",
             ended.stderr
         );

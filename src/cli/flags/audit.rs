@@ -17,10 +17,10 @@ use crate::{Error, Result};
 pub struct AuditFlags {
     /// Also count documents by host, year or field:NAME (repeatable)
     ///
-    /// For the output directory of `dedup`. host is that of the address. year is that of the date
-    /// that the record states, such as the capture date; year:FIELD is that of a date in a field.
-    /// field:NAME is the value of a field. A table shows the 20 values with the most documents, and
-    /// the others as one row. For a field, the inputs are read once more.
+    /// For the output directory of `dedup`. host is the host of the address. year is the year of
+    /// the date that the record states, such as the capture date; year:FIELD is the year of a date
+    /// in a field. field:NAME is the value of a field. A table shows the 20 values with the most
+    /// documents, and the others as one row. For a field, the inputs are read once more.
     ///
     /// Example: --by host --by year
     #[arg(long, value_name = "SOURCE", hide_short_help = true)]

@@ -65,8 +65,8 @@ impl WalkFlags {
 pub struct Reading {
     /// Read every input in this format [default: detect by content]
     ///
-    /// One of trec-web, trec-sgml, warc, arc, jsonl, csv, tsv, parquet, mbox, eml, text and html. By
-    /// default the first bytes of each file, after decompression, decide its format. A record in
+    /// One of trec-web, trec-sgml, warc, arc, jsonl, csv, tsv, parquet, mbox, eml, text and html.
+    /// By default the first bytes of each file, after decompression, decide its format. A record in
     /// another format is rejected.
     ///
     /// Example: --format trec-web
@@ -77,8 +77,8 @@ pub struct Reading {
     /// For XML dumps and other markup in which many documents have one root: `page` for MediaWiki,
     /// PubmedArticle, row, item, DOCUMENT. Without this flag, a file of markup is one document. In
     /// XML, upper and lower case differ. --text-field, --id-field and --url-field then name
-    /// elements or attributes: revision.text, @Body. The flag changes nothing for files that are not
-    /// markup.
+    /// elements or attributes: revision.text, @Body. The flag changes nothing for files that are
+    /// not markup.
     ///
     /// Example: --record DOC
     #[arg(long, value_name = "ELEMENT")]
@@ -88,9 +88,10 @@ pub struct Reading {
     /// The default is the first of text, contents, content, body, html, raw_content and article
     /// that a record has. Dots lead into objects: page.body. Several fields, separated by commas,
     /// are joined by a line break: prompt,completion. Brackets lead into lists: messages[].content
-    /// takes the field of every element, and messages.0.content that of the first. The text is read
-    /// as markup if the field is called html, if a field content_type, mime or type says html or
-    /// xml, or if the text begins like a page. A column of CSV or TSV has a name or a number, from 1.
+    /// takes the field of every element, and messages.0.content the field of the first. The text is
+    /// read as markup if the field is called html, if a field content_type, mime or type says html
+    /// or xml, or if the text begins like a page. A column of CSV or TSV has a name or a number,
+    /// from 1.
     ///
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD")]
@@ -182,7 +183,7 @@ pub struct ReadLimits {
     /// Stop reading a file that decompresses to more than N times its size
     ///
     /// Applies to files and to compressed bodies in them, after their first 16 MiB. Documents that
-    /// were read before that point stay in the collection.
+    /// were read before that point remain in the collection.
     ///
     /// Example: --max-ratio 5000
     #[arg(
@@ -310,8 +311,8 @@ pub struct CollectionFlags {
     /// Files, directories, or `-` for standard input
     ///
     /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, CSV and TSV, Parquet,
-    /// mailboxes (mbox), mail messages (.eml), saved pages (.mht), plain text and HTML. Files may be
-    /// compressed with gzip, zstd, bzip2, xz or compress. The content of a file decides, not its
+    /// mailboxes (mbox), mail messages (.eml), saved pages (.mht), plain text and HTML. Files may
+    /// be compressed with gzip, zstd, bzip2, xz or compress. The content of a file decides, not its
     /// name.
     ///
     /// All files of a directory and of its subdirectories are read, except hidden ones, whose names

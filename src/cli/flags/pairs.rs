@@ -77,7 +77,7 @@ pub struct Planning {
     /// Example: --precision 0.8 --recall 0.5
     #[arg(long, value_name = "R")]
     recall: Option<Threshold>,
-    /// Sampling ratios to choose from, each of which divides the next
+    /// Sampling ratios to choose from; each must divide the next
     ///
     /// Example: --precision 0.8 --ratios 1/2,1/4
     #[arg(long, value_name = "LIST", default_value_t = List::of(&PlanConfig::default().ratios))]
@@ -157,7 +157,7 @@ pub struct JoinFlags {
     planning: Planning,
     /// Check sampled pairs against the full fingerprint sets
     ///
-    /// No listed pair is then false, and resemblances are exact. Recall remains that of the sample.
+    /// No listed pair is then false, and resemblances are exact. Recall does not improve.
     ///
     /// Example: --sampling 1/16 --verified --candidates 0.7
     #[arg(long)]
@@ -245,8 +245,8 @@ fn of_precision(arg: clap::Arg) -> clap::Arg {
 }
 
 impl JoinFlags {
-    /// The parameters in the form that the library takes, after checking them. If a plan is to be
-    /// made, also the parameters of the plan.
+    /// The parameters in the form that the library takes, after checking them, and the parameters
+    /// of the plan if one is to be made.
     pub fn parameters(
         &self,
         collection: &CollectionConfig,

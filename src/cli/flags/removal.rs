@@ -15,24 +15,24 @@ pub struct RemovalFlags {
     /// Write copies of the inputs without removable text to KEPT
     ///
     /// --output names KEPT, which must be new or empty. It gets one file for each input file, under
-    /// the same relative path, in the same format, compression and order. Only the text changes; of
-    /// each passage the first occurrence stays. The inputs must be JSON, Parquet or plain text. The
-    /// same command continues after a stop.
+    /// the same relative path, in the same format, compression and order. Only the text changes;
+    /// the first occurrence of each passage is kept. The inputs must be JSON, Parquet or plain
+    /// text. The same command continues after a stop.
     ///
     /// Example: --remove
     #[arg(long)]
     pub remove: bool,
     /// Remove tokens, or only whole lines or paragraphs [default: token]
     ///
-    /// token removes runs of removable tokens. Of the punctuation and white space on their left and
-    /// right, the side with more line feeds stays, or the left side if both have the same number.
-    /// line removes a line if all its tokens are removable. paragraph does the same for paragraphs,
+    /// token removes runs of removable tokens. Punctuation and white space are kept on one side of
+    /// them: the side with more line feeds, or the left side if both have the same number. line
+    /// removes a line if all its tokens are removable. paragraph does the same for paragraphs,
     /// which are separated by empty lines.
     ///
     /// Example: --remove --align line
     #[arg(long, value_name = "TO", requires = "remove")]
     pub align: Option<Align>,
-    /// Keep or drop documents of which no text is left
+    /// Keep or drop documents that have no text left
     ///
     /// drop also leaves out documents that had no words.
     ///

@@ -12,7 +12,7 @@ use clap::Args;
 pub struct Memory {
     /// Memory for buffers and tables [default: 1/4 of free, 256MiB to 4GiB]
     ///
-    /// The process stays below this size plus 64 MiB, plus the window of an input that was
+    /// The process uses less than this size plus 64 MiB, plus the window of an input that was
     /// compressed with zstd --long or xz -9. Memory-mapped files do not count, because the kernel
     /// drops their pages when it needs memory. The size does not change results. If it is too
     /// small, the command fails and prints the smallest size that is enough. A SIZE is a number of
@@ -77,7 +77,7 @@ pub struct Limits {
     ///
     /// A faster disk is a good place. For `run`, the files take 24 bytes per document. The command
     /// makes a directory there, called lookalike- and six characters, and removes it at the end. A
-    /// killed process leaves it behind; you may delete it at any time. Sorted runs stay in DIR,
+    /// killed process leaves it behind; you may delete it at any time. Sorted runs are kept in DIR,
     /// because a command that was stopped continues from them. The place does not change results.
     ///
     /// Example: --scratch /tmp

@@ -102,8 +102,8 @@ impl<T: fmt::Display> fmt::Display for List<T> {
 /// A choice between two.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum KeepOrDrop {
-    /// They stay.
+    /// The documents are kept.
     Keep,
-    /// They are removed.
+    /// The documents are removed.
     Drop,
 }

@@ -233,7 +233,7 @@ impl FromStr for SizeGroups {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` are no size groups; write rising bounds in words, such as \
+                "`{text}` are not size groups; write rising bounds in words, such as \
                  500,1000,2000 (at most 254)"
             )
         };

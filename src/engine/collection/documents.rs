@@ -46,7 +46,7 @@ pub struct DocumentRecord {
 /// all documents that needs one or two facts of each would otherwise spend most of its time on
 /// copies of texts.
 #[derive(Clone, Copy, Debug, BorrowDecode)]
-#[allow(dead_code, reason = "the fields are those of the file")]
+#[allow(dead_code, reason = "the fields mirror the file")]
 pub(crate) struct DocumentView<'b> {
     pub docno: &'b str,
     pub url: Option<&'b str>,

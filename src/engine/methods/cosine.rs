@@ -49,7 +49,7 @@ pub(super) const METHOD: Entry = Entry {
         let filters = Filters::read(values.text("filters"))?;
         let kolcz = values.one_of("terms", &[("kolcz", true), ("chowdhury", false)])?;
         if kolcz && filters != Filters::default() {
-            return Err("filters are those of terms=chowdhury".into());
+            return Err("filters belong to terms=chowdhury".into());
         }
         Ok(Box::new(Cosine {
             threshold: values.threshold("threshold")?,

@@ -230,7 +230,7 @@ fn build(values: &Values) -> Result<IMatch, String> {
             Preprocessing::Chowdhury(Filters::read(preset(values, "filters", "nosc+stem"))?)
         }
         "kolcz" if matches!(values.text("filters"), BY_PRESET | "none") => Preprocessing::Kolcz,
-        "kolcz" => return Err("filters are those of terms=chowdhury".into()),
+        "kolcz" => return Err("filters belong to terms=chowdhury".into()),
         other => return Err(format!("terms is chowdhury or kolcz, and not `{other}`")),
     };
     let lexicons = by_preset("lexicons", "0", "10");

@@ -47,7 +47,7 @@ pub(super) const METHOD: Entry = Entry {
         Parameter {
             name: "bands",
             default: "16",
-            help: "number of bands, one of which must be equal; bands x rows is at most 4096",
+            help: "number of bands; one must be equal; bands x rows is at most 4096",
         },
         Parameter {
             name: "rows",

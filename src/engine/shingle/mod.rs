@@ -107,7 +107,7 @@ impl<K: Key> Shingler<K> {
                 FingerprintKind::Xxh3 => u64::BITS,
                 FingerprintKind::Md5 => u128::BITS,
             },
-            "the key goes with the kind of fingerprint"
+            "the key belongs to the kind of fingerprint"
         );
         Shingler {
             parser: Parser::new(&config.parse),

@@ -3,9 +3,9 @@
 //! # Source
 //! Found ratio and clusters: Chowdhury et al. 2002, section 4.3, Tables III and IV. An original and
 //! its copies are a family. A document of the family is found if its cluster has another document
-//! of the family. The clusters of a family are those that contain its documents; a document in no
-//! cluster counts as one (11 copies of which none is found are 11 clusters; Table III's 36.4 % are
-//! 4 of 11, in Table IV's 9 clusters).
+//! of the family. The clusters of a family are the clusters that contain its documents; a document
+//! in no cluster counts as one (11 copies, none of them found, are 11 clusters; Table III's 36.4 %
+//! are 4 of 11, in Table IV's 9 clusters).
 //!
 //! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method,
 //! averaged over all copies with the same number of edits; and its distribution over pairs of

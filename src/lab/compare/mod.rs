@@ -1,16 +1,16 @@
 //! Compares methods: what each finds in one collection, and how their results overlap.
 //!
 //! # Source
-//! The columns are those of the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables
-//! V, IX, XI), found ratio and clusters of each perturbed original (Tables III and IV), recall,
-//! precision and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all
-//! pairs instead of those of a query), pairs found by all methods and by only one (Cherkasova et
-//! al. 2009, Table 2), similarity against edits and its distribution over distinct documents
-//! (Figures 2 to 8).
+//! The columns follow the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables V, IX,
+//! XI), found ratio and clusters of each perturbed original (Tables III and IV), recall, precision
+//! and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all pairs
+//! instead of the pairs of a query), pairs found by all methods and by only one (Cherkasova et al.
+//! 2009, Table 2), similarity against edits and its distribution over distinct documents (Figures 2
+//! to 8).
 //!
 //! # In and out
-//! In: a collection, and the directories of its methods ([`crate::engine::methods`]), each with its pairs.
-//! Out: a [`Comparison`].
+//! In: a collection, and the directories of its methods ([`crate::engine::methods`]), each with its
+//! pairs. Out: a [`Comparison`].
 //!
 //! # Algorithm
 //! Every pair list is sorted by document numbers, which are the same for all methods. One merge of
@@ -22,8 +22,8 @@
 //! - Counts add up: the pairs found by exactly k methods, summed over k, are all pairs found.
 //!
 //! # Cost
-//! Pairs are streamed. Memory: 4 bytes per document for the clusters of one method at a time; if
-//! there are edits, also the docnos of the edited copies and their originals.
+//! Pairs are streamed. Memory: 4 bytes per document for the clusters of one method at a time; with
+//! edits, the docnos of the edited copies and their originals as well.
 //!
 //! # Errors
 //! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
@@ -101,7 +101,7 @@ pub struct MethodRow {
     pub keys: u64,
     /// Pairs of representatives.
     pub pairs: u64,
-    /// Clusters of two or more documents, including those of exact duplicates only.
+    /// Clusters of two or more documents, including clusters of exact duplicates only.
     pub clusters: u64,
     /// Clusters of exact duplicates only.
     pub exact_only: u64,
@@ -123,7 +123,7 @@ pub struct MethodRow {
     pub disk_bytes: u64,
 }
 
-/// A method's pairs compared with those of a ground truth.
+/// A method's pairs compared with the pairs of a ground truth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AgainstTruth {
     /// Specification of the method that is the ground truth.

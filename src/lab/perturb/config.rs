@@ -120,7 +120,9 @@ impl FromStr for EditCounts {
     type Err = String;
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let wrong = || {
-            format!("`{text}` is no list of numbers of edits; write 1..50 or 1,2,5, at most {MOST}")
+            format!(
+                "`{text}` is not a list of numbers of edits; write 1..50 or 1,2,5, at most {MOST}"
+            )
         };
         let number = |text: &str| {
             let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

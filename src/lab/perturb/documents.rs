@@ -87,7 +87,7 @@ pub(super) fn each_document(
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Surveyed {
     pub words: u32,
-    /// Of its text.
+    /// Bytes of its text.
     pub bytes: u32,
     /// xxh3 of its text.
     pub text: u64,

@@ -17,7 +17,7 @@
 //!
 //! # Algorithm
 //! 1. Read the inputs: the words, a hash of the text and a hash of the docno of each document, and
-//!    for `chowdhury` the term list too.
+//!    for `chowdhury` the term list.
 //! 2. Choose the originals.
 //! 3. Read the inputs again. Draw, apply and write the edits of each original; write the other
 //!    documents to the background.
@@ -44,13 +44,13 @@
 //! `cherkasova`: for each document and each number of `--edits`, make one copy with exactly that
 //! number of insertions of `--word`, or of removals of a word, at random places (`random`) or
 //! evenly spaced (`uniform`). Where the paper is silent:
-//! - Each insertion goes to one of the n + 1 places before, between and after the n words of the
+//! - Each insertion takes one of the n + 1 places before, between and after the n words of the
 //!   original, drawn with replacement. Removals are drawn from the n words without replacement. The
 //!   edit distance in words thus equals the number of edits.
 //! - Evenly spaced: edit j of i, from 0, is at place (or word) floor((2j + 1) N / 2i) of N: in the
 //!   middle of each of the i equal parts of the text.
-//! - Each copy is drawn independently: the edits of the copy with 5 are not a subset of those of
-//!   the copy with 6.
+//! - Each copy is drawn independently: the edits of the copy with 5 are not a subset of the edits
+//!   of the copy with 6.
 //!
 //! Both: no two originals have the same text or the same docno; the first in the input counts. A
 //! document without words cannot be an original. A copy that would have no words left is counted
@@ -134,7 +134,7 @@ pub struct PerturbReport {
     pub words: u64,
     /// Average number of words of a document, if there are documents.
     pub average_words: Option<f64>,
-    /// Documents without a word.
+    /// Documents that have no words.
     pub empty: u64,
     /// Distinct terms to draw from, for `chowdhury`.
     pub terms: Option<u64>,

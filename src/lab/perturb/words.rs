@@ -33,7 +33,7 @@ pub(super) fn text_of(document: &RawDocument<'_>, parser: &mut Parser) -> String
 
 /// A piece of a text, made of whole tokens.
 pub(super) struct Piece<'a> {
-    /// The space between this piece and the one before it, if there was one.
+    /// The space between the previous piece and this one, if there was a previous piece.
     pub gap: &'static [u8],
     pub bytes: &'a [u8],
     pub tokens: Tokens<'a>,
@@ -102,7 +102,7 @@ pub(super) fn facts(
     }
 }
 
-/// Distinct terms: all, or those with the smallest hashes, which is a fair draw.
+/// Distinct terms: all, or the terms with the smallest hashes, which is a fair draw.
 #[derive(Debug, Default)]
 pub(super) struct TermList {
     seed: u64,

@@ -110,7 +110,8 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
         }
         if first == 0 {
             // Too few pairs to show anything. If the group uses all its own fingerprints, false
-            // pairs are pairs with larger documents, too few of them to draw a conclusion.
+            // pairs are pairs with larger documents, and there are not enough of them to draw a
+            // conclusion.
             return (ratio == 0).then_some(Choice {
                 ratio,
                 evidence: Evidence::TooLittle,

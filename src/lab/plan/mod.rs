@@ -23,24 +23,24 @@
 //!
 //! # The subset
 //! Documents are drawn by their MD5, each with the same probability s, whatever the rest of the
-//! collection contains. Of the pairs, a share s² remains, correct and false ones alike, so shares
-//! of them are unbiased. Drawing similar documents together kept more pairs, but then whole
-//! templates of false pairs were either in the subset or missing, and a plan made without them
-//! promised too much (`docs/experiments.md`).
+//! collection contains. A share s² of the correct pairs remains, and the same share of the false
+//! pairs, so ratios between them are unbiased. Drawing similar documents together kept more pairs,
+//! but then whole templates of false pairs were either in the subset or missing, and a plan made
+//! without them promised too much (`docs/experiments.md`).
 //!
 //! # Invariants
 //! - A plan depends only on the collection and [`PlanConfig`].
-//! - If measured on the whole collection, precision and recall are those of a run with the plan on
-//!   it.
+//! - If measured on the whole collection, precision and recall are the same as in a run with the
+//!   plan on it.
 //!
 //! # Cost
 //! One exact join of the subset at the threshold, one more join for each ratio, and a pass over all
 //! sets to draw the subset.
 //!
 //! # Where we depart from the source
-//! The paper uses the measured precision as it is, within groups only, and as the mean over
-//! classes. It splits documents into eleven groups. A group of six pairs shows nothing, and this
-//! module says so.
+//! The paper uses the measured precision without an interval, within groups only, and as the mean
+//! over classes. It splits documents into eleven groups. A group of six pairs shows nothing, and
+//! this module says so.
 //!
 //! # What is not guaranteed
 //! The interval concerns pairs like the measured ones, and each group separately: at 95 %, one

@@ -41,7 +41,7 @@ pub struct PlanCost {
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// What it cost to make the plan.
+    /// The cost of making the plan.
     pub cost: PlanCost,
 }
 
@@ -82,7 +82,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     Ok(Planned { plan, cost })
 }
 
-/// Removes temporary data, including that of earlier runs that were stopped.
+/// Removes temporary data, including data of earlier runs that were stopped.
 fn clear(base: &Workspace) -> Result<()> {
     let directory = base.directory().join(DIRECTORY);
     for path in ["subset", "truth", "trial"].map(|name| directory.join(name)) {

@@ -258,7 +258,7 @@ mod tests {
                 text.join(" ")
             ));
             if i == 150 || i == 399 {
-                lines.push_str(&"{\"id\": \"x\", a line that is no JSON}\n".repeat(200));
+                lines.push_str(&"{\"id\": \"x\", a line that is not JSON}\n".repeat(200));
             }
         }
         fs::write(directory.join("all.jsonl"), lines).unwrap();
@@ -313,7 +313,7 @@ mod tests {
                 .iter()
                 .filter(|(document, _)| selection.takes(document.md5))
                 .map(|(document, set)| {
-                    // Of the documents without words, ingest stores the first set only.
+                    // Ingest stores only the first set of documents without words.
                     let mut document = document.clone();
                     document.stored = true;
                     (document, set.clone())

@@ -52,8 +52,8 @@ pub struct Way {
     pub looked_up: f64,
     /// Documents without sampled shingles, on average.
     pub nothing_sampled: f64,
-    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None` if
-    /// there was no separate run.
+    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None`
+    /// without a separate run.
     pub cpu_seconds: Option<f64>,
 }
 

@@ -16,7 +16,7 @@
 //! 2. Run each trial: the equivalent of `--sampling 1/n:class`, at the lowest threshold, in its own
 //!    directory over the same collection. Its pair list and the exact one have the same order, so
 //!    the study reads them side by side and counts every pair in a table of estimated by true
-//!    threshold. One trial thus serves all thresholds, and verified sampling with any margin too.
+//!    threshold. One trial thus serves all thresholds, and verified sampling with any margin.
 //! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
 //!    it was running.
 //! 4. Make plans ([`crate::lab::plan`]) for three precisions on the whole collection, run

@@ -27,7 +27,7 @@ pub struct StudyConfig {
 pub struct TrialGroup {
     /// Representatives in the group that have shingles.
     pub documents: u64,
-    /// Representatives with shingles of which none is sampled: they can be in no pair.
+    /// Representatives with shingles, none of them sampled: they can be in no pair.
     pub nothing_sampled: u64,
     /// Distinct shingles of these documents, summed.
     pub shingles: u64,

@@ -591,7 +591,7 @@ impl Trials<'_> {
         Some(prefix.prefix_postings as f64 / prefix.entries as f64)
     }
 
-    /// Removes temporary data, including that of earlier runs that were stopped.
+    /// Removes temporary data, including data of earlier runs that were stopped.
     fn discard(mut self) -> Result<()> {
         if let Some(truth) = self.truth.take() {
             truth.discard()?;

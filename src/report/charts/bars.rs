@@ -1,4 +1,4 @@
-//! Horizontal bars, so that labels stay readable on a narrow screen.
+//! Horizontal bars, so that labels are readable on a narrow screen.
 
 use std::fmt::Write;
 

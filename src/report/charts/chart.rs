@@ -103,7 +103,7 @@ impl Look {
 fn colour(place: usize, count: usize) -> (u8, u8, u8) {
     let last = PALETTE.len() - 1;
     let along = (place * last) as f64 / count.saturating_sub(1).max(1) as f64;
-    // At most the last but one, because the next colour is needed too.
+    // At most the last but one, because the next colour is also needed.
     let from = (along.floor() as usize).min(last - 1);
     let part = (along - from as f64).clamp(0.0, 1.0);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(discs.count(), 6);
         let title = document.descendants().find(|n| n.has_tag_name("title"));
         assert_eq!(title.unwrap().text(), Some("a < b"));
-        // What has no data has no label.
+        // A series without data has no label.
         assert!(svg.contains(">all<") && !svg.contains(">empty<"));
     }
 

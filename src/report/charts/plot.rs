@@ -111,7 +111,7 @@ impl Plot {
     }
 }
 
-/// Gridlines and the labels of the ticks. Labels that would touch the one before are left out.
+/// Gridlines and the labels of the ticks. Labels that would touch their predecessor are left out.
 pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
     let Area {
         left: x0,

@@ -96,7 +96,7 @@ struct Placed {
     area: Area,
     /// Where the text touches the mark if it is narrower than the area.
     anchor: Anchor,
-    /// The line from the mark, for a label that is not beside it.
+    /// The line from the mark to a label that does not touch it.
     leader: Option<[(f64, f64); 2]>,
 }
 
@@ -233,7 +233,7 @@ impl Scatter {
                 svg.line(&leader, "class=\"leader\"");
             }
         }
-        // Large marks first: small ones stay visible.
+        // Large marks first, so that small ones remain visible.
         let mut order: Vec<usize> = (0..self.marks.len()).collect();
         let radius = |n: usize| layout.discs.get(n).map_or(0.0, |disc| disc.2);
         order.sort_by(|&a, &b| radius(b).total_cmp(&radius(a)));

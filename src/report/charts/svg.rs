@@ -120,8 +120,8 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
 }
 
-/// A text of at most this number of columns. Of a longer one, the beginning and the end remain.
-/// Characters that would change how others look are made visible first.
+/// A text of at most this number of columns. A longer text is cut in the middle. Characters that
+/// would change how others look are made visible first.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let text = visible(text);
     if columns(&text) <= most {

@@ -8,13 +8,13 @@ use crate::base::ids::Threshold;
 use crate::base::numbers::{count, percent};
 use crate::lab::study::{Study, USUAL};
 
-/// The precisions of the verdict, in hundredths: those of the plans that a study runs.
+/// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
 
 /// Shares that differ by rounding are equal.
 const ROUNDING: f64 = 1e-9;
 
-/// What adaptive and uniform sampling take to reach a precision.
+/// The work of adaptive and of uniform sampling to reach a precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtTarget {
     /// Mean precision in hundredths.

@@ -17,7 +17,7 @@ const MOST_THRESHOLDS: usize = 8;
 
 /// Words by rank, and the line fitted to them.
 pub(super) struct ByRank {
-    /// Of the documents that a logarithmic axis can show.
+    /// Only the documents that a logarithmic axis can show.
     pub documents: Points,
     /// The line and its ends.
     pub fitted: Option<(PowerLaw, Points)>,

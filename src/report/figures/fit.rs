@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn three_documents_are_fitted_whole() {
-        // log10: (0, 3), (log 2, 2), (log 3, 1): by hand slope = sum(dx dy) / sum(dx dx).
+        // log10: (0, 3), (log 2, 2), (log 3, 1): slope = sum(dx dy) / sum(dx dx).
         let fit = power_law(&[(1, 1000), (2, 100), (3, 10)]).unwrap();
         let x = [0.0, 2f64.log10(), 3f64.log10()];
         let mean = (x[0] + x[1] + x[2]) / 3.0;

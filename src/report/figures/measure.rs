@@ -16,8 +16,9 @@ pub(super) enum Scope {
 }
 
 keywords! {
-    /// The pairs of a [`Scope`] to count. In a group: those of two of its documents, or those of one of
-    /// them and a larger document of another group. In the whole collection: the sums over the groups.
+    /// The pairs of a [`Scope`] to count. In a group: pairs of two of its documents, or of one of
+    /// them and a larger document of another group. In the whole collection: the sums over the
+    /// groups.
     pub(super) enum PairKind {
         Same = "same",
         Cross = "cross",
@@ -63,7 +64,8 @@ pub(super) struct ClassSpread {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moments {
     pub mean: f64,
-    /// Of the population: the classes tried are all classes of interest, not a sample.
+    /// The deviation of the population: the classes tried are all classes of interest, not a
+    /// sample.
     pub deviation: f64,
     pub least: f64,
     pub greatest: f64,
@@ -415,7 +417,7 @@ mod tests {
         let moments = spread.moments.unwrap();
         assert_eq!((moments.least, moments.greatest), (0.25, 0.75));
         assert_eq!(moments.mean, 0.5);
-        // Of the population: (0.0625 + 0 + 0.0625) / 3.
+        // The variance of the population: (0.0625 + 0 + 0.0625) / 3.
         assert!((moments.deviation - (0.125f64 / 3.0).sqrt()).abs() < 1e-15);
         assert_eq!(ClassSpread::of([None]).moments, None);
     }

@@ -13,7 +13,7 @@
 //! | `trials.csv` | counts, precision, recall by trial, threshold, size group and kind of pairs |
 //! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
 //! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
-//! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
+//! | `table3.csv` | documents and shingles by size group, and the paper's for .GOV |
 //! | `figure1.csv`, `.svg` | words against rank |
 //! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
 //! | `figure3-N.csv`, `.svg` | recall against the threshold at 1/N |
@@ -23,9 +23,9 @@
 //! # Algorithm
 //! Means are over the classes of a ratio, each class one value. A class in which precision or
 //! recall is undefined (no pair found, no true pair) is left out and counted. Standard deviations
-//! are those of the population, because the statements concern only the classes that were tried.
-//! For a group, the figures show the pairs of two of its documents, because the paper ran each
-//! group by itself; for the whole collection they show all pairs.
+//! describe the population, because the statements concern only the classes that were tried. For a
+//! group, the figures show the pairs of two of its documents, because the paper ran each group by
+//! itself; for the whole collection they show all pairs.
 //!
 //! Figure 4: each group gets the coarsest ratio whose mean precision meets the target, or every
 //! fingerprint if none does. A group without any pair, true or found, gets the coarsest ratio and

@@ -131,7 +131,7 @@ fn shares(view: &View) -> StudyFigure {
 }
 
 /// The lines of a panel of precision or recall: over all pairs, and over the pairs within each
-/// group, of which the first and the last with values are labelled and above the others.
+/// group. The first and the last group with values are labelled and drawn above the others.
 fn lines_by_scope(view: &View, ratio: &RatioTrials, metric: Metric) -> Vec<Line<Tone>> {
     let points = |scope| means(view, ratio, metric, scope);
     let mut lines = vec![Line::new("all pairs", Tone::Ink, points(Scope::All))];
@@ -172,7 +172,7 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
             [4, 16].map(|n| remarks::paper("precision", n)),
         ),
         Metric::Recall => {
-            // Of the ratios that the paper has no figure of.
+            // The remark on the ratios for which the paper has no figure.
             let others = remarks::paper("recall", 0).trim_start_matches("Not shown. ");
             let paper = [remarks::paper("recall", 16), others];
             ("recall", "Recall by ratio and threshold", 3, paper)

@@ -174,7 +174,7 @@ impl Page<'_> {
     fn reason_says(&self, reason: Removal) -> String {
         let (noun, threshold) = (self.noun(), self.audit.criterion.threshold);
         match reason {
-            Removal::Exact => "Its words are those of the survivor.".into(),
+            Removal::Exact => "It has the same words as the survivor.".into(),
             Removal::Near => {
                 format!("Its {noun} with the survivor is at least {threshold}.")
             }
@@ -185,7 +185,9 @@ impl Page<'_> {
             Removal::Contained => {
                 format!("The survivor contains at least {threshold} of its shingles.")
             }
-            Removal::Clustered => "It is in a cluster, of which --rule none keeps nothing.".into(),
+            Removal::Clustered => {
+                "It is in a cluster, and --rule none keeps no document of a cluster.".into()
+            }
             Removal::Empty => "It has no words.".into(),
             Removal::Listed => "The list of --remove names it.".into(),
         }
@@ -348,7 +350,7 @@ impl Page<'_> {
                     p {
                         "The year of "
                         @match field {
-                            None => "the date that a record states, such as that of the capture.",
+                            None => "the date that a record states, such as the date of its capture.",
                             Some(field) => { "the field " (isolated(field)) "." }
                         }
                     }
@@ -474,7 +476,7 @@ impl Page<'_> {
             ),
             SampleKind::NearMiss => format!(
                 "{} of kept documents whose {noun} is below {threshold}, but at least {}: those that \
-                 are nearest to {threshold}. Both documents stay. If these are no near-duplicates, \
+                 are nearest to {threshold}. Both documents are kept. If these are not near-duplicates, \
                  the threshold is not too high.",
                 of("pair"),
                 audit.near_from
@@ -541,7 +543,7 @@ impl Page<'_> {
         }
     }
 
-    /// What identifies a document of a pair, below its fate.
+    /// The identity of a document of a pair, below its fate.
     fn head(&self, number: u32, document: &ShownDocument, fate: &str) -> Markup {
         let known = self.read.known.get(&number);
         html! {

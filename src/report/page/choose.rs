@@ -136,7 +136,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// The pairs nearest the threshold, then those at random.
+    /// The pairs nearest the threshold, then random pairs.
     pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
         self.nearest.iter().chain(&self.random)
     }
@@ -174,7 +174,7 @@ impl Most {
         }
     }
 
-    /// The clusters of all pages, whose members are counted as they are gathered.
+    /// The clusters of all pages. Their members are counted while they are gathered.
     pub(super) fn split(there: ClusterStats, pairs: &PairsEntry, config: &PageConfig) -> Self {
         Most {
             clusters: there.clusters,

@@ -33,7 +33,7 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
         title: "Methods side by side",
         below: Some(html! {
             (counted(comparison.methods.len() as u64, "method")) " on " (counted(comparison.documents, "document"))
-            ", " (count(comparison.representatives)) " of which are not exact duplicates of earlier ones. Only \
+            ", " (count(comparison.representatives)) " without exact duplicates of earlier ones. Only \
             these are compared, because every method finds exact duplicates."
         }),
         contents,

@@ -132,7 +132,7 @@ pub(super) fn address(
     }
 }
 
-/// What identifies one of the two documents of a pair.
+/// The identity of one of the two documents of a pair.
 pub(super) fn heading(
     document: &ShownDocument,
     files: &HashMap<u32, String>,

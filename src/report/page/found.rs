@@ -46,7 +46,7 @@ fn sentence(documents: u64, redundant: u64, clusters: u64, largest: u64) -> Stri
             many(documents, "document")
         ),
         _ => format!(
-            "{} of {}{} can be left out: each is in a cluster of which one document stays. There {}, \
+            "{} of {}{} can be left out, which keeps one document of each cluster. There {}, \
              and the largest has {}.",
             count(redundant),
             many(documents, "document"),

@@ -1,4 +1,4 @@
-//! What surrounds the sections of a page, and helpers that several sections use.
+//! The frame around the sections of a page, and helpers that several sections use.
 
 use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
@@ -32,7 +32,7 @@ pub(super) fn is_page(path: &Path) -> Result<bool> {
     Ok(memchr::memmem::find(head, GENERATOR.as_bytes()).is_some())
 }
 
-/// What surrounds the sections of a page.
+/// The frame around the sections of a page.
 #[derive(Debug, Default)]
 pub(super) struct Frame<'f> {
     pub title: &'f str,
@@ -108,7 +108,7 @@ impl Frame<'_> {
 /// A page that is written piece by piece.
 pub(super) struct Sheet {
     out: AtomicFile,
-    /// What follows the last section.
+    /// The end of the page, after the last section.
     end: String,
 }
 

@@ -1,4 +1,4 @@
-//! Markup: templates that the compiler checks, and text that stays text.
+//! Markup: templates that the compiler checks, and text that is escaped.
 //!
 //! # Invariants
 //! - [`maud`] escapes whatever a template splices in, unless it is `PreEscaped`. Only this module

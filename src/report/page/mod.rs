@@ -1,7 +1,7 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest
+//! The comparison of two texts: `align`. The choice of random pairs: the pairs with the smallest
 //! hashes, a sample without replacement.
 //!
 //! # In and out
@@ -19,7 +19,7 @@
 //!    place. Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
 //!    (`align`, `side_by_side.rs`).
-//! 4. Write the page section by section, each of which has a file of its own. The data of all
+//! 4. Write the page section by section; each section has a file of its own. The data of all
 //!    clusters listed follow the last section, as JSON for the script (`script.js`), which lists
 //!    and searches them. Without it the largest clusters are tables.
 //!
@@ -28,19 +28,18 @@
 //!   (`markup.rs`), and as JSON without a character that means something to HTML. A
 //!   Content-Security-Policy allows the page's own style and script, by their digests, and nothing
 //!   else.
-//! - The same directory, inputs and parameters give the same bytes. The date on the page is that of
-//!   the run.
+//! - The same directory, inputs and parameters give the same bytes. The date on the page is the
+//!   date of the run.
 //! - A page repeats the counts of the summary. It counts only the pairs of the histogram.
 //! - A text that cannot be read again is missing from the page, which gives the reason; this is not
 //!   an error.
 //!
 //! # Cost
 //! Memory: 12 bytes per document, and 4 more while members are linked; a part that grows with the
-//! clusters and pairs shown, of some 700 bytes for each of at most [`PAGE_DOCUMENTS`] documents;
+//! clusters and pairs shown, of about 700 bytes for each of at most [`PAGE_DOCUMENTS`] documents;
 //! for each thread that reads texts one record of at most `--max-document` (memory limits the
-//! number of threads), and for each pair shown its two texts, of which at most [`WORDS_COMPARED`]
-//! words are kept. Time: the pairs twice, the documents once, and the input files up to the last
-//! record shown.
+//! number of threads), and for each pair shown at most [`WORDS_COMPARED`] words of its two texts.
+//! Time: the pairs twice, the documents once, and the input files up to the last record shown.
 //!
 //! # What is not guaranteed
 //! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
@@ -251,7 +250,7 @@ pub(crate) fn check_replaced(page: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::parameter("output", page.display())
-        .because("there is a file that is no page of lookalike; name another file for the page"))
+        .because("there is a file that is not a page of lookalike; name another file for the page"))
 }
 
 /// Everything that the sections of a page show.

@@ -97,7 +97,7 @@ pub(super) fn numbered(n: usize, spec: &str) -> Markup {
     html! { th.name scope="row" { span.no { (n + 1) } " " (method(spec)) } }
 }
 
-/// A specification as it is typed. A click selects all of it.
+/// A specification, to be typed or copied. A click selects all of it.
 pub(super) fn spec(text: &str) -> Markup {
     html! { code.spec { (isolated(text)) } }
 }

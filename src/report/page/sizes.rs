@@ -86,7 +86,7 @@ fn pairs(wording: &Wording<'_>, histogram: Option<&[u64; HUNDREDTHS]>) -> Markup
                 p { "The numbers in common are in " code { "pairs.tsv" } "." }
             }
             Some(histogram) if histogram.iter().any(|&n| n > 0) => {
-                p { "Each row counts the pairs from its " (noun) " up to that of the next row." }
+                p { "Each row counts the pairs from its " (noun) " up to the next row's." }
                 figure {
                     (drawing(&bars(&format!("Number of pairs by {noun}"),
                                    &histogram_rows(histogram, wording.threshold))))

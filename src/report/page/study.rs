@@ -27,7 +27,7 @@ pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec
         title: "Sampling study",
         below: Some(html! {
             (counted(documents, "document")) " with " (counted(shingles, "shingle")) ", "
-            (counted(cost.count, "trial")) ". The figures repeat those of Ye, Wen & Ma, "
+            (counted(cost.count, "trial")) ". They repeat the figures of Ye, Wen & Ma, "
             cite { "A systematic study on parameter correlations in large-scale duplicate document detection" }
             " (2008), on this collection."
         }),
@@ -94,8 +94,8 @@ fn runs(of: &StudyComparison) -> Markup {
         section #runs {
             h2 { "Runs side by side" }
             p {
-                "Of the pairs that a run lists at " (of.threshold) " or above, " em { "precision" }
-                " is the share that is true. Of the true pairs, " em { "recall" }
+                "Among the pairs that a run lists at " (of.threshold) " or above, " em { "precision" }
+                " is the share of true pairs. Among all true pairs, " em { "recall" }
                 " is the share that the run lists. A run at 1/16 sorts one of sixteen classes of shingles. The \
                  table has the mean over all classes and, in grey, the worst and the best class."
             }
@@ -113,10 +113,10 @@ fn runs(of: &StudyComparison) -> Markup {
                 tbody { @for row in &of.rows { (run(row)) } }
             }))
             p.soft.small {
-                "CPU seconds count the way from the collection to the pairs at " (of.lowest)
+                "CPU seconds are measured from the collection to the pairs at " (of.lowest)
                 ", the lowest threshold of the study. Reading the collection took "
                 (format!("{:.2}", of.reading_seconds)) " CPU seconds more. The numbers are in "
-                a href="study.json" { "study.json" } "; those of each class are in "
+                a href="study.json" { "study.json" } "; the numbers of each class are in "
                 a href="trials.csv" { "trials.csv" } " and " a href="summary.csv" { "summary.csv" } "."
             }
         }

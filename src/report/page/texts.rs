@@ -136,7 +136,7 @@ impl Readers for Documents<'_> {
     }
 }
 
-/// The beginning of a text as it is read, with its lines: other white space becomes one space, and
+/// The beginning of a text as read, with its lines: other white space becomes one space, and
 /// several empty lines become one.
 #[derive(Default)]
 struct Folded {

@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 use crate::Result;
 use crate::store::workspace::{InputList, Workspace};
 
-/// The name of a collection: that of its only file, or of the directory that all its files are in.
-/// The name of the output directory if that says nothing.
+/// The name of a collection: the name of its only file, or of the directory that contains all its
+/// files. The name of the output directory if that says nothing.
 pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
     let mut inputs = InputList::open(workspace.directory())?;
     // The components of the path that all inputs share so far, the last one of the first included.

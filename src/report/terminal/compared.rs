@@ -229,7 +229,7 @@ impl Texts<'_> {
                 flow.text(self.text(stretch, true), Style::Plain);
             } else {
                 let (a, b) = (self.text(stretch, true), self.text(stretch, false));
-                // The white space of both ends with that of the second text.
+                // The white space at the end of both texts is shown after the second one.
                 match b.is_empty() {
                     true => self.marked(&mut flow, a, true),
                     false => self.marked(&mut flow, a.trim_end(), true),

@@ -23,7 +23,7 @@ pub(crate) struct Line {
 }
 
 /// Text that flows into lines. A line breaks at the last space that fits, or within a word that
-/// does not fit. Of several empty lines in a row, one is left.
+/// does not fit. Several empty lines in a row become one.
 #[derive(Debug)]
 pub(crate) struct Flow {
     screen: Screen,

@@ -7,7 +7,7 @@
 //! # Invariants
 //! - What a document says reaches the output only through [`Flow`] and [`visible`]: control
 //!   characters and invisible characters that change how a text looks are written as escapes. So
-//!   the only escape sequences are those of this module, and none if there are no colours.
+//!   this module writes the only escape sequences, and none without colours.
 //! - Lines of a text side by side are never wider than the screen.
 
 mod compared;

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::flow::Flow;
 use super::{Screen, Style, visible};
 
-/// Columns of a table and of text below it, also where output does not go to a terminal.
+/// Columns of a table and of text below it, even if the output is not a terminal.
 pub(crate) const WIDTH: usize = 100;
 
 /// Columns between two cells.

@@ -2,14 +2,14 @@
 //! person can judge it.
 //!
 //! # In and out
-//! In: a directory of kept records (KEPT) of [`crate::tasks::dedup`], the work directory that it names,
-//! and the inputs, whose texts are read again. Out: an [`Audit`], from which the report page is
-//! written, and a file for the verdicts of a person ([`review`]).
+//! In: a directory of kept records (KEPT) of [`crate::tasks::dedup`], the work directory that it
+//! names, and the inputs, whose texts are read again. Out: an [`Audit`], from which the report page
+//! is written, and a file for the verdicts of a person ([`review`]).
 //!
 //! # Algorithm
 //! 1. `.lookalike/source.json` in KEPT names the work directory and the parameters. The choice is
-//!    made again ([`crate::tasks::dedup`]). Its digest must be that of KEPT: otherwise the pairs, the
-//!    inputs or a list have changed since.
+//!    made again ([`crate::tasks::dedup`]). Its digest must be that of KEPT: otherwise the pairs,
+//!    the inputs or a list have changed since.
 //! 2. The documents are counted by reason, by input and by other sources (`tally.rs`). Values that
 //!    two documents share are found by an external sort, so the number of values is not limited.
 //! 3. The largest clusters are found, with their survivors (`clusters.rs`).
@@ -24,9 +24,9 @@
 //! - The counts by reason are those that `dedup` recorded, and each table adds up to them.
 //!
 //! # Cost
-//! Memory: what the choice takes ([`crate::tasks::dedup`]), then a buffer for sorting. Scratch space:
-//! 40 bytes a document for each source other than the input, the values themselves, and what a join
-//! takes. Time: the choice, a join, and one reading of the inputs if a source is a field.
+//! Memory: what the choice takes ([`crate::tasks::dedup`]), then a buffer for sorting. Scratch
+//! space: 40 bytes a document for each source other than the input, the values themselves, and what
+//! a join takes. Time: the choice, a join, and one reading of the inputs if a source is a field.
 //!
 //! # What is not guaranteed
 //! Two values of a source with the same hash of 64 bits are counted as one.
@@ -297,7 +297,7 @@ pub fn audit(
 
 fn changed(kept: &Path, workspace: &Workspace) -> Error {
     Error::parameter("DIR", kept.display()).because(format!(
-        "the work directory {} is no longer that from which it was made; restore it and the \
+        "it was made from an earlier state of the work directory {}; restore that state and the \
              inputs, or run `lookalike dedup` again into a new directory",
         workspace.directory().display()
     ))

@@ -111,7 +111,7 @@ fn check_apart(corpus: &[InputFile], sets: &[InputFile]) -> Result<()> {
         let same = |input: &&InputFile| input.real.is_some() && input.real == set.real;
         if let Some(input) = corpus.iter().find(same) {
             let limit = format!(
-                "it is a file of the corpus, too, as {}, and would be found in itself; leave \
+                "it is also a file of the corpus, as {}, and would be found in itself; leave \
                      it out of the corpus with --exclude",
                 input.path.display()
             );
@@ -200,7 +200,7 @@ fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
         None => String::new(),
     };
     Error::parameter("CORPUS", counted(corpus.files, "file")).because(format!(
-        "there is no document in it; name the field of the text with --text-field, or the \
+        "it contains no document; name the field of the text with --text-field, or the \
              format with --format{found}"
     ))
 }

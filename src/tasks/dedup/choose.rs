@@ -503,7 +503,7 @@ pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
         return refuse(directory.to_string(), limit);
     }
     if workspace.manifest.method.is_some() {
-        let limit = "its pairs are those of a method; give the directory of `lookalike run`";
+        let limit = "its pairs come from a method; give the directory of `lookalike run`";
         return refuse(directory.to_string(), limit);
     }
     let criterion = entry.config.criterion();

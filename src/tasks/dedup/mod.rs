@@ -463,7 +463,7 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
             let limit = format!(
-                "another input has the name {}, too, and so would its output; give the \
+                "another input also has the name {}, and their outputs would collide; give the \
                      directory that contains both",
                 entry.name
             );

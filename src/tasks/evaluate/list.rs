@@ -42,7 +42,7 @@ impl FromStr for Columns {
         });
         columns.map(|columns| Columns { columns }).ok_or_else(|| {
             format!(
-                "`{text}` are no columns; write docno_a,docno_b or docno_a,docno_b,score: names from \
+                "`{text}` are not columns; write docno_a,docno_b or docno_a,docno_b,score: names from \
                  a header, or numbers from 1"
             )
         })

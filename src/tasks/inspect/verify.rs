@@ -206,7 +206,7 @@ fn numbers(part: &PartFile) -> Result<usize> {
 
 fn out_of_order(path: &Path, at: u64) -> Error {
     Error::corrupt(path, format!("order of record {at}"))
-        .expected("not less than the one before", "less")
+        .expected("not less than its predecessor", "less")
 }
 
 fn read_run<K: Key>(

@@ -9,10 +9,10 @@
 //! 1. One pass over the documents of the collection finds the files that change.
 //! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied as it
 //!    is.
-//! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the record
-//!    loses the same bytes: a JSON object from the strings of its text, a row of Parquet from the
-//!    values of its columns of text. A passage may continue from one string or column into the next
-//!    one: each loses its part, and what is between them is kept.
+//! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the
+//!    record loses the same bytes: a JSON object from the strings of its text, a row of Parquet
+//!    from the values of its columns of text. A passage may continue from one string or column into
+//!    the next one: each loses its part, and what is between them is kept.
 //!
 //! # Invariants
 //! - Records without removable text, and all bytes of other records outside of their text, are
@@ -739,7 +739,7 @@ impl Cutter<'_> {
     }
 
     fn changed(&self, what: &str) -> Error {
-        let expected = format!("had {what} as it was read");
+        let expected = format!("had {what} when it was read");
         Error::input_changed(&self.input.path, expected, "another text")
     }
 

@@ -9,8 +9,8 @@
 //! # In and out
 //! In: labels of documents of a collection, and another collection, both as output directories with
 //! fingerprints that were made in the same way. Labels are relevance judgements in one of the forms
-//! of [`crate::tasks::evaluate::qrels`], or a list of docno and label: two columns, CSV, or JSON. Out:
-//! [`TransferReport`], and in a directory
+//! of [`crate::tasks::evaluate::qrels`], or a list of docno and label: two columns, CSV, or JSON.
+//! Out: [`TransferReport`], and in a directory
 //!
 //! - the labels of the other collection, in the form of the input;
 //! - `transferred.tsv`: each of these labels, with both docnos and their resemblance;
@@ -32,8 +32,9 @@
 //! 1. The labels are read into memory. One pass over the documents of the old collection finds
 //!    their numbers, and one over its catalogue their representatives.
 //! 2. The set of each representative that is labelled is looked up in the new collection
-//!    ([`crate::tasks::query`]): in its index if it has one, otherwise in one pass over its sets for each
-//!    batch. The result is a list of links: old document, new document, shared fingerprints.
+//!    ([`crate::tasks::query`]): in its index if it has one, otherwise in one pass over its sets
+//!    for each batch. The result is a list of links: old document, new document, shared
+//!    fingerprints.
 //! 3. The links are sorted by new document, and the candidates of each are compared.
 //! 4. One pass over the catalogue of the new collection finds the exact duplicates of those that
 //!    get a label, and the files are written.
@@ -386,7 +387,7 @@ fn write(
             .map(|decision| duplicates.of(decision.new).count() as u64);
         let lines: u64 = all.sum();
         held.take(lines * SEEN_BYTES);
-        let what = || format!("{lines} labels of documents of which some have the same docno");
+        let what = || format!("{lines} labels of documents, some of them with the same docno");
         held.check(what)?;
     }
     out.begin(labels, repeats)?;

@@ -125,7 +125,7 @@ impl InputFile {
             Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", &self.path)),
             Err(error) => changed(expected(), error.to_string()),
             Ok(metadata) if !metadata.is_file() => {
-                changed(expected(), "something that is no file".into())
+                changed(expected(), "something that is not a file".into())
             }
             Ok(metadata) if metadata.len() != listed.size => {
                 changed(expected(), format!("{} bytes", metadata.len()))
@@ -217,12 +217,12 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
 
 /// Lists all files that the arguments name, sorted by the bytes of their paths.
 ///
-/// Directories are walked, and `selection` decides which of their files are read. Output directories
-/// of runs are not walked unless it says so. Symbolic links
-/// are followed, also to directories, but no directory is walked twice. So a loop ends, and a file
-/// that is reached by two paths is listed once, under its own path rather than under a link's. An
-/// entry that is not a regular file or cannot be opened stays in the list with its problem, so that
-/// it is rejected in its place and not silently skipped.
+/// Directories are walked, and `selection` decides which of their files are read. Output
+/// directories of runs are not walked unless it says so. Symbolic links are followed, also to
+/// directories, but no directory is walked twice. So a loop ends, and a file that is reached by two
+/// paths is listed once, under its own path rather than under a link's. An entry that is not a
+/// regular file or cannot be opened stays in the list with its problem, so that it is rejected in
+/// its place and not silently skipped.
 ///
 /// # Errors
 /// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the

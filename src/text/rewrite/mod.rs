@@ -113,8 +113,8 @@ pub(crate) trait FileEdit {
     }
 
     /// The new value of a row in one of [`FileEdit::columns`], given by its number among these. The
-    /// old value is empty if it is null. The columns of a row group are written one after the other,
-    /// and each asks once for each of its rows with [`Action::Change`], in order.
+    /// old value is empty if it is null. The columns of a row group are written one after the
+    /// other, and each asks once for each of its rows with [`Action::Change`], in order.
     fn value(&mut self, _column: usize, _row: u64, old: &[u8]) -> Result<Vec<u8>> {
         Ok(old.to_vec())
     }
@@ -420,7 +420,7 @@ impl Failed {
                 name: "annotate",
                 given: input.path.display().to_string(),
                 limit: format!(
-                    "its record at byte {offset} is no JSON object; write lists with --ids-only"
+                    "its record at byte {offset} is not a JSON object; write lists with --ids-only"
                 ),
             },
             Failed::Edit(error) => error,
