@@ -8,8 +8,8 @@
 //!
 //! # Algorithm
 //! 1. `.lookalike/source.json` in KEPT names the work directory and the parameters. The choice is
-//!    made again ([`crate::tasks::dedup`]). Its digest must be that of KEPT: otherwise the pairs,
-//!    the inputs or a list have changed since.
+//!    made again ([`crate::tasks::dedup`]). Its digest must equal KEPT's: otherwise the pairs, the
+//!    inputs or a list have changed since.
 //! 2. The documents are counted by reason, by input and by other sources (`tally.rs`). Values that
 //!    two documents share are found by an external sort, so the number of values is not limited.
 //! 3. The largest clusters are found, with their survivors (`clusters.rs`).
@@ -122,7 +122,7 @@ pub struct AuditedDocument {
 /// What a deduplication removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
-    /// The directory of the kept records, as it was given.
+    /// The directory of the kept records, as the user gave it.
     pub kept: PathBuf,
     /// The program that made the work directory.
     pub program: String,
@@ -175,7 +175,7 @@ impl Audit {
     }
 }
 
-/// What every step of an audit reads.
+/// The input of every step of an audit.
 struct Reading<'r> {
     workspace: &'r Workspace,
     inputs: &'r [InputFile],
@@ -343,7 +343,7 @@ fn look_up(
     Ok(found)
 }
 
-/// The score of two documents, as it is printed.
+/// The printed score of two documents.
 pub(crate) fn score_text(measure: Measure, shared: u32, (a, b): (u32, u32)) -> String {
     measure.text(shared.into(), a.into(), b.into())
 }

@@ -1,4 +1,4 @@
-//! Near misses: pairs of kept documents that are just below the threshold, so that both stay.
+//! Near misses: pairs of documents that are just below the threshold, so that both are kept.
 //!
 //! Such pairs are not in the pair list. The join runs again over the same collection, in scratch
 //! space, with a threshold that is lower by [`BELOW`].

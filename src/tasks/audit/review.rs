@@ -7,8 +7,9 @@
 //!
 //! # Invariants
 //! - A file that exists is never written.
-//! - A file is read only if its lines are those of the audit, in any order: each pair once, and
-//!   nothing else. So a verdict never counts for another pair, or for another deduplication.
+//! - A file is accepted only if it has exactly the lines of the audit, in any order: each pair
+//!   once, and nothing else. So a verdict never counts for another pair, or for another
+//!   deduplication.
 //!
 //! # Source
 //! The interval of a share: Wilson 1927, with a coverage of 95 %.
@@ -37,7 +38,7 @@ use crate::{Error, Result};
 /// The most bytes of a text in the file. White space is folded before.
 pub const TEXT_BYTES: usize = 16 << 10;
 
-/// The most bytes of a line: two texts, every byte of which is escaped, and a note.
+/// The most bytes of a line: two texts with every byte escaped, and a note.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Characters of a note that are kept.
@@ -66,7 +67,7 @@ struct Named<'a> {
     missing: Option<&'a str>,
 }
 
-/// A line of the file as it is written.
+/// A line of the written file.
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,

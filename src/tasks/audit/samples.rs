@@ -27,7 +27,7 @@ keywords! {
 pub struct SamplePair {
     /// How it was chosen.
     pub kind: SampleKind,
-    /// What names it in a review file.
+    /// The name of the pair in a review file.
     pub id: String,
     /// The removed document; of a near miss the one that comes first.
     pub document: u32,
@@ -39,7 +39,7 @@ pub struct SamplePair {
     pub shared: u32,
     /// Shingles of each.
     pub sizes: (u32, u32),
-    /// The score, as it is printed.
+    /// The printed score.
     pub score: String,
 }
 

@@ -12,14 +12,14 @@ pub enum Source {
     /// The host of the address.
     Host,
     /// The year of a date: of the field with this name, or of the date that the record states, such
-    /// as that of the capture.
+    /// as the date of its capture.
     Year(Option<String>),
     /// The value of a field.
     Field(String),
 }
 
 impl Source {
-    /// What has the value, if it must be read from the record.
+    /// The field with the value, if it must be read from the record.
     pub(super) fn part(&self) -> Option<Part<'_>> {
         match self {
             Source::Host => None,

@@ -87,7 +87,7 @@ pub struct SourceTable {
     pub without: Tally,
 }
 
-/// All documents of the tables, each of which has the same.
+/// All documents of the tables; each table has the same ones.
 pub(super) fn sum(tables: &mut [SourceTable]) -> Tally {
     let mut sum = Tally::default();
     if let Some(table) = tables.first() {
@@ -107,7 +107,7 @@ struct Ranked<T> {
     sum: Tally,
 }
 
-/// Of several of the same rank, any is the same: the document before it decides.
+/// All values compare as equal: the document before it in the tuple decides.
 #[derive(Clone, Copy)]
 struct Ordered<T>(Tally, T);
 
@@ -398,7 +398,7 @@ impl Column {
             .map_err(Error::io("write", path))
     }
 
-    /// Sorts the documents by their values, and counts those of each.
+    /// Sorts the documents by their values, and counts them by value.
     fn table(self, reading: &Reading<'_>, source: &Source) -> Result<SourceTable> {
         let scratch = reading.decided.scratch.path();
         let memory = ByteSize((reading.decided.spare / 2).min(MOST_SORT_BYTES));

@@ -272,8 +272,8 @@ pub(super) struct Finder<'g> {
     has: Vec<u64>,
     /// The classes that it has.
     classes: Vec<u32>,
-    /// The places of long classes, and those of short ones, in order; at most [`MOST_PLACES`] of
-    /// both, if places are kept.
+    /// The places of long classes, and the places of short ones, in order; at most [`MOST_PLACES`]
+    /// of both, if places are kept.
     pub long: Vec<Place>,
     pub short: Vec<Place>,
     keep: bool,

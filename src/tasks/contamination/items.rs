@@ -39,7 +39,7 @@ pub(super) struct Field {
     item: u32,
     /// The number of its name.
     pub name: usize,
-    /// Its tokens, among those of all test sets.
+    /// Its tokens, among the tokens of all test sets.
     pub tokens: Range<usize>,
     /// It has fewer tokens than an n-gram.
     pub short: bool,
@@ -115,7 +115,7 @@ impl TestSets {
         (of(tokens.start).0, of(tokens.end.saturating_sub(1)).1)
     }
 
-    /// Bytes of memory, with those of the n-grams.
+    /// Bytes of memory, including the n-grams.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -182,7 +182,7 @@ impl TestSets {
     }
 }
 
-/// The tokens of a text as they are.
+/// The tokens of a text, unchanged.
 struct Collect<'t> {
     text: &'t mut Vec<u8>,
     starts: &'t mut Vec<u32>,
@@ -526,7 +526,7 @@ impl Reading<'_> {
     }
 }
 
-/// A line for each test set of which records were rejected, or fields are not looked for.
+/// A line for each test set with rejected records, or with fields that are not looked for.
 pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<String> {
     let mut lines = Vec::new();
     for set in sets {

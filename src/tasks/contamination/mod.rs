@@ -13,50 +13,50 @@
 //! - [`ITEMS_FILE`]: each item, and how much of it is covered;
 //! - [`FOUND_FILE`]: each item that was found, with documents and runs;
 //! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --remove`;
-//! - [`REJECTS_FILE`]: the records of the corpus that are no documents;
+//! - [`REJECTS_FILE`]: the records of the corpus that are not documents;
 //! - [`REPORT_FILE`]: the report.
 //!
 //! # Definition
-//! Tokens are those of [`crate::text::parse`]. An *item* is a record of a test set, and each of its
+//! [`crate::text::parse`] defines tokens. An *item* is a record of a test set, and each of its
 //! fields is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
-//! sequences of at least n tokens. A field with fewer than n tokens is looked for as a whole, if it
-//! has at least [`ContaminationConfig::least`] tokens: its run is the whole field. A document
-//! *covers* the tokens of an item that are in some run. The *share* of an item is the number of its
-//! covered tokens, each counted once, divided by the tokens of its fields that are looked for.
+//! sequences of at least n tokens. A field with fewer than n tokens is matched in full, if it has
+//! at least [`ContaminationConfig::least`] tokens: its run is the whole field. A document *covers*
+//! the tokens of an item that are in some run. The *share* of an item is the number of its covered
+//! tokens, each counted once, divided by the tokens of its fields that are looked for.
 //!
 //! # Algorithm
 //! 1. The test sets are read into memory, once for each field, with the place of each token.
 //! 2. Equal n-grams get one number (`grams`), and are listed with the items that have them.
 //! 3. The threads take units of the corpus: some files, or a piece of one. The tokens of a document
-//!    stream past a filter that has stretches of the n-grams. What passes is compared byte by byte.
+//!    stream past a filter that has stretches of the n-grams. Stretches that pass are compared byte
+//!    by byte.
 //! 4. For a document that has n-grams, the items that have them are found, and their covered tokens
 //!    counted. If the document is among those that are listed for an item, its runs are found from
 //!    the places of the n-grams, and its text is parsed once more for their bytes.
-//! 5. What is to be written goes to a file without a name, and at the end in the order of the
-//!    input.
+//! 5. Results are collected in a file without a name, and written in the order of the input at the
+//!    end.
 //!
 //! # Invariants
-//! - What is found is that of the definition: filters only leave out what cannot match.
+//! - The results follow the definition: filters only leave out stretches that cannot match.
 //! - The files are the same bytes for every budget and number of threads.
 //! - Items = searched + not searched; fields = long + short + left out + empty + missing.
 //!
 //! # Cost
 //! Time: tokens are made once, and of seven tokens (of 13) one stretch is hashed; if a test set has
-//! short fields, also a stretch at each token. Memory: about 110 bytes for each token of the test
-//! sets and 24 for each thread, 300 and 40 for each document to list for each item; and for the
-//! threads what their readers take.
+//! short fields, one stretch at each token as well. Memory: about 110 bytes for each token of the
+//! test sets and 24 for each thread, 300 and 40 for each document to list for each item; and for
+//! the threads what their readers take.
 //!
 //! # Where we depart from the source
-//! Brown et al. normalise by removing all that is no letter, and look for 8 to 13 words, depending
-//! on the test set. Here n is fixed, and short fields are looked for as a whole.
+//! Brown et al. normalise by removing everything except letters, and look for 8 to 13 words,
+//! depending on the test set. Here n is fixed, and short fields are matched in full.
 //!
 //! # What is not guaranteed
 //! At most [`MOST_RUNS`] runs are listed for an item and a document, and only those among the first
 //! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all
 //! runs. A text that was changed within every n tokens is not found.
 //!
-//! # Errors
-//! `BadParameter`, also for a test set without items and a corpus without documents; `BadLine` for
+//! # Errors `BadParameter`, including a test set without items and a corpus without documents; `BadLine` for
 //! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; those of reading.
 
 mod config;

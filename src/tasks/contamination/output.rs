@@ -28,7 +28,7 @@ pub const ITEMS_FILE: &str = "items.tsv";
 pub const FOUND_FILE: &str = "contaminated.jsonl";
 /// The documents that are to be dropped, for `lookalike dedup --remove`.
 pub const DROP_FILE: &str = "drop.tsv";
-/// The records of the corpus that are no documents.
+/// The records of the corpus that are not documents.
 pub const REJECTS_FILE: &str = "rejects.jsonl";
 /// Parameters and counts. Written last, so if it exists the other files are complete.
 pub const REPORT_FILE: &str = "contamination.json";
@@ -52,7 +52,7 @@ pub(super) struct Dropped {
     /// The number of its record in its unit.
     pub record: u64,
     pub docno: String,
-    /// The item of which it covers most, and the number of tokens.
+    /// The item that it covers most, and the number of covered tokens.
     pub item: u32,
     pub covered: u32,
 }

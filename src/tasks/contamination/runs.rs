@@ -11,9 +11,9 @@ pub const MOST_RUNS: usize = 100;
 pub(super) struct Run {
     /// The number of the field's name.
     pub field: usize,
-    /// The first token of the field, among those of all test sets.
+    /// The first token of the field, among the tokens of all test sets.
     pub field_begin: usize,
-    /// The first token of the run, among those of all test sets.
+    /// The first token of the run, among the tokens of all test sets.
     pub item: usize,
     /// Its first token in the document.
     pub document: usize,

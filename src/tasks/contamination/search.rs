@@ -72,7 +72,7 @@ impl Shares {
         THREAD_BYTES + config.read.max_document.0 + places + tokens * TOKEN_BYTES
     }
 
-    /// The least memory besides that of the items: a fixed part, and for each token of the test
+    /// The least memory in addition to the items: a fixed part, and for each token of the test
     /// sets.
     pub(super) fn least(config: &ContaminationConfig, inputs: usize) -> (u64, u64) {
         let large = largest(&config.read).saturating_sub(BEYOND_BYTES);
@@ -163,7 +163,7 @@ pub(super) struct OfItem {
 /// The place of a document: unit, file, and number of its record in the file or piece, from 1.
 pub(super) type DocumentPlace = (u32, u32, u64);
 
-/// What all threads share.
+/// The state that all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
     pub units: Vec<Unit>,
@@ -502,7 +502,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Lists the document if it is to be dropped, with the item of which it covers most.
+    /// Lists the document if it is to be dropped, with the item that it covers most.
     fn mark_to_drop(
         &self,
         document: &RawDocument<'_>,

@@ -11,18 +11,18 @@ use crate::text::read::Reject;
 /// The shares of an item whose items are counted.
 pub const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];
 
-/// What became of the fields of a test set's items.
+/// The treatment of the fields of a test set's items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldCounts {
-    /// Fields of which every n-gram is looked for.
+    /// Fields whose n-grams are all looked for.
     pub long: u64,
-    /// Fields with fewer tokens than an n-gram, which are looked for as a whole.
+    /// Fields with fewer tokens than an n-gram, which are matched in full.
     pub short: u64,
     /// Fields with fewer tokens than `--least`, which are not looked for.
     pub left_out: u64,
     /// Fields without tokens.
     pub empty: u64,
-    /// Fields that the record does not have, or that are no text.
+    /// Fields that the record does not have, or that are not text.
     pub missing: u64,
 }
 
@@ -33,14 +33,14 @@ impl FieldCounts {
     }
 }
 
-/// Items of which at least a share is covered.
+/// Items with at least a certain share of covered tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CoverLevel {
     /// The share of the item's tokens.
     pub share: Threshold,
-    /// Items of which one document has this share.
+    /// Items with this share in one document.
     pub by_one_document: u64,
-    /// Items of which all documents together have this share.
+    /// Items with this share in all documents together.
     pub by_all_documents: u64,
 }
 
@@ -53,13 +53,13 @@ pub struct SetReport {
     pub items: u64,
     /// Items with a field that is looked for.
     pub searched: u64,
-    /// Items of which a document has a run.
+    /// Items that share a run with a document.
     pub found: u64,
     /// What is covered, by share.
     pub levels: Vec<CoverLevel>,
-    /// What became of the fields of the items.
+    /// The treatment of the fields of the items.
     pub fields: FieldCounts,
-    /// Records that are no item, by reason.
+    /// Records that are not items, by reason.
     pub rejected: BTreeMap<&'static str, u64>,
     /// The first of these, as in `rejects.jsonl`.
     #[serde(skip)]

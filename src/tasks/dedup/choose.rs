@@ -1,4 +1,4 @@
-//! Which documents stay, which go, and because of which.
+//! Which documents are kept, which are removed, and the survivor of each removed one.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ item! {
 
 /// Marks a document without a survivor or a cluster.
 const NONE: u32 = u32::MAX;
-/// Marks a class of exact duplicates that goes without a survivor.
+/// Marks a class of exact duplicates that is removed without a survivor.
 const GONE: u32 = u32::MAX - 1;
 
 keywords! {
@@ -57,7 +57,7 @@ keywords! {
     }
 }
 
-/// Whether a document stays.
+/// Whether a document is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Kept,
@@ -74,14 +74,14 @@ pub(crate) struct Choice {
     rule: Rule,
     criterion: Criterion,
     drop_empty: bool,
-    /// The documents before this one are those of another collection, which stay.
+    /// The documents before this one belong to another collection and are kept.
     first: u32,
     /// The first document with the same words.
     representatives: Vec<u32>,
     /// By representative: the preferred document with these words, unless that is the
     /// representative.
     preferred: Option<Vec<u32>>,
-    /// By representative: the representative of the survivor; [`NONE`] if the class stays.
+    /// By representative: the representative of the survivor; [`NONE`] if the class is kept.
     survivors: Vec<u32>,
     /// By representative: what the class shares with its survivor.
     shared: Vec<u32>,
@@ -164,7 +164,7 @@ impl Choice {
         Ok(choice)
     }
 
-    /// All documents, with those of another collection.
+    /// All documents, including the documents of another collection.
     pub fn documents(&self) -> u32 {
         self.representatives.len() as u32
     }
@@ -191,7 +191,7 @@ impl Choice {
         self.representatives[document as usize]
     }
 
-    /// What becomes of a document.
+    /// How a document is treated.
     pub fn fate(&self, document: u32) -> Fate {
         let removed = |reason, survivor, shared| Fate::Removed {
             reason,
@@ -217,7 +217,7 @@ impl Choice {
         let preferred = self.preferred(class);
         match self.survivors[class as usize] {
             NONE if document == preferred => Fate::Kept,
-            // What equal sets share follows from their size.
+            // The amount that equal sets share follows from their size.
             NONE => removed(Removal::Exact, Some(preferred), NONE),
             GONE => removed(Removal::Clustered, None, 0),
             survivor => {
@@ -248,7 +248,7 @@ impl Choice {
         self.members[root as usize]
     }
 
-    /// The first document of the collection itself, after those of another one.
+    /// The first document of the collection itself, after the documents of another one.
     pub fn first(&self) -> u32 {
         self.first
     }
@@ -311,7 +311,7 @@ impl Choice {
     }
 
     /// Goes through the classes of equal documents in the order of preference, and removes each one
-    /// that reaches the threshold with one that stays. The survivor is the first such class.
+    /// that reaches the threshold with a kept one. The survivor is the first such class.
     ///
     /// Only the pairs are needed, sorted by the later class of each.
     fn star(

@@ -58,7 +58,7 @@ pub(super) fn check(
 /// Bytes and rows at the beginning of each input in which fields are looked for.
 const LOOK_BYTES: u64 = 256 << 10;
 const LOOK_ROWS: usize = 4096;
-/// The most inputs of which the beginning is read.
+/// The most inputs whose beginning is read.
 const LOOK_INPUTS: usize = 256;
 
 /// Looks for the fields of policies at the beginning of the inputs, before they are searched. If

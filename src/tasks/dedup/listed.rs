@@ -1,7 +1,7 @@
 //! Documents that a list names, which are removed whatever they resemble.
 //!
 //! A list is a table whose columns are separated by tabs, as `documents.tsv`, `removed.tsv` and the
-//! `drop.tsv` of a search for contamination are. Its first line that is no comment has the names of
+//! `drop.tsv` of a search for contamination are. Its first line after the comments has the names of
 //! the columns. `file` and `record` name a document; if there is a column `docno`, it must say the
 //! same, so that a list of other inputs is noticed.
 
@@ -19,7 +19,7 @@ use crate::text::read::InputFile;
 use crate::text::read::lines::{Lines, shorten};
 use crate::{Error, Result};
 
-/// The most bytes of a line: two names of 64 KiB, every byte of which is escaped, and more.
+/// The most bytes of a line: two names of 64 KiB with every byte escaped, and more.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// One bit for each document: a list names it.
@@ -56,7 +56,7 @@ impl Columns {
     }
 }
 
-/// Refuses a file that is no list.
+/// Refuses a file that is not a list.
 pub(super) fn check(path: &Path) -> Result<()> {
     Columns::read(&mut Lines::open(path, MOST_LINE_BYTES)?).map(|_| ())
 }
@@ -67,8 +67,8 @@ impl Listed {
         documents / 8 + files * 64
     }
 
-    /// Reads a list. The documents before `first` are those of another collection, which no list
-    /// can name.
+    /// Reads a list. The documents before `first` belong to another collection, and no list can
+    /// name them.
     pub fn read(
         path: &Path,
         (inputs, first): (&[InputFile], usize),

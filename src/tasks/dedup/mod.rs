@@ -5,7 +5,7 @@
 //! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out:
 //! each input file again, in its format and compression, without the redundant records; if wanted,
 //! the removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names
-//! for each of them the document because of which it went.
+//! the survivor of each removed document.
 //!
 //! # Algorithm
 //! 0. The documents that a list names are removed before everything else: none of them is a
@@ -15,18 +15,17 @@
 //!    does not reach the threshold with a document kept before. This is the greedy maximal
 //!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
 //!    each, and whether a document is kept. *Cluster rule*: keep the first document of each
-//!    connected component. With containment, a document goes if a kept one with at least as many
-//!    shingles contains it, so documents with more shingles come first, and the policies order
-//!    those with equal numbers.
-//!    [`Rule::All`] keeps every document that is left.
+//!    connected component. With containment, a document is removed if a kept one with at least as
+//!    many shingles contains it, so documents with more shingles come first, and the policies order
+//!    documents with equal numbers. [`Rule::All`] keeps every document that is left.
 //! 3. Each input file is decompressed, and everything except the removed records is compressed
-//!    again. A file that loses nothing is copied as it is.
+//!    again. A file that loses nothing is copied unchanged.
 //!
 //! # Invariants
 //! - Star rule: no two kept documents reach the threshold, and each removed document reaches it
 //!   with its survivor, which is kept.
-//! - Every record of the inputs is in the kept or in the removed files, with its own bytes. A
-//!   `revisit` record ([`Revisit`]) stands in the kept files beside that.
+//! - Every record of the inputs is in the kept or in the removed files, with its own bytes. In
+//!   addition, the kept files contain `revisit` records ([`Revisit`]).
 //! - What is written depends on inputs and parameters alone.
 //! - A file is in its place when it is complete, and nothing is ever overwritten, but by the same
 //!   bytes. A command that continues a directory refuses files that have changed.
@@ -91,22 +90,22 @@ use write::Writing;
 
 const STAGE: &str = "dedup";
 
-/// What becomes of documents without words.
+/// How documents without words are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Empty {
-    /// They stay. A document without words duplicates nothing.
+    /// They are kept. A document without words duplicates nothing.
     #[default]
     Keep,
     /// They are removed.
     Drop,
 }
 
-/// What becomes of records that could not be read as documents.
+/// How records that could not be read as documents are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rejects {
-    /// They stay.
+    /// They are kept.
     #[default]
     Keep,
     /// They are removed.
@@ -120,7 +119,7 @@ pub enum Form {
     /// The kept records, and the removed ones if there is a directory for them.
     #[default]
     Records,
-    /// All records, each with a member `lookalike` that says what becomes of it (JSON only).
+    /// All records, each with a member `lookalike` that says whether it would be kept (JSON only).
     Annotated,
     /// Lists of the documents ([`KEPT_LIST`], [`REMOVED_LIST`]).
     Lists,
@@ -152,7 +151,7 @@ impl Revisit {
 pub struct DedupConfig {
     /// The order of preference.
     pub keep: Vec<Policy>,
-    /// Which documents of a group stay.
+    /// Which documents of a group are kept.
     pub rule: Rule,
     /// Documents without words.
     pub empty: Empty,
@@ -169,8 +168,8 @@ pub struct DedupConfig {
     /// not decide which command may continue a directory.
     #[serde(skip)]
     pub results: ResultFormat,
-    /// A list of documents that are removed before the choice. What it names decides which command
-    /// may continue a directory, not its path.
+    /// A list of documents that are removed before the choice. Its content, and not its path,
+    /// decides which command may continue a directory.
     #[serde(skip)]
     pub remove: Option<PathBuf>,
 }
@@ -191,7 +190,8 @@ pub struct DedupSummary {
     pub rejected_dropped: u64,
     /// Records that are not documents (`warcinfo`, `request` ...).
     pub skipped: u64,
-    /// Of these, the requests and metadata of removed WARC records, which went with them.
+    /// The part of these that are requests and metadata of removed WARC records, which were removed
+    /// with them.
     pub companions: u64,
     /// Removed documents in whose place there is a `revisit` record.
     pub revisits: u64,
@@ -199,7 +199,7 @@ pub struct DedupSummary {
     pub files: u64,
     /// Input files that lose nothing.
     pub whole_files: u64,
-    /// What each part of the work cost: `choose`, `payloads` ([`Revisit`]), `lists` and `write`.
+    /// The cost of each part of the work: `choose`, `payloads` ([`Revisit`]), `lists` and `write`.
     #[serde(skip)]
     pub costs: BTreeMap<&'static str, Cost>,
 }
@@ -429,7 +429,7 @@ fn memory_of_payloads(read: &ReadConfig) -> u64 {
 }
 
 /// The least memory of the threads that read the inputs again, if `there` is that much for them.
-/// Without a list of the inputs, it is that of copies that are not compressed.
+/// Without a list of the inputs, it is the memory for uncompressed copies.
 fn least_of_threads(
     inputs: &[InputFile],
     removed: bool,
@@ -488,7 +488,7 @@ pub(crate) fn each_file<'w>(
     context: &Context<'_>,
     act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
 ) -> Result<()> {
-    // The files before are those of another collection, which is not written.
+    // The files before belong to another collection, which is not written.
     let first = collection::against(&workspace.manifest).files;
     let open = |file| InputRecords::of_file(workspace, file);
     files::each(name, (inputs, first), open, act, context)

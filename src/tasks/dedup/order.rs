@@ -153,7 +153,7 @@ pub(super) fn ranks(
     }
     let against = crate::engine::collection::against(&workspace.manifest).documents;
     if against > 0 && matches!(ranks, Ranks::Given(_)) {
-        // The documents of the other collection stay, whatever is preferred among the own ones.
+        // The documents of the other collection are kept, whatever is preferred among the own ones.
         ranks = sorted(&ranks, documents, (scratch, memory), |push| {
             (0..documents as u32).try_for_each(|document| {
                 check(document, context)?;

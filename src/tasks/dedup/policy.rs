@@ -1,4 +1,4 @@
-//! What makes one document preferable to another.
+//! The properties that make one document preferable to another.
 
 use std::fmt;
 use std::str::FromStr;
@@ -128,7 +128,7 @@ impl FromStr for Policy {
 stored_as_text!(Policy);
 
 keywords! {
-    /// Which documents of a group of duplicates stay.
+    /// Which documents of a group of duplicates are kept.
     #[derive(Default)]
     pub enum Rule: "is not a rule; use" {
         /// Each document that reaches the threshold with no kept document.

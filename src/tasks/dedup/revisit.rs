@@ -40,8 +40,8 @@ use crate::{Error, Result};
 /// The profile of the standard for payloads of the same bytes.
 const IDENTICAL: &str = "http://netpreserve.org/warc/{version}/revisit/identical-payload-digest";
 
-/// Our profile: the text of the capture resembles that of the record to which it refers. The block
-/// is the header of the response, if there is one. The payload is in no record.
+/// Our profile: the text of the capture resembles the text of the record to which it refers. The
+/// block is the header of the response, if there is one. The payload is in no record.
 const SIMILAR: &str = "urn:x-lookalike:revisit:similar-text";
 
 /// Marks a document without a capture.

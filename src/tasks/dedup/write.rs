@@ -62,7 +62,7 @@ impl<'p> Edit for Writing<'p> {
             true => Vec::new(),
             false => self.companions(number, input, memory)?,
         };
-        // They count in every call, also if an earlier one wrote the file.
+        // They count in every call, even if an earlier one wrote the file.
         let count = companions.len() as u64;
         self.companions.fetch_add(count, Ordering::Relaxed);
         Ok(Records {

@@ -70,7 +70,7 @@ impl Pairs {
         }
     }
 
-    /// The pairs between two lists of which the first has the smaller documents.
+    /// The pairs between two lists. The first has the smaller documents.
     fn between(&mut self, small: &[Entry], large: &[Entry], out: &mut Vec<Row>) {
         for a in small {
             let most = self.criterion.largest_partner(a[0] as u32);

@@ -48,7 +48,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// `policies` say which of two documents stays, if that is to be found out.
+    /// `policies` say which of two documents to keep, if that is to be found out.
     pub fn new(config: &Config, policies: Vec<Policy>) -> Result<Self> {
         config.check()?;
         Ok(Intake {
@@ -69,8 +69,8 @@ impl Intake {
         &self.policies
     }
 
-    /// Adds a document. `values` are those of the fields of the policies. Identifiers are ordered
-    /// by their bytes. A document without words is left out: no other resembles it.
+    /// Adds a document. `values` has the fields of the policies. Identifiers are ordered by their
+    /// bytes. A document without words is left out: no other resembles it.
     pub fn add(
         &mut self,
         text: &str,

@@ -28,7 +28,7 @@ pub(super) struct Chunk {
     pub number: u32,
     /// The first node.
     pub node: usize,
-    /// The fingerprints of all documents, and where those of each one end.
+    /// The fingerprints of all documents, and the end of each document's.
     pub keys: Vec<u64>,
     pub ends: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! Clusters, and the documents that stay, from all pairs in one task.
+//! Clusters, and the documents that are kept, from all pairs in one task.
 
 use std::collections::HashMap;
 

@@ -13,7 +13,8 @@ use super::{Config, Row, Stage, bad};
 
 const STAGE: &str = "prefixes";
 
-/// What else a posting says of its document: the sides, whether the level is its own, the level.
+/// Other facts that a posting has about its document: the sides, whether the level is its own, the
+/// level.
 pub(super) const OWN: u64 = 4;
 pub(super) const LEVEL: u32 = 3;
 
@@ -122,7 +123,7 @@ impl Stage for Prefixes {
 struct Index {
     keys: Vec<u64>,
     classes: Vec<u8>,
-    /// Where the keys of each of equal ranges begin, about as many as there are keys.
+    /// Where the keys of each of equal ranges begin. There are about as many ranges as keys.
     starts: Vec<u32>,
 }
 

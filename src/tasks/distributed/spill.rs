@@ -12,7 +12,7 @@ const BUFFER: usize = 1 << 20;
 /// Bytes that are appended, and read at any offset.
 pub(super) struct Spill {
     directory: PathBuf,
-    /// Bytes that stay in memory.
+    /// Bytes that are kept in memory.
     most: usize,
     /// The bytes that are not in the file, from `written` on.
     memory: Vec<u8>,

@@ -238,7 +238,7 @@ proptest! {
         config.look_up = look_up;
         config.criterion.measure =
             [Measure::Resemblance, Measure::Containment, Measure::Cosine][measure];
-        // Everything beyond a kilobyte goes to files.
+        // Everything beyond a kilobyte is written to files.
         config.memory = 1024;
         let texts = texts(seed, number, look_up);
         prop_assert_eq!(pairs(&config, &texts, seed, block), expected(&config, &texts));

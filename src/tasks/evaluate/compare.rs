@@ -14,7 +14,7 @@ use crate::store::item::item;
 /// Pairs by size group of the smaller document, and by whether both documents are in that group.
 pub(super) struct Tally {
     groups: Vec<[PairTable; 2]>,
-    /// Rows are the levels in the ground truth and columns those in the run, instead of the
+    /// Rows are the levels in the ground truth and columns the levels in the run, instead of the
     /// reverse.
     swapped: bool,
 }

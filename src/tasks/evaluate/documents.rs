@@ -33,7 +33,7 @@ const IN_RUN: u8 = 2;
 /// A line of the judged pairs names the document first.
 const SELECTED: u8 = 4;
 
-/// What one of the two lists records about the documents.
+/// The facts that one of the two lists records about the documents.
 #[derive(Default)]
 pub(super) struct Side {
     /// For each document, the one that represents all documents identical to it; empty if not
@@ -68,7 +68,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// Appends a hash, which must be above the one before it. `next` is the one that follows.
+    /// Appends a hash, which must be above its predecessor. `next` is its successor.
     fn push(&mut self, key: u128, next: Option<u128>) {
         let half = (key >> 64) as u64;
         let before = self.halves.last() == Some(&half);

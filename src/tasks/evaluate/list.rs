@@ -1,4 +1,4 @@
-//! Read lists of pairs: our own and those of other programs.
+//! Read lists of pairs: our own and lists of other programs.
 
 use std::path::Path;
 use std::str::FromStr;

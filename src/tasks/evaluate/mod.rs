@@ -22,9 +22,9 @@
 //!   and for every pair of identical documents, with resemblance 1. A file stands for the pairs in
 //!   it, with one exception. If the ground truth is a file, the run's directory has pairs of
 //!   identical documents, and the file names none of these pairs, the file is a list of
-//!   representatives. Counting it as it is would make every pair of identical documents wrong. It
+//!   representatives. Without expansion, every pair of identical documents would count as wrong. It
 //!   is therefore expanded like the list of a directory, and a note says so. A run that is such a
-//!   file is not expanded, because it has missed these pairs; a note says this too.
+//!   file is not expanded, because it has missed these pairs; a note also says this.
 //! - **Representatives.** The same, but identical documents count as one document, and pairs of
 //!   identical documents are left out. The ground truth's directory decides which documents are
 //!   identical, or the run's directory if the ground truth is a file.
@@ -32,7 +32,7 @@
 //!   about pairs with other docnos. Such pairs are counted as unknown in both lists and left out of
 //!   all other counts. A listed pair of a directory is unknown if one of its two documents has no
 //!   known document among those identical to it.
-//! - **Size groups** are those of the ground truth's documents. A pair belongs to the group of its
+//! - **Size groups** come from the ground truth's documents. A pair belongs to the group of its
 //!   smaller document (fewer words).
 //! - **Thresholds.** At a threshold, only the pairs of a list that reach it count. Resemblances are
 //!   exact: they come from the columns of integers if the list has them, and otherwise from the
@@ -250,7 +250,7 @@ pub struct GroupMeasured {
     pub cross: Measured,
 }
 
-/// All pairs, also by size group if documents have size groups.
+/// All pairs, and the pairs by size group if documents have size groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairCounts {
     /// All pairs.

@@ -396,7 +396,7 @@ pub(super) fn families(
     let classes = families.classes(documents);
     let mut levels = Levels::new(top);
     let mut found = sorting.beside(1, "documents")?;
-    // What each member of `label` in `class` has found: `hits` of `judged` pairs are true.
+    // The count of each member of `label` in `class`: `hits` of `judged` pairs are true.
     let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
         if level == 0 || judged == 0 {
             return Ok(());

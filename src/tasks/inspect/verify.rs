@@ -48,8 +48,8 @@ pub fn verify(directory: &Path) -> Result<Verified> {
         let directory = directory.join(place);
         match pipeline::look(&directory) {
             Ok(manifest) => {
-                // A subset has its own collection; other trials build on that of the directory or
-                // of the subset.
+                // A subset has its own collection; other trials build on the collection of the
+                // directory or of the subset.
                 let borrowed = if place == SUBSET {
                     &BTreeSet::new()
                 } else {
@@ -122,7 +122,7 @@ fn look_through(
             .and_then(|_| read_whole(&path, kind, parameters, info));
         found.errors.extend(checked.err());
     }
-    // The inputs of a trial are those of the directory on which it builds.
+    // The inputs of a trial are the inputs of the directory on which it builds.
     if manifest.origin.is_none() {
         found.files += 1;
         found.bytes += manifest.inputs.list.bytes;

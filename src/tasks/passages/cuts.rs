@@ -1,24 +1,24 @@
 //! What is cut out of a text so that its removable tokens go.
 //!
 //! # Definitions
-//! An *atom* is what is removed as a whole: a token, a line or a paragraph. A line is what stands
-//! between line feeds, if there is more in it than white space; a paragraph is a maximal run of
-//! such lines. An atom goes if it has a token and every token of it is removable.
+//! An *atom* is the unit of removal: a token, a line or a paragraph. A line is the text between
+//! line feeds, if it is more than white space; a paragraph is a maximal run of such lines. An atom
+//! is removed if it has a token and every token of it is removable.
 //!
 //! # Algorithm
-//! Between the atoms that stay there are *separators*: punctuation and white space, or empty lines.
-//! Where a run of atoms goes, one of the separators at its sides goes with it:
-//! 1. At the beginning of the text the separator on the right goes, at its end the one on the left,
-//!    so that the text begins and ends as before.
-//! 2. Elsewhere the separator with more line feeds stays, the left one if they have equally many.
-//!    So sentences keep their full stop, and paragraphs remain apart.
+//! Between atoms there are *separators*: punctuation and white space, or empty lines. Where a run
+//! of atoms is removed, one of the separators at its sides is removed with it:
+//! 1. At the beginning of the text the separator on the right is removed, at its end the separator
+//!    on the left, so that the beginning and the end of the text do not change.
+//! 2. Elsewhere the separator with more line feeds is kept, or the left one if both have the same
+//!    number. So sentences keep their full stop, and paragraphs remain apart.
 //! 3. If the tokens at both sides of a cut would become one, or others, a space stands between
 //!    them. That happens in scripts without spaces.
 //!
-//! If no token of a text stays, nothing of the text stays.
+//! If no token of a text is kept, nothing of the text is kept.
 //!
 //! # Invariants
-//! The tokens of the text that remains are the tokens of the atoms that stay.
+//! The tokens of the remaining text are the tokens of the kept atoms.
 
 use std::ops::Range;
 
@@ -188,7 +188,7 @@ struct Cutter<'t> {
     parse: &'t ParseConfig,
     /// Whether atoms are tokens.
     tokens: bool,
-    /// The last atom that stays.
+    /// The last kept atom.
     before: Option<Range<usize>>,
     run: Option<Run>,
     cuts: Vec<TextCut>,
@@ -222,7 +222,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Ends the run before an atom that stays, or at the end of the text.
+    /// Ends the run before a kept atom, or at the end of the text.
     fn close(&mut self, next: Option<&Range<usize>>) {
         let Some(Run { span, tokens }) = self.run.take() else {
             return;

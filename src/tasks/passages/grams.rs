@@ -166,7 +166,7 @@ pub(super) struct Stretches<'s, 'c> {
     kept: u64,
     seen: u64,
     rolling: u64,
-    /// The q-gram with the least hash of those in the current k-gram.
+    /// The q-gram with the least hash in the current k-gram.
     least: (u64, u64),
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
@@ -269,8 +269,8 @@ impl<'s, 'c> Stretches<'s, 'c> {
     }
 }
 
-/// The canonical text of the tokens from `first` to the one before `end`. `kept` is the number of
-/// the first one in `tokens`.
+/// The canonical text of the tokens `first..end`. `kept` is the number of the first token in
+/// `tokens`.
 fn between<'a>(tokens: &Tokens<'a>, kept: u64, first: u64, end: u64) -> &'a [u8] {
     let at = |token: u64| tokens.starts.get((token - kept) as usize).copied();
     let range = at(first).zip(at(end));
@@ -279,7 +279,7 @@ fn between<'a>(tokens: &Tokens<'a>, kept: u64, first: u64, end: u64) -> &'a [u8]
     bytes.unwrap_or_default()
 }
 
-/// The offset of a token in `tokens`, of which `kept` is the first.
+/// The offset of a token in `tokens`, whose first token is `kept`.
 fn offset(tokens: &Tokens<'_>, kept: u64, token: u64) -> usize {
     let start = tokens.starts.get((token - kept) as usize).copied();
     start.unwrap_or(usize::MAX).min(tokens.bytes.len())

@@ -16,7 +16,7 @@ use crate::store::workspace::{InputList, Workspace};
 /// The number of no group.
 const NONE: u32 = u32::MAX;
 
-/// What documents have in common that are one group.
+/// The property that documents of one group have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
     /// The host of their URL.
@@ -86,7 +86,8 @@ struct Names {
 }
 
 impl Names {
-    /// The number of a group; that of none if there are too many, which is an error at the end.
+    /// The number of a group; the number of no group if there are too many, which is an error at
+    /// the end.
     fn number(&mut self, name: String, most: u64) -> u32 {
         if let Some(&number) = self.numbers.get(&name) {
             return number;

@@ -4,8 +4,8 @@
 //! 1. Two occurrences of a run of k-grams have the same first occurrences. So the matches follow
 //!    from the repeats of both documents: where these overlap by first occurrence, they are equal
 //!    (*pieces*), and pieces that continue each other are joined.
-//! 2. The repeats of one document are in memory. Of the other one, only those are kept that overlap
-//!    them; each makes a piece. So at most [`MOST_PIECES`] are kept.
+//! 2. The repeats of one document are in memory. Only the overlapping repeats of the other one are
+//!    kept; each makes a piece. So at most [`MOST_PIECES`] are kept.
 //! 3. If there are more pieces, only the covered tokens are counted. The repeats of the other
 //!    document pass by once more, and the k-grams that they share are marked in a bitmap.
 //!
@@ -244,7 +244,8 @@ impl<'a> Joiner<'a> {
         Ok(found)
     }
 
-    /// Keeps the repeats of a document that overlap those in memory; `false` if they are too many.
+    /// Keeps the repeats of a document that overlap the repeats in memory; `false` if there are too
+    /// many.
     fn keep(&mut self, streamed: u32) -> Result<bool> {
         self.kept.clear();
         self.reader.begin(streamed);
@@ -314,8 +315,8 @@ impl<'a> Joiner<'a> {
         found.tokens_b = covered.tokens;
     }
 
-    /// The tokens of the document in memory whose k-grams the other one has, and those of the other
-    /// one. It is not in memory any more.
+    /// The tokens of the document in memory whose k-grams the other document has, and the same for
+    /// the other document, which is not in memory any more.
     fn covered(&mut self, streamed: u32) -> Result<(u64, u64)> {
         self.held = None;
         self.kept = Vec::new();

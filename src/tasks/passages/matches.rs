@@ -75,7 +75,7 @@ item! {
 }
 
 item! {
-    /// The bytes of a place in its text. The places are numbered as they were given.
+    /// The bytes of a place in its text. The places are numbered in the order of the calls.
     struct Located {
         number: u64,
         begin: u64,

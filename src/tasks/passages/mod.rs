@@ -21,8 +21,8 @@
 //!    k-grams of each document and where each occurs first.
 //! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
 //!    in its text.
-//! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages follow
-//!    from the repeats, too.
+//! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages also
+//!    follow from the repeats.
 //!
 //! # Invariants
 //! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
@@ -30,19 +30,19 @@
 //!
 //! # Stops
 //! If the stretches do not fit in memory, all sorts of the repeats are saved in the directory of
-//! the collection (`checkpoint`), and so is which files are complete. The same search then goes on
-//! with them. A unit of the inputs that was being read is read again. What follows the sorts, up to
-//! the next file, is done again.
+//! the collection (`checkpoint`), and so is which files are complete. The same search then
+//! continues from them. A unit of the inputs that was being read is read again. The work after the
+//! sorts, up to the next file, is done again.
 //!
 //! # Cost
 //! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28
 //! bytes for each document, and 4 more for its group; 32 bytes for each of
-//! [`MatchesConfig::max_documents`], of which there are at most as many as documents; and the rest
-//! of the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and
-//! an eighth the names of groups; more of them are refused. Of a pair of documents, one is in
-//! memory: 56 bytes for each of its repeats (`join`). A pair that does not fit is refused with the
-//! least memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to
-//! 20 bytes for each stretch, and for each repeat and pair those of `sweep`.
+//! [`MatchesConfig::max_documents`], or for each document if there are fewer; and the rest of the
+//! budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
+//! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56
+//! bytes for each of its repeats (`join`). A pair that does not fit is refused with the least
+//! memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to 20
+//! bytes for each stretch, and the files of `sweep` for each repeat and pair.
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
@@ -104,7 +104,7 @@ const SEARCH: &str = "passages 1";
 pub const SPANS_FILE: &str = "spans.tsv";
 /// The removable parts of the spans.
 pub const REMOVABLE_FILE: &str = "removable.tsv";
-/// What part of each document is repeated.
+/// How much of each document is repeated.
 pub const COVERAGE_FILE: &str = "coverage.tsv";
 /// The matches of pairs of documents.
 pub const MATCHES_FILE: &str = "matches.tsv";
@@ -144,7 +144,7 @@ keywords! {
         /// All.
         #[default]
         All = "all",
-        /// Those that are no exact duplicates of earlier ones.
+        /// The documents that are not exact duplicates of earlier ones.
         Representatives = "representatives",
     }
 }
@@ -170,7 +170,8 @@ pub struct PassagesConfig {
 pub struct BoilerplateConfig {
     /// The groups.
     pub by: By,
-    /// The number of passages in the list: those in the most groups, and of these the longest.
+    /// The number of passages in the list. Passages in the most groups come first, and among equals
+    /// the longest.
     pub top: u32,
 }
 
@@ -248,7 +249,7 @@ pub struct Stats {
     pub stretches: u64,
     /// K-grams that were sorted one by one.
     pub grams: u64,
-    /// Runs of repeated k-grams whose first occurrences are runs, too.
+    /// Runs of repeated k-grams whose first occurrences are also runs.
     pub repeats: u64,
     /// Lines or paragraphs that were sorted.
     pub units: u64,

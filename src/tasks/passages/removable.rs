@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// Bytes that a reader holds.
 const BUFFER: usize = 64 << 10;
 
-/// What becomes of the documents of an input file.
+/// How the documents of an input file change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FileNeeds {
     /// Where its ranges begin; `None` if nothing of it is removable.
@@ -105,7 +105,7 @@ impl Removable {
         }
     }
 
-    /// What becomes of a file.
+    /// How a file changes.
     pub fn of(&self, file: u32) -> FileNeeds {
         self.files.get(file as usize).copied().unwrap_or_default()
     }
@@ -136,7 +136,7 @@ impl Removable {
 struct RemovableReader {
     path: PathBuf,
     lines: BufReader<File>,
-    /// Where the next line begins, and where reading goes on.
+    /// Where the next line begins, and where reading continues.
     at: u64,
     end: u64,
     text: String,

@@ -7,8 +7,8 @@
 //!
 //! # Algorithm
 //! 1. One pass over the documents of the collection finds the files that change.
-//! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied as it
-//!    is.
+//! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied byte
+//!    by byte.
 //! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the
 //!    record loses the same bytes: a JSON object from the strings of its text, a row of Parquet
 //!    from the values of its columns of text. A passage may continue from one string or column into
@@ -70,8 +70,8 @@ use later::Later;
 /// What the name of a file with removed text has behind the name of the input.
 pub const REMOVED_ENDING: &str = ".removed.jsonl";
 
-/// Memory for each byte of a record that changes: the record, its strings, its text as the reader
-/// finds it and as it is read, the record again, a line of removed text, and ranges.
+/// Memory for each byte of a record that changes: the record, its strings, its text in the bytes of
+/// the file and as read, the record again, a line of removed text, and ranges.
 const RECORD_BYTES: u64 = 8;
 
 /// The memory of a row of Parquet that is larger is given back before its new values are made.
@@ -82,7 +82,7 @@ const ROW_BYTES: usize = 1 << 20;
 pub struct RemovalConfig {
     /// The smallest text that is removed: a token, a line or a paragraph.
     pub align: Align,
-    /// Whether documents without tokens, also those that lose all of them, are kept.
+    /// Whether documents without tokens, including documents that lose all of them, are kept.
     pub empty: Empty,
 }
 
@@ -107,7 +107,7 @@ pub struct RemovalSummary {
     pub files: u64,
     /// Input files that lose nothing.
     pub whole_files: u64,
-    /// What it cost.
+    /// The cost of the work.
     #[serde(skip)]
     pub cost: Cost,
 }
@@ -507,7 +507,7 @@ struct FileRemoval<'f, 'p> {
     documents: Documents,
     /// The last document.
     current: Document,
-    /// Of a Parquet file.
+    /// The edit of a Parquet file.
     rows: Option<Rows<'f, 'p>>,
     cutter: Cutter<'f>,
 }
@@ -571,7 +571,7 @@ struct Rows<'f, 'p> {
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
     /// For each of them, what it loses of the rows of the current row group; `None` for the column
-    /// that is written first, of which nothing is kept.
+    /// that is written first, whose values need not be kept.
     later: Vec<Option<Later>>,
     /// The place of these files.
     _scratch: Option<Scratch>,

@@ -3,8 +3,8 @@
 //! # Algorithm
 //! 1. All documents are cut into stretches ([`super::grams`]), which are sorted by anchor and
 //!    content. Stretches with an anchor of their own have no repeated k-gram. Equal stretches
-//!    (*classes*) are repeated as a whole, and the first one is where their k-grams occur first if
-//!    no other class has their anchor.
+//!    (*classes*) are repeated from end to end, and the first one is where their k-grams occur
+//!    first if no other class has their anchor.
 //! 2. If an anchor has several classes, they may share some of their k-grams. The k-grams of the
 //!    first stretch of each class are hashed, from the text, and sorted by hash.
 //! 3. For each stretch of a class the first occurrence of each k-gram follows from the two sorts.
@@ -12,8 +12,8 @@
 //!
 //! # Exactness
 //! K-grams are compared by XXH3 hashes of 128 bits of their canonical text, equal stretches by 120
-//! bits, of which 60 are of their anchor. The chance that any two of a billion different k-grams
-//! have equal hashes is below 10^-20; that of two stretches with the same anchor is 2^-60.
+//! bits, including 60 bits of their anchor. The chance that any two of a billion different k-grams
+//! have equal hashes is below 10^-20; for two stretches with the same anchor it is 2^-60.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl Repeats {
         self.count(document) > 0
     }
 
-    /// Reads the repeats of documents, with up to `ahead` bytes beyond those of the document.
+    /// Reads the repeats of documents, with up to `ahead` bytes beyond the repeats of the document.
     pub fn reader(&self, ahead: usize) -> RepeatsReader<'_> {
         RepeatsReader {
             repeats: self,
@@ -159,7 +159,7 @@ pub(super) struct RepeatsReader<'r> {
     ahead: u64,
     bytes: Vec<u8>,
     held: Range<u64>,
-    /// The document, and those of its repeats that are not yet read.
+    /// The document, and its repeats that are not yet read.
     document: u32,
     left: Range<u64>,
 }
@@ -572,7 +572,7 @@ impl Classes {
         Ok(())
     }
 
-    /// The k-grams of a class are to be compared with those of others.
+    /// The k-grams of a class are to be compared with other classes.
     fn examine(&mut self, class: &Class) -> Result<()> {
         if !self.passing {
             self.pass(class)?;
@@ -651,8 +651,8 @@ fn group(
     }
 }
 
-/// Passes on each k-gram of several classes, by place, with its first occurrence. Returns the number
-/// of k-grams.
+/// Passes on each k-gram of several classes, by place, with its first occurrence. Returns the
+/// number of k-grams.
 fn shared_grams(
     grams: Sorted<Hashed>,
     firsts: &mut Sort<First>,

@@ -15,7 +15,7 @@ use crate::store::workspace::{InputList, ResultFile, Workspace};
 use crate::text::parse::{ParseConfig, Parser, each_token};
 use crate::text::read::RawDocument;
 
-/// Spans and removable parts of a document of which lines are made at once.
+/// Spans and removable parts of a document whose lines are made at once.
 const RANGES: usize = 64 << 10;
 /// A worker hands over the lines that it has made when they take this number of bytes.
 const LINES_BYTES: usize = 4 << 20;
@@ -56,8 +56,8 @@ impl Positions {
         self.kept = None;
     }
 
-    /// Finds tokens of the text, which all come at or after the one of [`Positions::go_on`];
-    /// `false` if the text has too few.
+    /// Finds tokens of the text. All come at or after the token of [`Positions::go_on`]; `false` if
+    /// the text has too few.
     pub fn find(
         &mut self,
         text: &str,
@@ -179,7 +179,7 @@ fn records(workspace: &Workspace) -> Result<Column> {
     Ok(records.finish())
 }
 
-/// What makes the lines of a unit's documents.
+/// The maker of the lines of a unit's documents.
 struct Maker<'a, 'w> {
     search: &'a Search<'a, 'w>,
     parse: &'a ParseConfig,
@@ -316,7 +316,8 @@ impl Maker<'_, '_> {
         counts.removable_tokens += tokens_of(&cover.removable);
         let lengths = cover.spans.iter().map(|span| span.end - span.start);
         counts.longest = counts.longest.max(lengths.max().unwrap_or(0).into());
-        // The tokens of later ranges come behind the last beginning, but for that of the open span.
+        // The tokens of later ranges come behind the last beginning, except the beginning of the
+        // open span.
         if let Some(last) = ranges().map(|range| range.start).chain(open).max() {
             positions.go_on(last);
         }

@@ -6,13 +6,13 @@
 //!
 //! # Algorithm
 //! 1. A repeat is an interval of k-grams by first occurrence. The intervals are sorted by group,
-//!    and those of a group that overlap or touch are united. The unions are sorted by where they
-//!    begin.
+//!    and intervals of a group that overlap or touch are united. The unions are sorted by their
+//!    beginning.
 //! 2. The unions that cover a k-gram are the groups in which it occurs. A heap has the active ones,
 //!    by their ends. Where a new one makes them more than `most`, a run begins.
 //! 3. In a run the heap keeps the `most` + 1 unions that end last. The run ends where the first of
 //!    them does: then at most `most` are left. A union that the heap gave up ends no later, because
-//!    each that stayed ends no earlier. So where no run is open, the heap has all active unions.
+//!    each kept union ends no earlier. So where no run is open, the heap has all active unions.
 //! 4. The unions in a run are counted in a sort of their beginnings and ends, which gives the
 //!    number of groups of the k-gram that occurs in the most.
 //!
@@ -36,7 +36,7 @@ use crate::store::{Sort, Sorted};
 /// heap, and among the new ones.
 pub(super) const ACTIVE_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
 
-/// What documents are counted by: themselves, or their groups. Those without one do not count.
+/// The unit of counting: documents, or their groups. Documents without a group do not count.
 #[derive(Clone, Copy)]
 pub(super) struct Grouping<'g>(pub Option<&'g Groups>);
 
@@ -157,7 +157,7 @@ struct Sweep<'s, P> {
     /// Gets the pairs.
     pair: P,
     most: usize,
-    /// The active unions, of which the first ends first; in a run, `most` + 1 of them.
+    /// The active unions, ordered by their ends; in a run, `most` + 1 of them.
     active: BinaryHeap<Reverse<Union>>,
     /// The unions that began at the current k-gram, unless it lies in a run.
     new: Vec<Union>,
@@ -179,7 +179,7 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
         }
         self.new.push(union);
         if self.active.len() > self.most {
-            // A run that went on to this point goes on; only the new ones were not yet counted.
+            // A run that reached this point continues; only the new unions were not yet counted.
             if self.run.is_none() {
                 self.run = Some(self.at);
                 self.new.clear();
@@ -241,7 +241,7 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
         {
             self.active.pop();
             let is_last = |Reverse((next, _)): &Reverse<Union>| *next > end;
-            // What begins at the new point is counted before a run ends there.
+            // Unions that begin at the new point are counted before a run ends there.
             if let Some(begin) = self.run
                 && end < to
                 && self.active.len() <= self.most

@@ -122,7 +122,7 @@ impl Task<'_> {
         Ok(Some(only))
     }
 
-    /// The documents: those of a directory, or of inputs that are read first. Refuses outputs and
+    /// The documents: from a directory, or from inputs that are read first. Refuses outputs and
     /// formats of inputs before the search.
     fn collection(&self, directory: Option<&Path>, context: &Context<'_>) -> Result<Workspace> {
         let outputs = (self.output, self.removed);

@@ -54,7 +54,7 @@ pub(super) struct QueryBatch<'a, K> {
     md5s: HashMap<[u8; 16], Vec<u32>>,
     /// Look-ups in the index that the queries need.
     look_ups: u64,
-    /// What reading all sets costs, in keys.
+    /// The cost of reading all sets, in keys.
     all: u64,
     sets_allowed: bool,
     /// How long the last pass over the sets took.
@@ -65,7 +65,7 @@ pub(super) struct QueryBatch<'a, K> {
 #[derive(PartialEq)]
 struct Found {
     score: f64,
-    /// The score as it is printed.
+    /// The printed score.
     printed: String,
     contains: f64,
     document: Reverse<u32>,
@@ -566,7 +566,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     }
 }
 
-/// What reading all sets costs, in keys that are read in order.
+/// The cost of reading all sets, in keys that are read in order.
 fn cost_of_sets(workspace: &Workspace) -> u64 {
     let segments = collection::segments(&workspace.manifest).iter();
     let all = segments.map(|segment| {

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use super::QueryConfig;
 
-/// Descriptors that are left to others when the files of sets stay open.
+/// Descriptors that are left to others when the files of sets are kept open.
 const OTHER_FILES: u64 = 64;
 
 /// A query without its keys.

@@ -12,11 +12,12 @@
 //! representatives that reach the threshold with it, most similar first.
 //!
 //! # Algorithm
-//! 1. Documents are read and turned into keys in the same way as those of the collection, until the
-//!    memory for a batch is full or standard input pauses.
-//! 2. If the collection has an index ([`crate::engine::index`]) and that costs less, the threads share the
-//!    queries of the batch. A query looks up the rarest of its keys that every match must share one
-//!    of, and its keys are compared with the sets of the documents that it finds (`indexed`).
+//! 1. Documents are read and turned into keys in the same way as the documents of the collection,
+//!    until the memory for a batch is full or standard input pauses.
+//! 2. If the collection has an index ([`crate::engine::index`]) and that costs less, the threads
+//!    share the queries of the batch. A query looks up the rarest of its keys that every match must
+//!    share one of, and its keys are compared with the sets of the documents that it finds
+//!    (`indexed`).
 //! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
 //!    sets of the collection are read once for each batch; the threads share the segments. Each key
 //!    of a document is looked up in the batch, and the keys that the document shares with each
@@ -114,7 +115,7 @@ pub enum Search {
     Cheapest,
     /// In the index.
     Index,
-    /// In the sets, all of which are read.
+    /// In the sets. All of them are read.
     Sets,
 }
 

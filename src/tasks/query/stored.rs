@@ -22,7 +22,7 @@ const LEAST_ROOM: u64 = 4 << 20;
 /// A document of a collection whose set is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored {
-    /// Its number, which must be that of a representative.
+    /// Its number, which must belong to a representative.
     pub document: u32,
     /// Its words.
     pub words: u64,
@@ -40,8 +40,8 @@ pub(crate) fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64>
 
 /// Looks up `wanted` documents of the collection `from`, in the order of their numbers, in the
 /// collection `to`, and calls `each` with the position of each among `wanted` and with all
-/// documents that reach the threshold with it. The answers are those of [`super::run`] over the
-/// same texts.
+/// documents that reach the threshold with it. The answers equal the answers of [`super::run`] for
+/// the same texts.
 ///
 /// `name` gives the docno of a document from its position, for errors. `held` are the bytes that
 /// the caller holds. They may grow as answers come: the bytes of a match that is handed on are
@@ -129,7 +129,7 @@ fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
     }
 }
 
-/// A look-up of stored documents lists all matches, so there is no limit to lower.
+/// A look-up of stored documents lists all matches, so no limit can be lowered.
 fn without_top(mut error: Error) -> Error {
     if let Error::BudgetTooSmall { what, .. } = &mut error {
         *what = what.replace(" (a smaller --top needs less)", "");

@@ -34,7 +34,7 @@ keywords! {
 pub struct TransferConfig {
     /// The labels of documents of `from`.
     pub labels: PathBuf,
-    /// What they look like.
+    /// Their format.
     pub format: LabelsFormat,
     /// The output directory with the labelled documents.
     pub from: PathBuf,

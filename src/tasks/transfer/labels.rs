@@ -165,7 +165,7 @@ impl Labels {
         }
     }
 
-    /// The first line that is written, if it is no label.
+    /// The first line that is written, if it is not a label.
     pub fn first_line(&self) -> Option<String> {
         let separator = match self.format {
             LabelsFormat::Csv => ',',

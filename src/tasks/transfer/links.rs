@@ -103,8 +103,8 @@ impl Links {
     }
 }
 
-/// The resemblance of two documents of these sizes, one of which resembles the other. Documents
-/// without shingles are exact duplicates.
+/// The resemblance of two documents of these sizes, if they resemble each other. Documents without
+/// shingles are exact duplicates.
 fn fraction(shared: u32, a: u32, b: u32) -> (u128, u128) {
     match (u128::from(a) + u128::from(b)).saturating_sub(shared.into()) {
         0 => (1, 1),
@@ -112,7 +112,7 @@ fn fraction(shared: u32, a: u32, b: u32) -> (u128, u128) {
     }
 }
 
-/// The resemblance as it is printed.
+/// The printed resemblance.
 pub(super) fn resemblance(shared: u32, a: u32, b: u32) -> String {
     match a.max(b) {
         0 => "1.000000".into(),

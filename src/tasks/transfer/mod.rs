@@ -59,7 +59,7 @@
 //! contradictions are listed.
 //!
 //! # What is not guaranteed
-//! If several documents of the old collection have the same docno, the label is that of the first.
+//! If several documents of the old collection have the same docno, the first one has the label.
 //! Docnos are compared byte for byte, by hashes of 128 bits. If several documents of the new
 //! collection have the same docno, the file of labels has one line for each topic;
 //! `transferred.tsv` has all. A docno that cannot stand in the file of labels (white space in

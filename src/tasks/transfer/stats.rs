@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::LabelsFormat;
 
-/// What became of the labels.
+/// The counts of the labels, by result.
 ///
 /// `labels` = `unknown_labels` + `alone` + `overruled` + `transferred`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TransferReport {
     /// The file of labels.
     pub path: PathBuf,
-    /// What it looks like.
+    /// Its format.
     pub format: LabelsFormat,
     /// Labels read.
     pub labels: u64,

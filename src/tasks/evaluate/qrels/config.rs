@@ -58,7 +58,7 @@ impl QrelsFormat {
 pub struct QrelsConfig {
     /// The qrels.
     pub qrels: PathBuf,
-    /// What their lines look like.
+    /// The format of their lines.
     pub format: QrelsFormat,
     /// An output directory, or a `clusters.jsonl`.
     pub clusters: PathBuf,

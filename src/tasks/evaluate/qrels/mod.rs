@@ -49,9 +49,8 @@
 //!
 //! # What is kept
 //! For each topic, subtopic and cluster, one line of the qrels ([`Keep`]); for each topic and
-//! cluster, one line of the run. All lines
-//! whose document is in no cluster are kept. Lines stay in their order; fields are separated by one
-//! space.
+//! cluster, one line of the run. All lines whose document is in no cluster are kept. Lines keep
+//! their order; fields are separated by one space.
 //!
 //! - *first*: the judged document that comes first in the collection, with its own relevance.
 //! - *best*: the document of highest relevance; of several, the first in the collection.
@@ -62,8 +61,8 @@
 //! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
 //! cluster: with *first* and *best* under its own docno, with *map* under the docno of the
 //! representative. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
-//! 0 and otherwise from 1. Scores stay. A program that ranks by score (trec_eval) sees the same
-//! order only if scores never rise within a topic, so lines whose score rises are counted.
+//! 0 and otherwise from 1. Scores do not change. A program that ranks by score (trec_eval) sees the
+//! same order only if scores never rise within a topic, so lines whose score rises are counted.
 //!
 //! With *first* and *best*, the ranking may keep another document of a cluster than the qrels do.
 //! Score such a ranking with the original qrels. With *map*, the ranking and the qrels that are

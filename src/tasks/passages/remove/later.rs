@@ -1,9 +1,9 @@
 //! What a column of a Parquet file loses, kept until it is written.
 //!
 //! The columns of a row group are written one after the other. All parts of a text are cut when the
-//! first of them is written, so the cuts of the others wait in a file without a name. A checksum of
-//! the value that was cut stands beside them. The file is used again when everything in it has been
-//! read, so it has the cuts of one row group.
+//! first of them is written, so the cuts of the others wait in a file without a name. Each has the
+//! checksum of the value that was cut. The file is used again when everything in it has been read,
+//! so it has the cuts of one row group.
 
 use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Later {
         Ok(())
     }
 
-    /// The cuts of the next value; `None` if there are none, or they are those of another one.
+    /// The cuts of the next value; `None` if there are none, or if they belong to another value.
     pub fn take(&mut self, value: &[u8]) -> Result<Option<Vec<Cut>>> {
         if !self.buffer.is_empty() {
             self.write()?;
