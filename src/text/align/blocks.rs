@@ -95,8 +95,8 @@ impl<'t> TextComparison<'t> {
     }
 
     /// Cuts stretches into rows, which are shown side by side: where both texts begin a line, and
-    /// within long lines between equal words. In each row the two texts stay near each other,
-    /// whatever lengths they have.
+    /// within long lines between equal words. In each row the two texts are at nearly the same
+    /// place, whatever lengths they have.
     pub(crate) fn rows(&self, shown: &[Stretch]) -> Vec<Vec<Stretch>> {
         let mut rows = vec![Vec::new()];
         let (mut words_a, mut words_b) = (0usize, 0usize);
@@ -312,7 +312,7 @@ mod tests {
         // The differences are too small for it.
         let (a, _) = marked("1 2 3 x 5 6 7 8 y", "9 10 11 x 13 14 15 16 y", None);
         assert_eq!(a, "[-1 2 3 -]x [-5 6 7 8 -]y");
-        // The words at its ends are no part of a joined difference.
+        // The words at its ends are not part of a joined difference.
         let (a, b) = marked("0 a b c d x e f g h 1 x 2", "0 x i j k l m n 1 x 2", None);
         assert_eq!(a, "0 [-a b c d x e f g h -]1 x 2");
         assert_eq!(b, "0 {+x i j k l m n +}1 x 2");

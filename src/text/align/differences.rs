@@ -212,7 +212,7 @@ fn pieces((a, of_a): Part<'_>, (b, of_b): Part<'_>, out: &mut Out) {
 }
 
 /// Myers' algorithm, with the limits that git sets on its search: for a hostile pair the list of
-/// differences gets longer than needed, but the search takes no longer.
+/// differences gets longer than needed, but the search does not.
 fn myers((a, of_a): Part<'_>, (b, of_b): Part<'_>, out: &mut Out) {
     let (Some(slice_a), Some(slice_b)) = (a.get(of_a.clone()), b.get(of_b.clone())) else {
         return;

@@ -77,7 +77,7 @@ pub(crate) fn matches(a: &[u32], b: &[u32], least: usize, most: usize) -> Matche
 fn names(short: &[u32], long: &[u32], length: usize) -> (Vec<u32>, Vec<u32>) {
     let mut of_short: Vec<u32> = short.to_vec();
     let mut of_long: Vec<u32> = long.to_vec();
-    // The names of runs of `done` tokens give those of runs of up to twice as many: two of the
+    // The names of runs of `done` tokens give the names of runs of up to twice as many: two of the
     // shorter runs, which may overlap, make a longer one.
     let mut done = 1;
     while done < length {
@@ -185,7 +185,7 @@ fn before(tokens: &[u32], at: usize) -> u64 {
     before.map_or(START, |&token| u64::from(token) + 1)
 }
 
-/// The tokens in runs that the other sequence has, too.
+/// The tokens in runs that the other sequence also has.
 fn covered(names: &[u32], length: usize, other: &Occurrences) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (at, &name) in names.iter().enumerate() {

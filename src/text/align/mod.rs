@@ -36,8 +36,7 @@
 //! up to [`NUMBER_BYTES`], [`differences()`] up to [`differences::BYTES`], [`matches()`] up to
 //! [`matches::BYTES`]. Time, of n tokens: differences take O(n log n), except for at most
 //! [`differences::MYERS_TOKENS`] tokens at a time, where the search is limited. Matches take O(n
-//! log k + n log n) and the tokens of the matches listed, of which there are at most
-//! [`matches::MOST_COMPARED`].
+//! log k + n log n) and the tokens of the matches listed, at most [`matches::MOST_COMPARED`].
 //!
 //! # What is not guaranteed
 //! The differences need not be the smallest set.

@@ -61,7 +61,7 @@ const EMPTY: u32 = u32::MAX;
 /// A table of the tokens so far, which keeps no text of its own.
 struct Numbering<'t> {
     parse: &'t ParseConfig,
-    /// By number, its first token as it is written.
+    /// By number, its first token in the original spelling.
     firsts: Vec<&'t str>,
     /// Numbers by hash, with linear probing.
     slots: Vec<u32>,

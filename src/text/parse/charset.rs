@@ -2,7 +2,7 @@
 //!
 //! The first rule that applies wins, after the WHATWG Encoding and HTML standards:
 //!
-//! 1. A byte order mark, including those of UTF-32.
+//! 1. A byte order mark, including the marks of UTF-32.
 //! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
 //!    the first [`PRESCAN_BYTES`].
 //! 3. UTF-16 or UTF-32, if the bytes evidently are ([`crate::base::wide`]).
@@ -18,10 +18,10 @@
 //! - Bytes declared as UTF-8 that are not valid UTF-8 are treated as undeclared, with a notice: on
 //!   the web such a label is a server's default far more often than the bytes are damaged. The
 //!   bytes count as damaged UTF-8, declared or not, if characters of several bytes outnumber the
-//!   invalid places by more than two to one: in other charsets such sequences are rare. Of the 217
-//!   pages in EUC-KR of linuxdocs-medium, none has a ratio above one to four. Of its three other
-//!   pages that are not valid UTF-8, none of which declares a charset, two have a ratio of eleven
-//!   to one. UTF-8 that is only cut off inside its last character stays UTF-8.
+//!   invalid places by more than two to one: in other charsets such sequences are rare. None of the
+//!   217 pages in EUC-KR of linuxdocs-medium has a ratio above one to four. It has three other
+//!   pages that are not valid UTF-8 and declare no charset; two of them have a ratio of eleven to
+//!   one. A text that is only cut off inside its last character counts as UTF-8.
 //! - Bytes declared as UTF-16 that are valid UTF-8 without a NUL, and ASCII with escape sequences
 //!   that is declared as another Japanese charset, are treated as undeclared, with a notice.
 //! - A late `<meta>` tag does not count where the bytes are UTF-8, which is better evidence.
@@ -65,7 +65,7 @@ const LEAST_BYTES: usize = 8;
 /// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
 
-/// What bytes are decoded from.
+/// The charset that bytes are decoded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Standard(&'static Encoding),
@@ -147,7 +147,7 @@ pub(super) fn decide(
     charset
 }
 
-/// Decides by the text behind the mark, of which the first `ascii` bytes are ASCII.
+/// Decides by the text behind the mark. Its first `ascii` bytes are ASCII.
 fn choose(
     document: &RawDocument<'_>,
     (text, ascii): (&[u8], usize),
@@ -271,7 +271,7 @@ fn contradicts(coding: Coding, text: &[u8], ascii: usize) -> bool {
     }
 }
 
-/// What escape sequences of ISO-2022 in ASCII begin.
+/// The charsets that escape sequences of ISO-2022 in ASCII begin.
 #[derive(PartialEq)]
 enum Escapes {
     Japanese,
@@ -445,7 +445,7 @@ enum XmlFamily {
     Wide(&'static Encoding),
 }
 
-/// Whether the text begins with an XML declaration, and in code units of which width.
+/// Whether the text begins with an XML declaration, and the width of its code units.
 fn xml_family(text: &[u8]) -> Option<XmlFamily> {
     match text {
         [b'<', 0, b'?', 0, b'x', 0, ..] => Some(XmlFamily::Wide(UTF_16LE)),
@@ -459,7 +459,7 @@ fn xml_family(text: &[u8]) -> Option<XmlFamily> {
 
 /// Whether the text begins with the whole name of an XML declaration, in units of any width. The
 /// standard looks at only three characters to detect the encoding; other processing instructions
-/// begin with these too.
+/// also begin with these.
 fn is_xml(text: &[u8]) -> bool {
     // The position of an ASCII character's byte in a unit.
     let (width, at) = match text {
@@ -571,7 +571,7 @@ impl<'a> MetaScan<'a> {
         let (mut pragma, mut charset, mut content) = (false, None, None);
         let (mut pragma_seen, mut content_seen) = (false, false);
         while let Some((name, value)) = self.attribute() {
-            // Of several attributes with the same name, the first counts.
+            // The first of several attributes with the same name counts.
             if name.eq_ignore_ascii_case(b"http-equiv") && !pragma_seen {
                 pragma_seen = true;
                 pragma = value.eq_ignore_ascii_case(b"content-type");

@@ -185,7 +185,8 @@ impl ParseConfig {
         })
     }
 
-    /// What makes tokens comparable, as name and value: the lines that all files of results have.
+    /// The parameters that make tokens comparable, as name and value: the lines that all files of
+    /// results have.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![("tokens", self.tokens.to_string())];
         if !self.fold.is_none() {
@@ -194,7 +195,7 @@ impl ParseConfig {
         parameters
     }
 
-    /// Refuses folding where there are no tokens.
+    /// Refuses folding without tokens.
     ///
     /// # Errors
     /// `BadParameter`.
@@ -251,7 +252,7 @@ mod tests {
         }
     }
 
-    /// What version 0.1.0 stored is what is stored again, with the same digest.
+    /// Configurations of version 0.1.0 are stored in the same form, with the same digest.
     #[test]
     fn without_a_rule_it_is_the_first() {
         let stored = r#"{"tokens":"words","detector":true}"#;

@@ -49,8 +49,8 @@ impl<'t> Cause<'t> {
     }
 }
 
-/// Why a text in UTF-8 is doubtful, of which the first `ascii` bytes are ASCII. With `told`, another
-/// notice tells of U+FFFD in it.
+/// Why a text in UTF-8 is doubtful. Its first `ascii` bytes are ASCII. With `told`, another notice
+/// reports U+FFFD in it.
 pub(super) fn of(text: &[u8], ascii: usize, told: bool) -> Option<String> {
     if let Some(wide) = Wide::of_evidence(text) {
         return Some(format!("it has the zeros of {}", wide.text()));

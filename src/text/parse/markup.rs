@@ -14,9 +14,9 @@
 //! - CDATA sections are text in XML, SVG and MathML, and comments elsewhere, as in the standard.
 //!
 //! # What separates words
-//! Every tag separates words, except those of [`is_inline`]: the phrasing content of the standard
-//! that continues a line, and the old font tags. Form controls, table cells, `<br>` and unknown
-//! elements separate. Comments do not.
+//! Every tag separates words, except the tags of [`is_inline`]: the phrasing content of the
+//! standard that continues a line, and the old font tags. Form controls, table cells, `<br>` and
+//! unknown elements separate. Comments do not.
 //!
 //! # Where we depart from the standard
 //! If the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself and

@@ -15,8 +15,8 @@ const WORDS_IN_BLOCK: usize = BLOCK / LANES;
 /// The masks of one block.
 #[derive(Debug)]
 pub(super) struct Masks {
-    /// What each byte becomes, with a space for each separator, and [`LANES`] spare bytes for reads
-    /// beyond the end.
+    /// The output for each byte, with a space for each separator, and [`LANES`] spare bytes for
+    /// reads beyond the end.
     text: [u8; BLOCK + LANES],
     space: [u64; WORDS_IN_BLOCK],
     slow: [u64; WORDS_IN_BLOCK],

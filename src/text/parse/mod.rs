@@ -13,21 +13,21 @@
 //! # Algorithm
 //! 1. Decide the charset (`charset.rs`). Valid UTF-8 is used in place; everything else is decoded
 //!    in pieces.
-//! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
+//! 2. A streaming tokenizer reads markup and passes on text and word breaks (`markup.rs`).
 //! 3. Text becomes canonical text, 64 bytes at a time where it is ASCII (`masks.rs`, `tokens.rs`).
 //!    The same pass can also keep the text itself, with its white space folded (`text.rs`).
 //!
 //! # Tokens
 //! Four steps lead from the decoded text to tokens, in this order:
-//! 1. Default-ignorable code points (soft hyphen, zero-width space and joiners, word joiner, U+FEFF,
-//!    bidirectional controls, variation selectors) are dropped. They neither separate nor
+//! 1. Default-ignorable code points (soft hyphen, zero-width space and joiners, word joiner,
+//!    U+FEFF, bidirectional controls, variation selectors) are dropped. They neither separate nor
 //!    distinguish tokens.
-//! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless that
-//!    is more than one token.
+//! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless
+//!    that is more than one token.
 //! 3. The text is cut, and the characters of words are lower-cased.
 //! 4. Tokens are put into Normalization Form C. Lower-casing each character keeps canonical
-//!    equivalence, so canonically equivalent texts have the same tokens, and the tokens of a text
-//!    are those of its NFC. Marks of more than 30 in a row are composed 30 at a time.
+//!    equivalence, so canonically equivalent texts have the same tokens, and a text has the same
+//!    tokens as its NFC. Marks of more than 30 in a row are composed 30 at a time.
 //!
 //! These are tokens:
 //! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
@@ -148,7 +148,7 @@ impl Sink for ToText<'_> {
     }
 }
 
-/// Passes on text as it is read.
+/// Passes on the text as read.
 struct AsRead<'a> {
     carry: Carry,
     take: &'a mut dyn FnMut(&str),
@@ -361,11 +361,11 @@ impl Parser {
         self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
     }
 
-    /// Appends to `out` the text of a document as it is read: decoded to UTF-8, without a byte
-    /// order mark at its start and without markup, in place of which there is a line feed where a
-    /// tag separates words. White space stays as it is. A byte that belongs to no character becomes
-    /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
-    /// byte order mark they are offsets in the text itself.
+    /// Appends to `out` the text of a document as read: decoded to UTF-8, without a byte order mark
+    /// at its start and without markup. A tag that separates words becomes a line feed. White space
+    /// is kept. A byte that belongs to no character becomes U+FFFD. Positions in documents are
+    /// offsets in this text; for a plain text in UTF-8 without a byte order mark they are offsets
+    /// in the text itself.
     pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
         self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
     }

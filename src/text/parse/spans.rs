@@ -1,9 +1,8 @@
 //! Finds the words of a readable text.
 //!
 //! The canonical text of words has neither capitals nor punctuation. A display of a text needs
-//! both, and positions in documents are those of the readable text. This module therefore
-//! implements the definition of a token ([`super`]) a second time. A test compares it with
-//! [`super::Parser`].
+//! both, and positions in documents refer to the readable text. This module therefore implements
+//! the definition of a token ([`super`]) a second time. A test compares it with [`super::Parser`].
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -27,7 +26,8 @@ enum Open {
 }
 
 /// The range of each token in `text`, from its first character to its last. Ignorable characters
-/// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white space.
+/// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white
+/// space.
 pub(crate) fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut finder = SpanFinder::new(config);
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Spans refer to the text as it was read, whatever tokens leave out.
+    /// Spans refer to the text as read, whatever tokens leave out.
     #[test]
     fn spans_are_those_of_the_text() {
         for (text, tokens) in [

@@ -1,9 +1,9 @@
 //! Extracts the text to keep from text in pieces: folds white space and changes nothing else.
 //!
 //! Pieces may end anywhere, also inside a character. Every byte is written, and an index that moves
-//! or stays decides its place, so ordinary text causes no branches: a white space byte overwrites
-//! the white space byte before it. Only characters whose first byte could begin a wide space are
-//! examined one by one.
+//! or does not move decides its place, so ordinary text causes no branches: a white space byte
+//! overwrites the white space byte before it. Only characters whose first byte could begin a wide
+//! space are examined one by one.
 //!
 //! # Invariants
 //! - The concatenated output is valid UTF-8. A byte that begins no character becomes U+FFFD, by the
@@ -13,7 +13,7 @@
 
 use crate::base::utf8::{Carry, Decoded, decode};
 
-/// Text is passed on when about this many bytes have accumulated; they stay in the second-level
+/// Text is passed on when about this many bytes have accumulated; they fit in the second-level
 /// cache.
 const DRAIN_BYTES: usize = 64 << 10;
 

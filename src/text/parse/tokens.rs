@@ -4,8 +4,8 @@
 //! Pieces may end anywhere, inside a word or inside a character. ASCII is classified for a whole
 //! block of text at once (`masks.rs`), which gives the output bytes and one bit per separator. Then
 //! the stretches between redundant spaces are copied, and the token starts are read off the bits.
-//! Short pieces and short runs go through a table, byte by byte. An apostrophe at the end of a
-//! word, and every non-ASCII character, goes through [`Canonical::step`].
+//! Short pieces and short runs use a table, byte by byte. [`Canonical::step`] handles an apostrophe
+//! at the end of a word, and every non-ASCII character.
 //!
 //! Canonical composition takes place in the buffer, after the change to lower case. Only characters
 //! that it can concern get there ([`Canonical::compose`]); ASCII and most text in NFC does not. A
@@ -15,10 +15,10 @@
 //! # Invariants
 //! - `buffer[..used]` is canonical text: tokens, each followed by one space once it is closed. It
 //!   ends in a space, or is empty, exactly when no token is open.
-//! - An apostrophe at the end of a piece stays in the buffer until the next character shows whether
-//!   it is inside a word; it is never passed on before that.
-//! - The last character of an open token, with the marks after it, stays in the buffer, because the
-//!   next character may compose with it. It takes at most [`SEQUENCE_BYTES`].
+//! - An apostrophe at the end of a piece remains in the buffer until the next character shows
+//!   whether it is inside a word; it is never passed on before that.
+//! - The last character of an open token, with the marks after it, remains in the buffer, because
+//!   the next character may compose with it. It takes at most [`SEQUENCE_BYTES`].
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ const MOST_MARKS: u8 = 30;
 const SEQUENCE_BYTES: usize = 4 * (4 + MOST_MARKS as usize);
 
 /// Canonical text is passed on whenever about this many bytes have accumulated; the consumer
-/// decides what to keep. With its token starts it stays in the second-level cache.
+/// decides what to keep. With its token starts it fits in the second-level cache.
 pub(super) const DRAIN_BYTES: usize = 256 << 10;
 
 /// Buffers of at least this size grow by a smaller factor.
@@ -77,7 +77,7 @@ impl<'a> Tokens<'a> {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no complete token.
+    /// Whether it has no complete token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -125,7 +125,7 @@ enum Open {
 #[derive(Debug)]
 pub(super) struct Canonical {
     words: bool,
-    /// Whether the text stays as it is, but for white space (`bytes:N`).
+    /// Whether only white space of the text changes (`bytes:N`).
     raw: bool,
     /// The bit of [`Known`] for characters that are folded, or 0.
     folded: u8,
@@ -309,8 +309,7 @@ impl Canonical {
                 return self.push_ascii(block, at);
             }
             let here = u64::MAX >> (LANES - end) >> first << first;
-            // For each byte: is the byte before it a space, or is no token open there that it could
-            // extend?
+            // For each byte: does it follow a space, or is no token open that it could extend?
             let free = (space & here) << 1 | u64::from(self.open == Open::None) << first;
             let begins = !space & free & here;
             let mut dropped = space & free & here;
@@ -796,7 +795,7 @@ mod tests {
     }
 
     proptest! {
-        /// With pieces of one byte, nothing goes through the masks.
+        /// With pieces of one byte, the masks are never used.
         #[test]
         fn masks_agree_with_the_table(
             parts in prop::collection::vec("[a-zA-Z0-9]{0,9}[ \\t.,'-]{0,3}|[ ']{0,70}|[é漢’\u{301}\0]|[A-Za-z ]{0,200}", 0..60),
@@ -1069,7 +1068,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// A text has the tokens of its NFC without the dropped characters, with folding or without.
+        /// A text has the tokens of its NFC without the dropped characters, with folding or
+        /// without.
         #[test]
         fn equivalent_texts_have_the_same_tokens(
             text in prop_oneof![

@@ -44,7 +44,7 @@ impl Annotation {
     }
 }
 
-/// Gives the top-level member `lookalike` of an object a value. All other bytes stay.
+/// Gives the top-level member `lookalike` of an object a value. All other bytes are kept.
 ///
 /// The object comes in pieces of any length. If it has such a member, the value is replaced, and
 /// further members of that name are left out; otherwise the member is added before the closing
@@ -106,7 +106,7 @@ impl<'v> Annotator<'v> {
         self.place == Place::After
     }
 
-    /// Appends the next bytes of the object, as they are written.
+    /// Appends the next bytes of the object, unchanged.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {

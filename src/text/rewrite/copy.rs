@@ -286,7 +286,7 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
             around.finish().map_err(Failed::Removing)?;
         }
         let lone = self.lone && self.at == last;
-        // A file that is one document ends as it did.
+        // A file that is one document keeps its end.
         if let (Some(removed), Some(ending), false) =
             (self.removed, self.ending, lone || self.kept.table)
         {
@@ -416,7 +416,7 @@ struct Kept<'o, O> {
     gap: bool,
     /// The last byte that was written.
     last: u8,
-    /// Whether there are no separators.
+    /// Whether the file has no separators.
     table: bool,
     /// Whether commas and record separators are separators.
     json: bool,
@@ -666,7 +666,7 @@ mod tests {
         (copied, out, removed)
     }
 
-    /// Copies a text in which `<...>` are records that stay and `(...)` records that go.
+    /// Copies a text in which `<...>` are kept records and `(...)` removed ones.
     fn copied(text: &str) -> (String, String, bool) {
         let mut spans = Vec::new();
         let (mut bytes, mut start, mut kept) = (Vec::new(), 0, true);

@@ -171,7 +171,7 @@ impl SharedList {
         }
         let (path, appended) = {
             let list = self.list();
-            // Of a line that may be lost, the file must not get its name.
+            // Rename the file only after its line is synced.
             if list.out.is_none() {
                 return Err(list.failed());
             }

@@ -158,7 +158,7 @@ pub(crate) trait Edit: Sync {
     /// Begins with the records of a file.
     fn open(&self, file: u32) -> Self::Records;
 
-    /// Whether a record of a file is removed or changed. If not, the file is copied as it is.
+    /// Whether a record of a file is removed or changed. If not, the file is copied unchanged.
     fn changes(&self, file: u32, records: &mut Self::Records) -> Result<bool>;
 
     /// The edit of a file. It may take from `memory` what it gives back before it returns.

@@ -3,7 +3,7 @@
 //! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
 //! it, which says from what the directory is made, so that the same command can continue and no
 //! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
-//! What each file holds is recorded ([`super::finished`]). A command that continues a directory
+//! The content of each file is recorded ([`super::finished`]). A command that continues a directory
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
 //! overwrite what somebody changed.
 
@@ -356,7 +356,7 @@ pub(crate) struct OutputFile {
     temporary: PathBuf,
     path: PathBuf,
     name: String,
-    /// Of what was written.
+    /// The checksum of the bytes that were written.
     hash: Xxh3,
     bytes: u64,
     finished: Arc<SharedList>,

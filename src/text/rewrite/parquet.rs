@@ -7,15 +7,15 @@
 //!
 //! # Algorithm
 //! Row group by row group:
-//! 1. A row group that loses nothing is copied as it is, without decoding it.
+//! 1. A row group that loses nothing is copied byte by byte, without decoding it.
 //! 2. A row group that loses everything is left out.
 //! 3. Of any other, each column is decoded and encoded again in turn. Definition and repetition
 //!    levels are copied with the values, so nesting needs no special treatment.
 //!
 //! # Invariants
 //! - The schema, the order of columns, the key-value metadata, the codec of each column, and
-//!   whether it has a dictionary, statistics and a bloom filter stay the same.
-//! - Values are copied as they are stored; no value changes its type.
+//!   whether it has a dictionary, statistics and a bloom filter do not change.
+//! - Values are copied in their stored form; no value changes its type.
 //!
 //! # Cost
 //! In memory: about 1 MiB of values of one column with the pages that they are in, and the
@@ -23,7 +23,7 @@
 //! complete; the annotations of one row group.
 //!
 //! # What is not guaranteed
-//! - Page indexes are left out: row groups that are copied as they are would be without them.
+//! - Page indexes are left out: row groups that are copied byte by byte would lack them.
 //! - In row groups that are encoded again, data pages have version 1, and compression has the
 //!   default level of its codec, because files do not state the level.
 //! - Sorting columns are kept if all row groups have the same.
@@ -217,7 +217,7 @@ pub(crate) fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
     }
 }
 
-/// The file as the `parquet` crate reads it to copy column chunks as they are.
+/// The file in the form that the `parquet` crate reads to copy column chunks unchanged.
 struct Chunks(Arc<dyn ReadAt>);
 
 struct From {
@@ -348,7 +348,7 @@ pub(super) fn copy<W: Write + Send>(
     Ok(())
 }
 
-/// A row group of which rows are written.
+/// A row group whose rows are written one by one.
 struct Group<'a> {
     errors: &'a Errors<'a>,
     number: usize,
@@ -555,7 +555,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Copies the column as it is.
+    /// Copies the column unchanged.
     fn append<W: Write + Send>(
         &self,
         out: &mut SerializedRowGroupWriter<'_, W>,
