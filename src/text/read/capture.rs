@@ -8,7 +8,7 @@
 //!
 //! # Where we depart from the source
 //! WARC 1.0 does not define `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date`. Records of
-//! version 1.0 have them, too, as the IIPC recommends; readers ignore fields that they do not know.
+//! version 1.0 also have them, as the IIPC recommends; readers ignore fields that they do not know.
 
 use bincode::{Decode, Encode};
 use memchr::memmem;
@@ -20,7 +20,7 @@ use super::bytes::{first_line, unbracket};
 use super::http;
 use super::outcome::HEAD;
 
-/// The most bytes of a record that [`revisit`] needs: its header and that of the response.
+/// The most bytes of a record that [`revisit`] needs: its header and the header of the response.
 pub(crate) const REVISIT_HEAD: usize = 2 * HEAD;
 
 /// The bytes that a response delivered, in digests.
@@ -143,7 +143,7 @@ pub(crate) fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     if let (false, Some(content_type)) = (block.is_empty(), parsed.fields.content_type) {
         put(b"Content-Type", content_type);
     }
-    // What follows the header of the response is left out.
+    // The body after the header of the response is left out.
     if !block.is_empty() {
         put(b"WARC-Truncated", b"length");
     }
@@ -168,7 +168,7 @@ impl<'a> Head<'a> {
         let is_response = fields.is(b"response");
         let target = unbracket(fields.target?);
         let (id, date) = (fields.record_id?, fields.date?);
-        // A field of several lines, or a longer one, is no id and no address.
+        // A field of several lines, or a longer one, is neither an id nor an address.
         let plain =
             |value: &[u8]| !value.is_empty() && value.len() <= HEAD && !value.contains(&b'\n');
         let all = [Some(id), Some(target), Some(date), fields.payload_digest];
@@ -304,7 +304,7 @@ mod tests {
         );
         // Some crawlers undo the coding and keep the field.
         assert_eq!(record("A: b", chunked, "one two"), plain);
-        // Of a broken coding, it is not known what was delivered.
+        // If a coding is broken, the delivered bytes are unknown.
         assert_eq!(record("A: b", chunked, "3\r\none\r\nx two"), None);
         assert_eq!(record("WARC-Truncated: time", "X: y", "one two"), None);
         assert_eq!(capture(RESPONSE.as_bytes(), false).unwrap().payload, None);

@@ -14,8 +14,8 @@ use crate::base::keywords::keywords;
 /// very repetitive text are not bombs, and 16 MiB fill no disk.
 pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 
-/// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text
-/// stays below 50, and files of mostly one byte come close to 1,000.
+/// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text is
+/// below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
 
 /// The longest name of the elements of `--record`; a longer one would not fit into the look-ahead
@@ -131,7 +131,7 @@ impl fmt::Display for UrlGlobs {
 }
 
 impl UrlGlobs {
-    /// Whether there are no globs.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.globs.is_empty()
@@ -171,8 +171,8 @@ pub struct ReadConfig {
     /// [`WARC_TYPES`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc_type: Option<String>,
-    /// Web archives: only records with these URLs are documents; all, if there are no globs. What a
-    /// crawler stores beside the pages is a document only if one of these matches its URL.
+    /// Web archives: only records with these URLs are documents; all, if there are no globs. Other
+    /// records that a crawler stores are documents only if one of these matches its URL.
     #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
     pub include_url: UrlGlobs,
     /// Web archives: records with these URLs are not documents.

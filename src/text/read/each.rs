@@ -19,7 +19,7 @@ pub(crate) fn retracted(input: &InputFile) -> Error {
     ))
 }
 
-/// What comes from the inputs.
+/// An event of reading the inputs.
 pub(crate) enum Coming<'a> {
     /// The next record.
     Record(Interpreted<'a>),

@@ -1,11 +1,11 @@
 //! Interprets an element of markup as a record: its fields and its text.
 //!
 //! # Fields
-//! A field is a path of names joined by dots, from the record to an element below it: `revision.text`.
-//! A name stands for the children of this name; if there are none, for the attribute; and at the
-//! start of a path, if there is no attribute either, for the outermost elements of the name anywhere
-//! in the record. `@name` is an attribute. The values of all elements that a path leads to are joined
-//! by line feeds.
+//! A field is a path of names joined by dots, from the record to an element below it:
+//! `revision.text`. A name stands for the children of this name; if there are none, for the
+//! attribute; and at the start of a path, if there is no attribute either, for the outermost
+//! elements of the name anywhere in the record. `@name` is an attribute. The values of all elements
+//! that a path leads to are joined by line feeds.
 //!
 //! # What counts as text
 //! Without `--text-field`, the text is the first of [`TEXTS`] with a value that is not blank, in
@@ -18,9 +18,9 @@
 //! comment.
 //!
 //! # How
-//! The parser of markup resolves charsets and entities, so it gets the bytes of the values as they
-//! are, behind the XML declaration of the file. Of what is escaped once more, only characters of
-//! ASCII are resolved here; the parser resolves the other ones with it.
+//! The parser of markup resolves charsets and entities, so it gets the unchanged bytes of the
+//! values, behind the XML declaration of the file. If they are escaped once more, only characters
+//! of ASCII are resolved here; the parser resolves the other ones with it.
 
 use std::borrow::Cow;
 
@@ -233,7 +233,8 @@ impl<'p, 'a> Element<'p, 'a> {
         self
     }
 
-    /// Passes on the values of a field, as the module page defines it. Returns whether there are any.
+    /// Passes on the values of a field, as the module page defines it. Returns whether there are
+    /// any.
     fn values(&self, path: &str, take: &mut Take<'_, 'a>) -> bool {
         let steps: Vec<&str> = path.split('.').collect();
         values((self.tag, self.content), &steps, self.prolog, true, take)
@@ -344,8 +345,8 @@ fn unescape(mut raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(raw);
 }
 
-/// The character of the entity that begins here, and the entity's length. Of the entities with
-/// names, XML has five.
+/// The character of the entity that begins here, and the entity's length. XML has five entities
+/// with names.
 fn entity(bytes: &[u8]) -> Option<(char, usize)> {
     let end = memchr(b';', &bytes[..bytes.len().min(12)])?;
     let c = match &bytes[1..end] {
@@ -483,7 +484,8 @@ pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig
     })
 }
 
-/// Passes on the values of the first of [`TEXTS`] that the record has, as the module page defines it.
+/// Passes on the values of the first of [`TEXTS`] that the record has, as the module page defines
+/// it.
 fn usual_text<'a>(element: &Element<'_, 'a>, take: &mut Take<'_, 'a>) {
     let mut blank = None;
     for name in TEXTS {
@@ -513,7 +515,7 @@ fn usual_text<'a>(element: &Element<'_, 'a>, take: &mut Take<'_, 'a>) {
 }
 
 impl Element<'_, '_> {
-    /// What it has in place of fields, for a message.
+    /// The names that it has in place of the fields, for a message.
     fn without(&self, paths: &str) -> String {
         let mut names: Vec<String> = Vec::new();
         let mut push = |name: String| {

@@ -1,4 +1,4 @@
-//! The grammar of the names of fields, of JSON objects and of Parquet columns alike.
+//! The grammar of the names of fields, for JSON objects and for Parquet columns.
 //!
 //! ```text
 //! fields = path { "," path }
@@ -55,7 +55,7 @@ pub(crate) enum Step<'p> {
     Where {
         /// The names on the way to the field, from the element.
         field: Vec<Cow<'p, str>>,
-        /// The value of the field, as it is written in the input.
+        /// The value of the field, in the input's spelling.
         value: Cow<'p, str>,
     },
 }
@@ -73,7 +73,7 @@ impl Step<'_> {
 /// The way to a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldPath<'p> {
-    /// The path as it was given. A record may have a field with this name.
+    /// The path in the user's spelling. A record may have a field with this name.
     pub literal: &'p str,
     pub steps: Vec<Step<'p>>,
 }
@@ -126,7 +126,7 @@ impl<'p> FieldPath<'p> {
     }
 }
 
-/// A name as it is written in a path: in quotes if it needs them.
+/// A name in the spelling of a path: in quotes if it needs them.
 pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| !b".,[]=\"\\".contains(&byte);
     if !name.is_empty() && name.bytes().all(plain) {
@@ -158,7 +158,7 @@ pub(crate) struct Known {
 const LISTED: usize = 12;
 const LONGEST: usize = 48;
 
-/// What precedes the list of fields in the detail of a reject.
+/// The text before the list of fields in the detail of a reject.
 pub(super) const LIST: &str = "; it has ";
 
 /// Why a record or a file has no text: which field is missing or not text, and which fields
@@ -234,7 +234,7 @@ impl SaidOnce {
     }
 }
 
-/// How alike two paths are, in thousandths.
+/// The similarity of two paths, in thousandths.
 fn likeness(given: &str, known: &str) -> usize {
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_lowercase();
     let whole = strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());

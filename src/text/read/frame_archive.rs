@@ -2,8 +2,8 @@
 //!
 //! A stated length is believed if the block then ends where a record can end: the empty lines that
 //! separate records (in ARC: a line end), the next header, or the end of the stream follow. Bytes
-//! after that which are not a header are stray bytes: they are reported, and framing goes on at the
-//! next header. So a neighbour that is damaged never becomes part of a record.
+//! after that which are not a header are stray bytes: they are reported, and framing continues at
+//! the next header. So a neighbour that is damaged never becomes part of a record.
 //!
 //! Other stated lengths are wrong:
 //!
@@ -436,7 +436,7 @@ impl ArchiveFramer {
     }
 }
 
-/// What follows a line end, if these bytes begin with one.
+/// The bytes after a line end, if these bytes begin with one.
 fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
     bytes
         .strip_prefix(b"\r")

@@ -5,14 +5,13 @@
 //!   with `/>` is a whole record. A `>` in a quoted attribute does not end a tag.
 //! - Names are compared exactly in XML, and without regard to case in other markup. A prefix
 //!   (`dc:title`) counts only if the name that is looked for has one.
-//! - Tags in comments, CDATA sections and processing instructions do not count, nor do those in a
+//! - Tags in comments, CDATA sections and processing instructions do not count, nor do tags in a
 //!   document type declaration before the first record. Each of these ends within [`ASIDE`] bytes,
 //!   and a comment before another begins; otherwise its beginning is text.
 //! - A record may contain elements of its own name, if it ends within [`NESTED`] bytes from the
 //!   first of them on. Otherwise it is rejected as not closed, and the first of them begins the
 //!   next record.
-//! - What is outside of the records is passed over. If there is no record in a file, the file is
-//!   rejected.
+//! - What is outside of the records is passed over. A file without records is rejected.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,7 +121,7 @@ enum To<'s, 'b> {
     Record(&'s mut Sink<'b>),
     /// Nowhere: they are outside of records.
     Outside(&'s mut Sink<'b>),
-    /// They stay in the window, of which this many bytes are looked at.
+    /// They remain in the window, and this many bytes of it are examined.
     Window(usize),
 }
 
@@ -160,7 +159,8 @@ impl Cursor<'_, '_> {
         }
     }
 
-    /// Whether the bytes that may be looked at end within the next `n`, although the stream goes on.
+    /// Whether the bytes that may be looked at end within the next `n`, although the stream
+    /// continues.
     fn ends_before(&self, n: usize) -> bool {
         match self.to {
             To::Window(most) => self.at + n > most && self.stream.window().len() >= most,
@@ -336,7 +336,7 @@ impl ElementFramer {
         None
     }
 
-    /// What begins at this `<`.
+    /// The kind of thing that begins at this `<`.
     fn mark(&mut self, cursor: &mut Cursor<'_, '_>) -> Mark {
         let bytes = cursor.look(TAG);
         match bytes.get(1) {

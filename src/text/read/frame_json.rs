@@ -23,8 +23,8 @@ pub(super) struct JsonFramer {
     separated: bool,
 }
 
-/// What may precede an object on its line: a byte order mark, in the middle of files that were put
-/// one after the other, and the separator of JSON text sequences (RFC 7464).
+/// Bytes that may precede an object on its line: a byte order mark, in the middle of files that
+/// were put one after the other, and the separator of JSON text sequences (RFC 7464).
 const MARK: &[u8] = b"\xef\xbb\xbf";
 const SEPARATOR: u8 = 0x1e;
 

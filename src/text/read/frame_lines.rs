@@ -50,7 +50,7 @@ impl LineFramer {
     }
 
     /// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so
-    /// far stay in the batch.
+    /// far are kept in the batch.
     pub fn step(
         &mut self,
         stream: &mut Stream,

@@ -2,7 +2,7 @@
 //!
 //! RFC 4180 lets a cell in quotes have line ends, so one quote too many could take the rest of a
 //! file into one cell. A quote ends such a cell if a delimiter or a line end follows. If anything
-//! else follows after a line end was taken in, the first quote was no beginning: its line is
+//! else follows after a line end was taken in, the first quote did not begin a cell: its line is
 //! rejected, and the next line begins a row.
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Frames `<DOC>` ... `</DOC>`, and likewise `<REUTERS ...>` ... `</REUTERS>`.
 //!
 //! The names match in any case: `<doc>`, `<Doc>`. A record ends at its first closing tag in the
-//! spelling of its opening tag, so a page of a bundle of `<DOC>` may contain `</doc>`. A closing tag
-//! in another spelling ends it if another record or the end of the file follows. A record that is
-//! not closed ends at the next line that begins a record: `<DOC>` with only white space before
+//! spelling of its opening tag, so a page of a bundle of `<DOC>` may contain `</doc>`. A closing
+//! tag in another spelling ends it if another record or the end of the file follows. A record that
+//! is not closed ends at the next line that begins a record: `<DOC>` with only white space before
 //! `<DOCNO>`, or `<DOC id="...">`. The characters `<DOC>` in the text of a page do not match this
 //! and end nothing.
 //!
@@ -42,7 +42,7 @@ pub(super) struct Tag {
     roots: Vec<Vec<u8>>,
 }
 
-/// What precedes the first record of a file.
+/// The bytes before the first record of a file.
 struct Front<'a> {
     roots: Vec<Vec<u8>>,
     rest: &'a [u8],
@@ -405,7 +405,8 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     // The bytes `</` before a name make it a closing tag, so the window keeps room for them and the
     // name.
     let keep = tag.name.len() + 2;
-    // If there are several closing tags in another spelling, none ends the record. One search suffices.
+    // If there are several closing tags in another spelling, none ends the record. One search
+    // suffices.
     let mut looked = false;
     loop {
         let window = stream.ensure(TAG);

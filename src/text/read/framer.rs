@@ -1,4 +1,4 @@
-//! What all framers have in common. A framer finds where the records of one format begin and end.
+//! The common parts of all framers. A framer finds where the records of one format begin and end.
 
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
@@ -130,7 +130,7 @@ impl<F: Framer + Clone + 'static> Behind<F> {
 
     /// Skips what is left of a record whose beginning is damaged. `None` where a record begins.
     fn skip(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Option<Step> {
-        /// What precedes a beginning, as far as it matters.
+        /// The bytes before a beginning, as far as they matter.
         const BEFORE: usize = 1 << 10;
         stream.skip_space(LOOK);
         loop {

@@ -13,8 +13,8 @@ use super::sniff::{binary_kind, looks_like_markup, surely_text};
 use super::source::{BodyStream, inflate_body};
 use crate::base::wide::Wide;
 
-/// The relevant fields of an HTTP header. Names match in any case. Of a repeated `Content-Type` the
-/// last one counts, as in browsers.
+/// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
+/// `Content-Type` counts, as in browsers.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     mime: Option<String>,
@@ -354,7 +354,7 @@ fn undo<'a>(
         "" | "identity" | "none" | "utf-8" | "binary" | "8bit" | "7bit" => return Ok(body),
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => &[BodyStream::Gzip],
         "gzip" | "x-gzip" => &[],
-        // The standard defines it as the zlib format, but servers send raw deflate too.
+        // The standard defines it as the zlib format, but some servers send raw deflate.
         "deflate" if !surely_text(&body) => &[BodyStream::Zlib, BodyStream::Deflate],
         "br" if !surely_text(&body) => &[BodyStream::Brotli],
         "zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => &[BodyStream::Zstd],

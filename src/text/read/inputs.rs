@@ -145,7 +145,7 @@ impl InputFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Selection {
-    /// Only files that match one of these globs; all files if there are no globs. A glob is matched
+    /// Only files that match one of these globs; all files if the list is empty. A glob is matched
     /// against the path below the directory.
     pub include: Vec<Glob>,
     /// Files that match one of these globs are left out.
@@ -218,11 +218,11 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
 /// Lists all files that the arguments name, sorted by the bytes of their paths.
 ///
 /// Directories are walked, and `selection` decides which of their files are read. Output
-/// directories of runs are not walked unless it says so. Symbolic links are followed, also to
-/// directories, but no directory is walked twice. So a loop ends, and a file that is reached by two
-/// paths is listed once, under its own path rather than under a link's. An entry that is not a
-/// regular file or cannot be opened stays in the list with its problem, so that it is rejected in
-/// its place and not silently skipped.
+/// directories of runs are not walked unless it says so. Symbolic links are followed, including
+/// links to directories, but no directory is walked twice. So a loop ends, and a file that is
+/// reached by two paths is listed once, under its own path rather than under a link's. An entry
+/// that is not a regular file or cannot be opened remains in the list with its problem, so that it
+/// is rejected in its place and not silently skipped.
 ///
 /// # Errors
 /// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the

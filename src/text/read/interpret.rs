@@ -59,7 +59,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
             reason: refusal.reason,
             detail: refusal.detail,
         }),
-        // In a web archive, the record's number counts records that are no documents, so it would
+        // In a web archive, the record's number counts records that are not documents, so it would
         // not be the number that the results state.
         Outcome::Document(parts)
             if parts.docno.len() > HEAD
@@ -136,8 +136,8 @@ pub(crate) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
     }
 }
 
-/// The value of a field of a record: of a JSON object or an element by its path, of a row of a table
-/// by the name or number of its column, of a WARC header by its name.
+/// The value of a field of a record: of a JSON object or an element by its path, of a row of a
+/// table by the name or number of its column, of a WARC header by its name.
 pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<String> {
     match kind {
         RecordKind::Json => json::field(bytes, name),

@@ -101,7 +101,7 @@ impl<'c> TextFields<'c> {
         }
     }
 
-    /// Hands over the strings of the text in their order; `None` if there is no text.
+    /// Hands over the strings of the text in their order; `None` without a text.
     pub fn strings(
         &self,
         text: &str,
@@ -358,8 +358,8 @@ fn known_fields(text: &str) -> Vec<Known> {
 /// The text of a document, as its strings come.
 #[derive(Default)]
 struct Body<'t> {
-    /// The one string as it is in the object if it has no escapes; most bytes of a collection are
-    /// in such strings, so each copy of them would cost time.
+    /// The only string, borrowed from the object if it has no escapes; most bytes of a collection
+    /// are in such strings, so each copy of them would cost time.
     text: Cow<'t, str>,
     any: bool,
     /// The bytes of the text, which can be more than are kept.
@@ -414,7 +414,7 @@ pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
     })
 }
 
-/// The id in the first bytes of an object that cannot be parsed as a whole, if it is a plain string
+/// The id in the first bytes of an object that cannot be parsed to its end, if it is a plain string
 /// or number.
 pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
     let head = &head[..head.len().min(4096)];
@@ -516,7 +516,8 @@ mod tests {
         ));
     }
 
-    /// A list with a null was no text, or its nulls were; an object came first among several.
+    /// A list with a null was not a text, or its nulls were texts; an object came first among
+    /// several.
     #[test]
     fn nulls_in_lists_are_passed_over() {
         let config = ReadConfig::default();

@@ -3,8 +3,8 @@
 //! # Invariants
 //! - The strings, joined by line feeds, are the text that `json.rs` finds: one field, several
 //!   fields, or the strings of a list.
-//! - What is cut changes the bytes of these strings alone. All other bytes stay: other members,
-//!   white space, escapes, and bytes that are not UTF-8.
+//! - A cut changes the bytes of these strings alone. All other bytes are kept: other members, white
+//!   space, escapes, and bytes that are not UTF-8.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -161,7 +161,7 @@ impl<'t, I: Iterator<Item = StringPiece<'t>>> Walk<I> {
 struct Original<'b> {
     rest: &'b [u8],
     lossy: bool,
-    /// What comes before `rest`, in the bytes and in the text.
+    /// The part before `rest`, in the bytes and in the text.
     at: (usize, usize),
 }
 

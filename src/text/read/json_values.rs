@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::fields::{FieldPath, Step};
 use memchr::{memchr, memchr2};
 
-/// Depth to which brackets are told apart and values of lists are looked for.
+/// Depth to which brackets are distinguished and values of lists are looked for.
 const DEEPEST: u32 = 128;
 
 /// What a value is.
@@ -58,7 +58,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// The value as it is written.
+    /// The value in the object's spelling.
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.place.clone()).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ fn malformed<T>(at: usize, what: &'static str) -> Result<T> {
     Err(Malformed { at, what })
 }
 
-/// What may be before and after an object: white space, and the marks that separate texts.
+/// Bytes that may be before and after an object: white space, and the marks that separate texts.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
@@ -311,7 +311,7 @@ fn member(text: &str, object: &Value, wanted: &str) -> Result<Option<Value>> {
     Ok(found)
 }
 
-/// A string without its quotes and escapes, any other value as it is written.
+/// A string without its quotes and escapes, any other value in the object's spelling.
 pub(super) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
     match value.kind {
         Kind::String { escaped: true } => {
@@ -489,7 +489,7 @@ fn meets(text: &str, element: &Value, field: &[Cow<'_, str>], wanted: &str) -> R
 pub(super) struct Odd {
     /// It has half a surrogate pair, which stands as U+FFFD.
     pub half: bool,
-    /// It has an escape that JSON does not have, which stands as it is written.
+    /// It has an escape that JSON does not have, which is kept unchanged.
     pub escape: bool,
 }
 

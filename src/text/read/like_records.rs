@@ -1,8 +1,8 @@
 //! Recognises a file that is read as one document but looks like many records.
 //!
 //! A file of records has one element (`<mediawiki>`, `<rss><channel>`) with many children of one
-//! name. Documents look alike, with paragraphs for records, so the names of whole documents and of
-//! their parts are exceptions.
+//! name. Documents have the same form, with paragraphs for records, so the names of whole documents
+//! and of their parts are exceptions.
 
 use memchr::{memchr, memmem};
 
@@ -14,11 +14,11 @@ use crate::base::words::words;
 /// How many first bytes of a file are searched for records.
 const LOOK: usize = 64 << 10;
 
-/// The mean bytes of records that have neither elements nor an empty tag. Shorter ones are fields of
-/// one record: the names of a thing in many languages have about 60.
+/// The mean bytes of records that have neither elements nor an empty tag. Shorter ones are fields
+/// of one record: the names of a thing in many languages have about 60.
 const LEAST_SIMPLE: usize = 80;
 
-/// What begins a whole document, whose elements of one name are not records.
+/// Elements that begin a whole document, whose elements of one name are not records.
 const DOCUMENTS: [&str; 14] =
     words("html svg math book article nitf tei tei.2 document wml smil stylesheet schema rfc");
 
@@ -30,8 +30,8 @@ const PARTS: [&str; 54] = words(
 );
 
 /// The name and the number of the elements that look like the records of a file: the outermost ones
-/// of which there are several, side by side, if they take up a fifth of what is at their depth in
-/// the first bytes. `None` if the file does not begin like markup, or looks like one document.
+/// that occur several times, side by side, if they take up a fifth of what is at their depth in the
+/// first bytes. `None` if the file does not begin like markup, or looks like one document.
 pub(super) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
     let bytes = trim_front(bytes);
     let bytes = match bytes.starts_with(b"-----BEGIN PRIVACY-ENHANCED MESSAGE") {

@@ -7,10 +7,10 @@
 //! mail.
 //!
 //! # What is the text
-//! The text is the subject, then the parts of type text in their order. Of the parts of a
-//! multipart/alternative, one is taken: the first of type text/plain that has text, else the first
-//! of type text/html, else the first other one. But a text/plain that has less than half the
-//! letters and digits of the text/html beside it is a stub, and the text/html is taken. Of a
+//! The text is the subject, then the parts of type text in their order. One part of a
+//! multipart/alternative is taken: the first of type text/plain that has text, else the first of
+//! type text/html, else the first other one. But a text/plain that has less than half the letters
+//! and digits of its text/html alternative is a stub, and the text/html is taken. In a
 //! multipart/related, all parts but the root are resources, which are not text, except text/html.
 //!
 //! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4). A part without a type is
@@ -35,7 +35,7 @@
 //!
 //! # Invariants
 //! - Any bytes are a message. Broken input only causes a notice, and input that cannot be decoded
-//!   is used as it is.
+//!   is used unchanged.
 //! - Depth, number of parts and length of names are bounded. Apart from the record, only its
 //!   decoded text is in memory.
 
@@ -66,8 +66,8 @@ const MOST_ID: usize = 998;
 /// Maximum number of fields of type and of parameters that are examined.
 const MOST_TYPES: usize = 8;
 const MOST_PARAMETERS: usize = 100;
-/// A text/plain whose letters and digits, times this, are fewer than those of the text/html beside
-/// it is a stub.
+/// A text/plain whose letters and digits, times this, are fewer than in the accompanying text/html
+/// is a stub.
 const STUB: u64 = 2;
 /// Bytes decoded at a time.
 const PIECE: usize = 4 << 10;
@@ -118,7 +118,7 @@ impl<'a> Header<'a> {
         let mut types: Vec<Typed> = Vec::new();
         for (name, value) in &mut fields {
             let value = &value[..value.len().min(MOST_VALUE)];
-            // Of a repeated field, the first counts.
+            // The first of a repeated field counts.
             match name.to_ascii_lowercase().as_slice() {
                 b"content-type" if types.len() < MOST_TYPES => types.push(split_parameters(value)),
                 b"content-transfer-encoding" if !encoded => {
@@ -1034,7 +1034,7 @@ struct Text {
     bytes: Vec<u8>,
     length: u64,
     most: u64,
-    /// What comes is put into markup.
+    /// The text that arrives is put into markup.
     escaped: bool,
 }
 

@@ -2,7 +2,8 @@
 //! of it is visible, text/enriched without its commands, and files inside a text.
 //!
 //! # Source
-//! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext), IEEE 1003.1 (uuencode), yEnc 1.3.
+//! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext), IEEE 1003.1 (uuencode), yEnc
+//! 1.3.
 
 use memchr::memmem;
 
@@ -11,8 +12,8 @@ use crate::base::utf8::{Carry, Decoded, decode};
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
 const MOST_COMMAND: usize = 120;
 
-/// Counts the letters and digits of a text, which arrives in pieces. Of markup, those of its title,
-/// its tags, comments, scripts and style sheets do not count.
+/// Counts the letters and digits of a text, which arrives in pieces. The title, tags, comments,
+/// scripts and style sheets of markup do not count.
 pub(super) struct Visible {
     markup: Option<Markup>,
     carry: Carry,
@@ -162,7 +163,7 @@ impl Visible {
         self.markup = Some(state);
     }
 
-    /// What follows the tag with this name.
+    /// The text after the tag with this name.
     fn end_tag(&mut self, name: &[u8]) -> Markup {
         self.media |= MEDIA.contains(&name);
         let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == name);

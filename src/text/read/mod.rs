@@ -46,10 +46,10 @@
 //!   space, in a comment, a declaration or a tag around TREC documents, in punctuation between
 //!   JSON objects, in the header of a table, or outside of the elements that `--record` names.
 //! - Records depend neither on how the operating system splits reads nor on batches.
-//! - A record that is cut off, too large or broken affects no other record: framing goes on with
+//! - A record that is cut off, too large or broken affects no other record: framing continues with
 //!   the next one.
-//! - One layer of compression is undone. No record comes from a member of gzip, a frame of zstd or a
-//!   block of bzip2 or xz that is damaged: it is not read, or a reject retracts its records
+//! - One layer of compression is undone. No record comes from a member of gzip, a frame of zstd or
+//!   a block of bzip2 or xz that is damaged: it is not read, or a reject retracts its records
 //!   ([`Record::retracts`]).
 //! - What other threads decompress ahead of a reader changes no byte and no reject.
 //!
@@ -57,16 +57,16 @@
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
 //! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths or a table with long
 //! rows), the decoder (at most 128 MiB; common settings need 8 MiB) or pages of Parquet
-//! (`parquet`), and one record of at most [`ReadConfig::max_document`]. What others decompress
-//! ahead takes as much as they are given.
+//! (`parquet`), and one record of at most [`ReadConfig::max_document`]. Threads that decompress
+//! ahead take the memory that they are given.
 //!
 //! # What is not guaranteed
 //! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.
 //! - A page that contains `</DOC>` ends there; the rest of the page is rejected as stray bytes.
 //! - In a WARC inside a WARC, if the inner header lies more than 1 MiB before the stated end of the
 //!   outer record, the inner records are read as records of the outer file.
-//! - A mail message of one part in a file of its own is recognised only by its extension (`.eml`) or
-//!   by `--format`, because other texts may begin like messages.
+//! - A mail message of one part in a file of its own is recognised only by its extension (`.eml`)
+//!   or by `--format`, because other texts may begin like messages.
 //! - In an mbox file, an unescaped separator with a field after it begins a message, even if it is
 //!   part of a text (`frame_mbox`).
 //! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name
@@ -83,9 +83,10 @@
 //! checks [`RecordReader::failure`].
 
 // From the ground up: `bytes`, `record`, `fields`, `config`; `source` and `stream`; `outcome`,
-// `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`, `tags`,
-// `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer` and the
-// framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`, `each`.
+// `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
+// `tags`, `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer`
+// and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
+// `each`.
 mod archive;
 mod bytes;
 mod capture;

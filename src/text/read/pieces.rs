@@ -1,15 +1,14 @@
 //! Pieces of a large file that several threads can read at the same time.
 //!
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
-//! of the whole file reaches between two records, whatever came before. So the records of the
-//! pieces, one after the other, are those of the file. Such places are found in JSON, in bundles of
-//! TREC and Reuters, and in tables without quotes; other files are not cut. A Parquet
-//! file is cut between
-//! row groups.
+//! of the whole file reaches between two records, whatever came before. So the pieces, one after
+//! the other, have the same records as the file. Such places are found in JSON, in bundles of TREC
+//! and Reuters, and in tables without quotes; other files are not cut. A Parquet file is cut
+//! between row groups.
 //!
 //! In markup that is split at elements, no place is certain: it may be in a comment, or in a larger
-//! element of the same name. So the records are found by a reader of the whole file before it is cut,
-//! at several times the speed at which a thread takes documents in.
+//! element of the same name. So the records are found by a reader of the whole file before it is
+//! cut, at several times the speed at which a thread takes documents in.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -39,7 +38,7 @@ pub struct Pieces {
     /// Where each piece begins, and where the last one ends: bytes, or row groups of a Parquet
     /// file.
     bounds: Vec<u64>,
-    /// Of a Parquet file, the bytes of each piece.
+    /// The bytes of each piece of a Parquet file.
     sizes: Option<Vec<u64>>,
     /// Records and rejects in each piece, once somebody has counted them.
     counts: Vec<OnceLock<u64>>,
@@ -194,7 +193,7 @@ struct Bounds {
     begins: Vec<u64>,
     /// The bytes of the pieces, if the places are not bytes.
     sizes: Option<Vec<u64>>,
-    /// The records of the first pieces, as far as they are known.
+    /// The number of records of each of the first pieces, as far as known.
     counts: Vec<u64>,
 }
 

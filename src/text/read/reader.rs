@@ -42,8 +42,8 @@ const LEAST_AHEAD: u64 = 1 << 20;
 /// Cuts one input into records.
 ///
 /// Memory: the window (512 KiB, up to 3 MiB in an archive with wrong lengths) and the decoder. A
-/// record goes straight to the batch, which stores at most [`ReadConfig::max_document`] bytes of
-/// it.
+/// record is copied straight to the batch, which stores at most [`ReadConfig::max_document`] bytes
+/// of it.
 pub struct RecordReader {
     stream: Stream,
     config: ReadConfig,
@@ -322,8 +322,8 @@ impl RecordReader {
         )
     }
 
-    /// Reads the first `limit` bytes of a file. Of a Parquet file, whose footer is at its end, all
-    /// rows can be read.
+    /// Reads the first `limit` bytes of a file. If it is a Parquet file, whose footer is at its
+    /// end, all rows can be read.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -448,8 +448,8 @@ impl RecordReader {
         }
     }
 
-    /// Bytes before the first row of a table, once a record has been asked for: its header. No record
-    /// has them.
+    /// Bytes before the first row of a table, once a record has been asked for: its header. No
+    /// record has them.
     #[must_use]
     pub fn header(&self) -> u64 {
         self.header

@@ -81,7 +81,7 @@ pub(super) struct Dialect {
     pub escape: bool,
 }
 
-/// What rows of one CSV or TSV file have in common.
+/// The facts that all rows of a CSV or TSV file have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     pub(super) dialect: Dialect,
@@ -193,8 +193,8 @@ pub struct Record {
     pub bytes: Range<usize>,
     /// A problem that the framer found although the record is usable (a wrong length, for example).
     pub notice: Option<Reject>,
-    /// Records before this one, which is a reject, turned out to be damaged: those with bytes in
-    /// [`Record::source`]. Nothing that came from them may be used.
+    /// Records before this one, which is a reject, turned out to be damaged: all records with bytes
+    /// in [`Record::source`]. Nothing that came from them may be used.
     pub retracts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Standard input, which may stay idle.
+//! Standard input, which may be idle.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::base::progress::Stop;
 /// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
 const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
-/// Standard input, which may stay idle for ever.
+/// Standard input, which may be idle for ever.
 pub(super) struct StandardInput {
     pub stop: Stop,
 }
@@ -32,8 +32,8 @@ impl StandardInput {
     }
 }
 
-/// Whether input or its end comes on standard input within this time. The answer may be no too
-/// early if a signal arrives.
+/// Whether input or its end comes on standard input within this time. If a signal arrives, the
+/// answer may be "no" too early.
 fn comes_within(time: Duration) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = io::stdin();

@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    /// Decodes the bytes to UTF-8, of which none may be consumed.
+    /// Decodes the bytes to UTF-8; none of them may be consumed yet.
     pub fn widen(&mut self, wide: Wide) {
         if let Some(source) = &mut self.source {
             let begun = self.buffer[self.start..self.end].to_vec();
@@ -190,7 +190,7 @@ impl Stream {
     }
 }
 
-/// A record of which some bytes are in a batch's buffer.
+/// A record with some of its bytes in a batch's buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
     first: usize,

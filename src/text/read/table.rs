@@ -27,7 +27,7 @@ pub(super) enum Claim {
     Csv,
     /// `--format tsv`, or the extension.
     Tsv,
-    /// Nothing but its bytes. `named` says that the extension is that of another format.
+    /// Nothing but its bytes. `named` says that the extension belongs to another format.
     Content { named: bool },
 }
 
@@ -116,7 +116,7 @@ impl Dialect {
                     add(&rest[1..2]);
                     rest = &rest[2..];
                 }
-                // What follows the quotes belongs to the cell.
+                // Text after the quotes belongs to the cell.
                 [_, after @ ..] => {
                     let end = to_delimiter(after);
                     let more = &after[..end.unwrap_or(after.len())];
@@ -130,8 +130,8 @@ impl Dialect {
         }
     }
 
-    /// The cells of a row in these columns, in rising order, and how many there are. Empty ones from
-    /// `columns` on do not count.
+    /// The cells of a row in these columns, in rising order, and how many there are. Empty ones
+    /// from `columns` on do not count.
     pub(super) fn pick<'r>(self, row: &'r [u8], columns: usize, wanted: &[usize]) -> Picked<'r> {
         let row = row.strip_suffix(&[self.end]).unwrap_or(row);
         let mut rest = Some(row.strip_suffix(b"\r").unwrap_or(row));
@@ -440,8 +440,8 @@ fn like_names(cells: &[String]) -> bool {
     cells.iter().all(|cell| like_name(cell))
 }
 
-/// The names of the columns of a table without a header: those of MS MARCO's collections, or none
-/// if every flag names its column by number.
+/// The names of the columns of a table without a header: the names in MS MARCO's collections, or
+/// none if every flag names its column by number.
 fn without_header(
     dialect: Dialect,
     cells: &[String],
@@ -532,8 +532,8 @@ fn is_evident(
     }) && any
 }
 
-/// Whether the bytes alone show a collection like those of MS MARCO: three lines or more, each with
-/// a number that no other has, a tab, and words.
+/// Whether the bytes alone show a collection like MS MARCO's: three lines or more, each with a
+/// number that no other has, a tab, and words.
 fn is_evident_collection(body: &[u8], ended: bool) -> bool {
     let mut numbers = std::collections::HashSet::new();
     let whole = match memchr::memrchr(b'\n', body) {

@@ -147,13 +147,13 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The tags in a stretch of markup, without those in comments, CDATA sections, processing
+/// The tags in a stretch of markup, except tags in comments, CDATA sections, processing
 /// instructions and document type declarations.
 #[derive(Clone, Debug)]
 pub(super) struct Tags<'a> {
     bytes: &'a [u8],
     pub at: usize,
-    /// What has no end in the rest of the bytes, so that it is not searched again.
+    /// The ends that the rest of the bytes does not have, so that they are not searched again.
     endless: [bool; 4],
 }
 
@@ -166,8 +166,8 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// The length of something that begins here and ends with `end`; that of its beginning, if it
-    /// does not end.
+    /// The length of something that begins here and ends with `end`; the length of its beginning,
+    /// if it does not end.
     fn aside(&mut self, number: usize, begin: usize, end: &[u8], rest: &[u8]) -> usize {
         if !self.endless[number] {
             match memmem::find(&rest[begin..], end) {

@@ -246,7 +246,7 @@ fn add(
                 return Some((leaf, way));
             }
         }
-        // All groups may be named, also those that Parquet needs for a list.
+        // All groups may be named, including groups that Parquet needs for a list.
         let raw = |leaf: &usize| schema.column(*leaf).path().string() == path.literal;
         Some(((0..schema.num_columns()).find(raw)?, Way::default()))
     };
@@ -404,17 +404,17 @@ enum Form {
     Text,
     /// 16 bytes of a UUID.
     Uuid,
-    /// Bytes of which the type says nothing: text if they are, else hexadecimal digits.
+    /// Bytes whose type says nothing: text if they are UTF-8, else hexadecimal digits.
     Bytes,
     /// An integer with this sign.
     Integer { signed: bool },
-    /// An integer with so many digits behind the point.
+    /// An integer with this number of digits behind the point.
     Decimal { scale: i32 },
     /// Days since 1970.
     Date,
-    /// So many units in a second since 1970, and whether they are in UTC.
+    /// Units since 1970, `unit` of them in a second, and whether they are in UTC.
     Timestamp { unit: i64, utc: bool },
-    /// What needs no more to be known than the physical type.
+    /// The physical type says enough.
     Plain,
 }
 
@@ -722,8 +722,8 @@ impl Column {
         there
     }
 
-    /// For each element of a list, whether this value, of which it has one, is the one wanted; with
-    /// a number, only for that one of them in each list.
+    /// For each element of a list, which has one such value, whether the value is the one wanted;
+    /// with a number, only for the element with that number in each list.
     fn meet(
         &self,
         (level, definition): (i16, i16),

@@ -16,10 +16,10 @@
 //! - What is damaged in one row group affects no other.
 //!
 //! # Cost
-//! One page of each chosen column is in memory, and its dictionary. Most writers close a page
-//! after 1 MiB; DuckDB does so after 95 MiB. A page of more than 128 MiB, or of 8 MiB more than
-//! the largest document if that is more, is a reject. While a page is decompressed, its compressed
-//! bytes are in memory too. The footer is in memory as long as the file is read.
+//! One page of each chosen column is in memory, and its dictionary. Most writers close a page after
+//! 1 MiB; DuckDB does so after 95 MiB. A page of more than 128 MiB, or of 8 MiB more than the
+//! largest document if that is more, is a reject. While a page is decompressed, its compressed
+//! bytes are also in memory. The footer is in memory as long as the file is read.
 
 pub(crate) mod columns;
 pub(crate) mod pages;
@@ -482,8 +482,8 @@ impl ParquetFramer {
         self.chosen.iter().map(open).collect()
     }
 
-    /// Reads the next row of each column; the text goes to the end of `out`, from the returned
-    /// place.
+    /// Reads the next row of each column; the text is appended to `out`, from the returned place
+    /// on.
     fn read_row(
         &self,
         columns: &mut [Column],
@@ -578,7 +578,7 @@ impl ParquetFramer {
         self.row += 1;
     }
 
-    /// Rejects the rest of a row group, and goes on with the next one.
+    /// Rejects the rest of a row group, and continues with the next one.
     fn damaged(
         &mut self,
         batch: &mut Batch,
@@ -639,8 +639,8 @@ impl ParquetFramer {
     }
 }
 
-/// Appends the values of a row as lines to those of other columns, which have the length `length`,
-/// at most `limit` bytes of them. Returns the length of all; `None` if there is no value.
+/// Appends the values of a row as lines to the lines of other columns, which have the length
+/// `length`, at most `limit` bytes of them. Returns the length of all; `None` without a value.
 fn take_text(
     (chosen, at, columns): (&Chosen, usize, &[Column]),
     length: &mut Option<u64>,

@@ -152,7 +152,7 @@ struct Header {
     kind: i32,
     uncompressed: usize,
     compressed: usize,
-    /// The CRC-32 of the page as it is stored, if the writer stated it.
+    /// The CRC-32 of the stored page, if the writer stated it.
     crc: Option<u32>,
     values: u64,
     encoding: i32,
@@ -432,7 +432,7 @@ impl Pages {
             _ => return damaged("levels that are longer than their page"),
         };
         let mut rest = &content[levels..];
-        // The lengths of prefixes, and behind them those of suffixes.
+        // The lengths of prefixes, and behind them the lengths of suffixes.
         for _ in 0..if header.encoding == 7 { 2 } else { 1 } {
             let Some((count, length)) = delta_packed(rest) else {
                 return damaged("delta-encoded numbers are cut off");
@@ -602,7 +602,7 @@ fn decompress(codec: Compression, bytes: &[u8], out: &mut Vec<u8>, most: usize) 
             out.truncate(start + n.map_err(|error| failed(&error))?);
         }
         Compression::LZ4 => {
-            // Three framings have this name: Hadoop's, none, and that of LZ4 itself.
+            // Three framings have this name: Hadoop's, none, and LZ4's own.
             out.resize(start + most, 0);
             let n = hadoop_lz4(bytes, &mut out[start..])
                 .or_else(|| lz4_flex::block::decompress_into(bytes, &mut out[start..]).ok());

@@ -4,8 +4,7 @@
 /// The decimals of Arrow have at most 32.
 pub(super) const LONGEST_DECIMAL: usize = 256;
 
-/// A decimal: an integer in two's complement, big-endian, of which `scale` digits are behind the
-/// point.
+/// A decimal: an integer in two's complement, big-endian, with `scale` digits behind the point.
 pub(super) fn decimal(bytes: &[u8], scale: i32) -> String {
     let negative = bytes.first().is_some_and(|&first| first >= 0x80);
     // The digits of the absolute value in base 10^9, the lowest first.

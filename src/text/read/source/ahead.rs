@@ -88,7 +88,7 @@ impl Checks {
     }
 }
 
-/// What one or more parts of a file decompress to.
+/// The decompressed bytes of one or more parts of a file.
 #[derive(Default)]
 pub(super) struct Text {
     /// Where the first part begins and where the last one ends, in the unit of [`Parts`].
@@ -96,7 +96,7 @@ pub(super) struct Text {
     /// Whether the file ends there.
     pub(super) last: bool,
     pub(super) bytes: Vec<u8>,
-    /// What has to be compared with the parts before (bzip2).
+    /// The value to compare with the previous parts (bzip2).
     pub(super) checks: Vec<Check>,
     /// The memory of the bytes, given back with this.
     pub(super) _memory: Option<Taken>,
@@ -119,8 +119,8 @@ pub(super) trait Parts: Send + Sync {
 
     /// Decompresses the parts that begin in `range`, into `text`, whose bytes are of no use. If
     /// `known`, one begins at its start; otherwise the first one has to be found. `None` if there
-    /// is none, or if anything is not as it has to be: the reader will see what it is. Ends at an
-    /// earlier part if the text would take too much memory.
+    /// is none, or if anything is wrong: the reader will find the reason. Ends at an earlier part
+    /// if the text would take too much memory.
     fn decompress(&self, range: Range<u64>, known: bool, text: Vec<u8>) -> Option<Text>;
 }
 

@@ -123,8 +123,8 @@ impl Member for Bzip2 {
     }
 }
 
-/// A block begins with the digits of pi, a stream ends with those of its square root, each in 48
-/// bits that can begin at any bit.
+/// A block begins with the digits of pi, a stream ends with the digits of its square root, each in
+/// 48 bits that can begin at any bit.
 const BLOCK: u64 = 0x3141_5926_5359;
 const END: u64 = 0x1772_4538_5090;
 const MAGIC_BITS: u64 = 48;
@@ -132,7 +132,7 @@ const MAGIC_BITS: u64 = 48;
 const HEADER_BITS: u64 = 32;
 const CRC_BITS: u64 = 32;
 
-/// Compressed bits that a helper takes at a time: blocks of text have some 200 KB.
+/// Compressed bits that a helper takes at a time: blocks of text have about 200 KB.
 const STRIDE: u64 = 8 * (512 << 10);
 /// A block is not longer than this: 900 KB, and a hundredth more if its bytes are random (the
 /// manual of bzip2 1.0.8, section 2.1). Others are left to the reader.

@@ -8,17 +8,17 @@
 //! member. If it turns out to be damaged, the fault says how many bytes were delivered
 //! ([`super::Fault::delivered`]), so that nobody uses what came from them.
 //!
-//! A damaged member is one fault, with the beginning of its text, for its name. Reading goes on at
-//! the next place where a member begins (in bzip2 and xz, the next stream): after the member, if it
-//! has an end, and otherwise at the first place behind its first byte where a decoder gets to the
-//! end of a member, with another member or the end of the file after it. So a file within a member
-//! is not taken for one, except if it is at the end of the damaged one.
+//! A damaged member is one fault, with the beginning of its text, for its name. Reading continues
+//! at the next place where a member begins (in bzip2 and xz, the next stream): after the member, if
+//! it has an end, and otherwise at the first place behind its first byte where a decoder gets to
+//! the end of a member, with another member or the end of the file after it. So a file within a
+//! member is not taken for one, except if it is at the end of the damaged one.
 //!
 //! A last member that is cut off has no checksum. Its text up to the cut is delivered.
 //!
 //! # Cost
-//! Members whose text fits into the reader's buffer are not copied. Memory: the text of a member and
-//! its compressed bytes, up to [`HOLD`] each. A search takes time in proportion to the file
+//! Members whose text fits into the reader's buffer are not copied. Memory: the text of a member
+//! and its compressed bytes, up to [`HOLD`] each. A search takes time in proportion to the file
 //! ([`SEARCH_FREE`]).
 
 use std::io::BufRead;
@@ -36,8 +36,8 @@ pub(super) const MEMORY: u64 = 2 * HOLD as u64;
 const STEP: usize = 256 << 10;
 /// Bytes of a text that are kept for the name of a record.
 const HEAD: usize = 64 << 10;
-/// What searches may decompress in vain: this many bytes, and [`SEARCH_RATIO`] for each byte of the
-/// file before. A file may be full of beginnings that are none.
+/// The bytes that searches may decompress in vain: this many bytes, and [`SEARCH_RATIO`] for each
+/// byte of the file before. A file may be full of beginnings that are none.
 const SEARCH_FREE: u64 = 64 << 20;
 const SEARCH_RATIO: u64 = 32;
 
@@ -87,7 +87,7 @@ pub(super) trait Sound: Send {
     fn members(&self) -> u64;
 
     /// Decompresses until there are some bytes, or a member ends. The bytes of one call are of one
-    /// member. After a fault that says so, the next call goes on behind the damage.
+    /// member. After a fault that says so, the next call continues behind the damage.
     fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure>;
 }
 
@@ -96,7 +96,7 @@ pub(super) trait Sound: Send {
 enum State {
     /// Between two members.
     Between,
-    /// In a member of which this many bytes were delivered.
+    /// In a member, after this number of delivered bytes.
     Large {
         start: u64,
         delivered: u64,
@@ -113,7 +113,7 @@ pub(super) struct Checked<F> {
     /// A text that is sound, and how much of it was delivered.
     held: Vec<u8>,
     given: usize,
-    /// What follows the text.
+    /// The failure after the text.
     fault: Option<Failure>,
     /// Bytes that searches decompressed.
     searched: u64,
@@ -280,7 +280,7 @@ impl<F: Member + Send> Checked<F> {
         Ok(skipped)
     }
 
-    /// A member of which nothing was delivered, with `text`, failed.
+    /// A member failed before any of its bytes, `text`, was delivered.
     fn failed(
         &mut self,
         failure: Failure,
@@ -402,8 +402,8 @@ impl<F: Member + Send> Checked<F> {
         }
     }
 
-    /// Finds the next place where a member certainly begins, and goes there. Says also whether it
-    /// gave up.
+    /// Finds the next place where a member certainly begins, and moves there. Also returns whether
+    /// it gave up.
     fn search(&mut self) -> (Option<u64>, bool) {
         let mut scratch = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! The bytes of a file as they are on disk.
+//! The bytes of a file on disk, before decompression.
 
 use std::io::{self, BufRead, Read};
 
@@ -38,9 +38,9 @@ pub(in crate::text::read) struct Input {
     ended: bool,
     /// Whether the first bytes need not be more than a line.
     by_line: bool,
-    /// The byte of the file that [`Input::rewind`] goes back to.
+    /// The byte of the file to which [`Input::rewind`] returns.
     mark: Option<u64>,
-    /// The bytes from there that are no longer in the buffer.
+    /// The bytes from there that have left the buffer.
     kept: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl Input {
         Input::with_buffer(inner, INPUT_BUFFER)
     }
 
-    /// An input of which the first line may be all that comes before an answer to it.
+    /// An input whose writer may wait for an answer to the first line.
     pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
         Input {
             by_line: true,
@@ -90,7 +90,7 @@ impl Input {
         self.mark = None;
     }
 
-    /// Goes back to the mark, which stays there.
+    /// Returns to the mark, which is kept.
     pub(super) fn rewind(&mut self) {
         let Some(mark) = self.mark else { return };
         let back = (self.consumed - mark) as usize;

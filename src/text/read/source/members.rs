@@ -12,14 +12,14 @@ use super::checked::Member;
 use super::input::Input;
 use crate::store::disk::SharedFile;
 
-/// Compressed bytes that a helper takes at a time. Members of a web archive have some tens of
-/// kilobytes.
+/// Compressed bytes that a helper takes at a time. Members of a web archive have tens of kilobytes.
 const STRIDE: u64 = 256 << 10;
 /// Most bytes of a text: 32 for each of the compressed ones.
 const TEXT_BYTES: usize = 8 << 20;
 /// Output bytes requested at a time.
 const STEP: usize = 256 << 10;
-/// What it costs to begin with a member that is none, in output bytes. A range can be full of them.
+/// The cost of beginning with bytes that are not a member, in output bytes. A range can be full of
+/// them.
 const BEGIN_BYTES: usize = 64 << 10;
 /// Frames of zstd that need more are left to the reader. This is the window of levels up to 19.
 pub(super) const WINDOW_LOG: u32 = 23;

@@ -57,7 +57,7 @@ pub(super) struct Fault {
     pub goes_on: bool,
     /// The beginning of what was not delivered.
     pub head: Vec<u8>,
-    /// The last bytes that were delivered, so many of them, are damaged.
+    /// The last delivered bytes are damaged: this number of them.
     pub delivered: u64,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Whether these bytes may be the first of a compressed file: they are those of a magic number, as
+/// Whether these bytes may be the first of a compressed file: they agree with a magic number, as
 /// far as they go.
 fn begins_compressed(head: &[u8]) -> bool {
     const MAGIC: [&[u8]; 6] = [
@@ -290,7 +290,7 @@ pub(super) struct Source {
 /// A text in UTF-16 or UTF-32, which is delivered in UTF-8.
 struct Widened {
     decoder: WideDecoder,
-    /// Decompressed bytes, of which those from `at` on are not decoded yet.
+    /// Decompressed bytes. The bytes from `at` on are not decoded yet.
     bytes: Vec<u8>,
     at: usize,
     /// How the decompressed bytes ended.
@@ -298,8 +298,8 @@ struct Widened {
 }
 
 impl Widened {
-    /// Behind damage, it is not known where a unit of the text begins. In UTF-8, the text has one and
-    /// a half times as many bytes, or fewer.
+    /// Behind damage, it is not known where a unit of the text begins. In UTF-8, the text has one
+    /// and a half times as many bytes, or fewer.
     fn stop(mut fault: Fault) -> Fault {
         fault.stop();
         fault.delivered += fault.delivered / 2;
@@ -317,7 +317,7 @@ struct AheadOf {
 }
 
 impl Source {
-    /// Bytes as they are.
+    /// Unchanged bytes.
     pub fn plain(input: Input) -> Self {
         Source::of(Decoder::Plain(input))
     }
@@ -524,8 +524,8 @@ impl Source {
     fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         let n = match &mut self.decoder {
             Decoder::Plain(input) => input.read(out)?,
-            // A block of zstd has up to 128 KiB; the decoder delivers it whole only if `out` has room
-            // for it.
+            // A block of zstd has up to 128 KiB; the decoder delivers it whole only if `out` has
+            // room for it.
             Decoder::Members(members) => return members.step(out),
             Decoder::Lzw(lzw) => lzw.read(out)?,
             Decoder::Blocks(_) => 0,
@@ -610,12 +610,13 @@ impl Source {
 }
 
 /// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
-/// pairs. Those of UTF-16 and UTF-32 are decoded to the faithful form of UTF-8 ([`crate::base::wide`]).
+/// pairs. Those of UTF-16 and UTF-32 are decoded to the faithful form of UTF-8
+/// ([`crate::base::wide`]).
 pub(crate) struct Decompressed {
     source: Source,
     /// The encoding that they are decoded from, and whether they begin with its byte order mark.
     wide: Option<(Wide, bool)>,
-    /// Decoded bytes, of which those from `at` on are not delivered yet.
+    /// Decoded bytes. The bytes from `at` on are not delivered yet.
     text: Vec<u8>,
     at: usize,
     /// Whether bytes follow the last error, from behind the damage.
@@ -688,7 +689,8 @@ impl Decompressed {
         io_error(fault)
     }
 
-    /// Whether more can be read after an error: the stream is damaged, and goes on behind it.
+    /// Whether more can be read after an error: the stream is damaged, and continues behind the
+    /// damage.
     pub(crate) fn goes_on(&self) -> bool {
         self.goes_on
     }

@@ -1,6 +1,6 @@
-//! Decoders: their memory, and those with help. What is decompressed with help equals what a reader
-//! decompresses alone, of sound and of damaged files, to the last byte and the last word of the
-//! error.
+//! Decoders: their memory, with and without help. What is decompressed with help equals what a
+//! reader decompresses alone, of sound and of damaged files, to the last byte and the last word of
+//! the error.
 
 use std::io::{Cursor, Write};
 use std::ops::Range;
@@ -155,7 +155,7 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// How a reading ended: the text, and the errors, each after so many bytes.
+/// How a reading ended: the text, and the errors, each after a number of bytes.
 type Ending = (Vec<u8>, Vec<(usize, Fault)>);
 
 /// Reads as the framers do, and waits before each time.
@@ -282,8 +282,8 @@ fn help_changes_nothing_of_where_a_ratio_is_too_high() {
     }
 }
 
-/// The places at which parts are found, one range after the other, are those at which the one
-/// before ended, and their texts are all of the text.
+/// In one range after the other, each part is found at the end of its predecessor, and the texts of
+/// all parts are the whole text.
 fn require_chain(parts: &dyn Parts, first: u64, expected: &[u8]) {
     let (mut at, mut text, mut found) = (first, Vec::new(), 0);
     let mut last = false;
@@ -336,12 +336,12 @@ fn the_file_is_closed_with_the_reader() {
     source.read(&mut out, 1000).unwrap();
     assert!(!jobs.is_empty());
     drop(source);
-    // What nobody waits for is not decompressed, and its memory is free again.
+    // Ranges that no reader waits for are not decompressed, and their memory is free again.
     jobs.try_iter().for_each(|job| job());
     assert!(helpers.take(1 << 30).is_some());
 }
 
-/// What compressors write in their headers is what was asked of them.
+/// Compressors write the requested values in their headers.
 #[test]
 fn decoders_say_what_memory_they_take() {
     let memory = |bytes: Vec<u8>| {
@@ -444,7 +444,7 @@ fn any_bytes_may_be_searched_for_parts() {
     }
 }
 
-/// A text about magic numbers takes no longer than another one: after some of them, a range is given
+/// A text about magic numbers takes as long as another one: after some of them, a range is given
 /// up.
 #[test]
 fn a_range_full_of_magic_numbers_is_given_up() {

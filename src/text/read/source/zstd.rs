@@ -17,7 +17,7 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file
 /// (IIPC, "Zstandard compression for WARC files").
 const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
-/// The longest dictionary; those of web archives have up to 1 MiB.
+/// The longest dictionary; web archives have dictionaries of up to 1 MiB.
 const DICTIONARY_BYTES: u64 = 8 << 20;
 
 /// zstd (RFC 8878), with any number of frames.
