@@ -10,8 +10,8 @@ use crate::{Error, Result};
 /// budget plus 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 
-/// The process stays below the budget plus this. The window of an input's decompressor comes on top
-/// if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
+/// The process uses less memory than the budget plus this. The window of an input's decompressor
+/// comes on top if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
 /// `scripts/bench-memory.sh` checks the bound.
 pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
 
@@ -77,8 +77,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The memory beside `used` bytes, of which the work needs at least `least`; refuses as
-    /// [`Budget::require`] does.
+    /// The memory that is left beside `used` bytes. The work needs at least `least` of it; refuses
+    /// as [`Budget::require`] does.
     pub(crate) fn rest(&self, used: u64, least: u64, what: impl FnOnce() -> String) -> Result<u64> {
         self.require(used + least, what)?;
         Ok(self.memory.0 - used)

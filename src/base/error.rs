@@ -49,7 +49,7 @@ pub enum Error {
         /// Its first bytes.
         found: Vec<u8>,
     },
-    /// A text file in the place of one of our binary files. People can read it as it is.
+    /// A text file in the place of one of our binary files. People can read it directly.
     #[error("{} is a text file: {what}", path.display())]
     Text {
         /// The file.

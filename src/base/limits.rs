@@ -200,7 +200,7 @@ fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     line.split_whitespace().next()
 }
 
-/// A soft limit; `None` if there is no limit.
+/// A soft limit; `None` without a limit.
 fn soft(name: &str) -> Option<u64> {
     let limits = process::kernel_says("/proc/self/limits");
     after(&limits, name)?.parse().ok()

@@ -44,7 +44,7 @@ pub enum Measure {
     /// module has only its bounds, which assume f = 2. [`crate::engine::join`] computes the score
     /// of the pairs that reach them.
     S4,
-    /// shared / n, for sets of n keys, each of which stands for its position (Sketch).
+    /// shared / n, for sets of n keys that each stand for their position (Sketch).
     Of(u32),
     /// The share of the n smallest keys of the union that both sets contain: Broder's estimate of
     /// resemblance from the n smallest keys of each set (Min). `a` and `b` are at most n.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::byte_size::ByteSize;
 
-/// A resource of which a process has only a limited amount.
+/// A resource that a process has only a limited amount of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Addresses: memory, stacks and mapped files, `ulimit -v`.

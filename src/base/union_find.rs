@@ -28,7 +28,7 @@ impl UnionFind {
         }
     }
 
-    /// Unites the sets of two documents. The smaller root stays the root, so only halving keeps
+    /// Unites the sets of two documents. The smaller root becomes the root, so only halving keeps
     /// paths short: at most log n steps per operation, amortised. Returns whether they were two
     /// sets.
     pub fn union(&mut self, a: u32, b: u32) -> bool {

@@ -122,7 +122,7 @@ pub(crate) fn in_order<T: Send, P: Send>(
         first.get_or_insert(error);
         failed.store(true, Ordering::Relaxed);
     };
-    // Whoever meets this error ends because another thread has failed, whose error is the first.
+    // A thread that gets this error ends because another thread has failed first.
     let given_up = || Error::Interrupted { stage };
     threads::scope(|scope| {
         let (work, failed, fail) = (&work, &failed, &fail);
@@ -136,7 +136,8 @@ pub(crate) fn in_order<T: Send, P: Send>(
                     };
                     if let Err(error) = tasks.iter().try_for_each(work) {
                         fail(error);
-                        // A channel keeps what nobody received, and others would wait for it.
+                        // A channel keeps results that were not received, and other threads would
+                        // wait for them.
                         tasks.iter().for_each(drop);
                     }
                     Ok(())

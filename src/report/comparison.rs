@@ -99,7 +99,7 @@ pub(super) fn scatter(comparison: &Comparison, verdict: &Verdict, narrow: bool) 
     let is = |standing: Option<Standing>, n: usize| {
         standing.is_some_and(|standing| standing.method == n)
     };
-    // A name says what the colour of its mark says.
+    // A name repeats the meaning of the colour of its mark.
     let name = |n: usize| {
         let row = comparison.methods.get(n);
         let label = row.map_or_else(String::new, |row| Named::of(&row.method).label());

@@ -45,8 +45,8 @@ impl Mapped {
         // smaller units. Systems without such pages refuse the advice.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
-        // Nothing is read beyond what is looked at. If the file does not fit in the page cache,
-        // what is looked at may still fit.
+        // Only pages that are looked at are read. If the file does not fit in the page cache, these
+        // pages may still fit.
         let _ = map.advise(memmap2::Advice::Random);
         Ok(Mapped {
             map,

@@ -173,7 +173,7 @@ impl Writer {
     }
 }
 
-/// What a sort has that does not depend on the type of its items.
+/// The part of a sort that does not depend on the type of its items.
 pub(crate) struct Parts {
     place: PathBuf,
     /// Whether the parts are kept, and so must be durable.

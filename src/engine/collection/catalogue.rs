@@ -311,7 +311,8 @@ impl<'a> Making<'a> {
                 .map(|_| {
                     let (to_md5s, to_docnos) = (to_md5s.clone(), to_docnos.clone());
                     let pass = move |md5s, docnos| {
-                        // If nobody takes them, a sorting thread has failed, and says why.
+                        // If they are not taken, a sorting thread has failed, and its error says
+                        // why.
                         let _ = (to_docnos.send(docnos), to_md5s.send(md5s));
                         Ok(())
                     };

@@ -28,8 +28,8 @@
 //! above `--alpha`, draw one from 1 to 3: 1 removes the word, 2 swaps it with the next, 3 adds a
 //! word of the term list. Where the paper is silent:
 //! - It gives neither i nor alpha. The defaults, 10 and 5, edit one word in twenty.
-//! - The average is over all documents read, including empty ones. Of equally near documents, the
-//!   first in the input is taken.
+//! - The average is over all documents read, including empty ones. Ties are broken by the order of
+//!   the input.
 //! - Words are counted from 1 in the *original*: with i = 10 the tenth word is considered first,
 //!   and an edit does not change which later words are considered.
 //! - An added word comes after the word considered.

@@ -43,7 +43,7 @@ pub(crate) struct Mark {
     pub tone: Tone,
 }
 
-/// What is drawn, and in which width.
+/// The points to draw, and the width.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     /// What the figure shows, for readers who do not see it.

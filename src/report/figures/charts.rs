@@ -11,7 +11,7 @@ use crate::report::wording::group_name;
 /// Room for markers at both ends of an axis of thresholds or precisions.
 pub(super) const MARGIN: f64 = 0.01;
 
-/// Limit on the lines in a panel of figure 4. Of more thresholds, some evenly spaced ones are
+/// Limit on the lines in a panel of figure 4. If there are more thresholds, evenly spaced ones are
 /// drawn.
 const MOST_THRESHOLDS: usize = 8;
 

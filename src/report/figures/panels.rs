@@ -13,8 +13,8 @@ use crate::lab::study::{Study, USUAL};
 use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
 use crate::report::wording::group_name;
 
-/// Limit on the panels with adaptive and uniform sampling. Of more thresholds, some evenly spaced
-/// ones are shown.
+/// Limit on the panels with adaptive and uniform sampling. If there are more thresholds, evenly
+/// spaced ones are shown.
 const MOST_THRESHOLDS: usize = 6;
 
 /// A panel of a figure.

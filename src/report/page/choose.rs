@@ -118,7 +118,7 @@ pub(super) struct Member {
     pub document: u32,
     /// The first document that equals it, or itself if it is the first.
     pub first: u32,
-    /// Of this member and the representative; `None` if that pair is not listed.
+    /// The score of this member and the representative; `None` if that pair is not listed.
     pub similarity: Option<Similarity>,
 }
 

@@ -96,7 +96,7 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                         "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
                          method, green the cheapest of those close to it, grey the ground truth ("
                         a href="methods.csv" { "CSV" } ")."
-                        span.narrow { " The numbers are those of the methods in the table." }
+                        span.narrow { " The numbers refer to the methods in the table." }
                     }
                 }
             }

@@ -15,8 +15,8 @@
 //!    documents once for the data of those shown (`choose.rs`).
 //! 2. Read each input file that contains one of these documents once, up to the last of them
 //!    (`texts.rs`). Parse each document with the same settings as the run, and use its text, date
-//!    and beginning if its MD5 is still the same: a page never shows what another file has in its
-//!    place. Threads read different files.
+//!    and beginning if its MD5 is still the same: a page never shows the text of another file in
+//!    its place. Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
 //!    (`align`, `side_by_side.rs`).
 //! 4. Write the page section by section; each section has a file of its own. The data of all
@@ -244,7 +244,8 @@ fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
     }
 }
 
-/// Refuses to replace a file that is not a page of this program, for a page whose name nobody gave.
+/// Refuses to replace a file that is not a page of this program, for a page whose name the user did
+/// not give.
 pub(crate) fn check_replaced(page: &Path) -> Result<()> {
     if !disk::exists(page)? || frame::is_page(page)? {
         return Ok(());

@@ -177,7 +177,7 @@ fn documents_file(page: usize) -> String {
     format!("documents-{:04}.html", page + 1)
 }
 
-/// What the pages have in common, and those that were written.
+/// The common parts of the pages, and the list of written pages.
 struct Sheets<'s> {
     workspace: &'s Workspace,
     config: &'s PageConfig,

@@ -30,7 +30,7 @@ pub(super) enum ShownText {
     Missing(String),
 }
 
-/// What was read again.
+/// The texts that were read again.
 #[derive(Default)]
 pub(super) struct Read {
     /// The texts of the pairs.
@@ -90,7 +90,7 @@ pub(super) fn read(
     Ok(found.unwrap_or_else(PoisonError::into_inner).0)
 }
 
-/// What is read, what was found so far, and the memory that it may take.
+/// The texts to read, the texts found so far, and the memory that they may take.
 struct Documents<'f> {
     parse: &'f ParseConfig,
     compared: &'f HashSet<u32>,

@@ -75,7 +75,7 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
             };
             let listed = pairs.pairs.listed.len() as u64;
             if listed < pairs.pairs.total {
-                total.push_str(&format!(", of which {} follow", count(listed)));
+                total.push_str(&format!("; {} of them follow", count(listed)));
             }
             if !pairs.all {
                 total.push_str(" (of those that form the clusters; the others are not listed)");

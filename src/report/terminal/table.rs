@@ -146,7 +146,7 @@ pub(crate) fn wrapped(text: &str, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// What is quadratic takes hours for these names.
+    /// A quadratic algorithm takes hours for these names.
     #[test]
     fn names_of_ten_megabytes_take_linear_work() {
         for name in ["\u{301}".repeat(5 << 20), "ab\u{301}".repeat(3 << 20)] {

@@ -352,7 +352,7 @@ pub(crate) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let (_, checksum) = copy_beginning(directory, entry, |_| Ok(()))?;
     let mut all = InputList::open(directory)?;
     let (mut lines, mut places) = (0, HashSet::new());
-    // What is appended is new: the same bytes twice are damage.
+    // Appended lines are new: the same bytes twice are damage.
     while let Ok(Some(line)) = all.next()
         && places.insert(xxh3_64(line.path.as_bytes()))
     {

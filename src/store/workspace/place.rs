@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// The program's own subdirectory in a directory of records. Walks of directories skip hidden
 /// names.
 pub const PRIVATE: &str = ".lookalike";
-/// Says from what a directory of records is made.
+/// Says what a directory of records was made from.
 pub(crate) const STATE_FILE: &str = "dedup.json";
 
 /// How a manifest says that this program wrote it.

@@ -38,7 +38,7 @@ pub struct AuditedCluster {
     pub shown: Vec<ClusterMember>,
 }
 
-/// The number of clusters, and the largest ones. Of equal ones, the first comes first.
+/// The number of clusters, and the largest ones. Ties are in the order of the documents.
 pub(super) fn largest(reading: &Reading<'_>, most: usize) -> Result<(u64, Vec<AuditedCluster>)> {
     let choice = &reading.decided.choice;
     let mut all = 0;

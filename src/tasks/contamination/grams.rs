@@ -9,8 +9,8 @@
 //! document only those are looked up: the one stretch of q tokens among every n - q + 1 is hashed,
 //! and looked up in a filter that has all q-grams of all long fields. The n-grams around a q-gram
 //! that passes are looked up in a table, and compared with the text of the test set byte by byte.
-//! Of short fields, the first m tokens are in a second filter, where m is the length of the
-//! shortest of them, and each position of a document is looked up there.
+//! The first m tokens of short fields are in a second filter, where m is the length of the shortest
+//! of them, and each position of a document is looked up there.
 
 use xxhash_rust::xxh3::xxh3_64;
 

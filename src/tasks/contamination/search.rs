@@ -380,7 +380,7 @@ impl<'a> Search<'a> {
     ) -> Result<bool> {
         let most = &self.config.read;
         let length = bytes.len() as u64;
-        // What these become is known only afterwards.
+        // The result of these is known only afterwards.
         let grows = matches!(
             record.kind,
             RecordKind::Warc | RecordKind::Arc | RecordKind::Mail { .. }

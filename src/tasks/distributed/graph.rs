@@ -97,9 +97,9 @@ impl Graph {
         }
     }
 
-    /// Calls `take` with each document that is removed, and with the one that stays in its place:
-    /// the first document, in the order of preference, that stays and reaches the threshold with
-    /// it. Of documents with the same words, the preferred one stands for all
+    /// Calls `take` with each document that is removed, and with its survivor: the first kept
+    /// document, in the order of preference, that reaches the threshold with it. The preferred one
+    /// of several documents with the same words stands for all
     /// ([`crate::tasks::dedup::Rule::Star`]).
     pub fn removed(&self, mut take: impl FnMut(&[u8], &[u8])) {
         let (ids, places) = self.order();

@@ -71,9 +71,9 @@ keywords! {
 /// Parameters of a search for repeated lines or paragraphs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitsConfig {
-    /// What is compared.
+    /// The unit of text that is compared.
     pub unit: TextUnit,
-    /// With what.
+    /// Where equal units are looked for.
     pub scope: Scope,
     /// The least number of tokens of a unit that counts, at least 1.
     pub least: u32,

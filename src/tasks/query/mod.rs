@@ -29,7 +29,7 @@
 //! - Nothing is written, except the features of a method if they do not exist yet.
 //! - Every record gives one reply, in the order of the records, unless it is skipped. If standard
 //!   input has one JSON document on each line, a line is a record, and the replies to all lines so
-//!   far are given when it pauses: whoever writes a line can wait for the reply.
+//!   far are given when it pauses: a program that writes a line can wait for the reply.
 //!
 //! # Cost
 //! With the index, some blocks of it for each query and a block of sets for each candidate. Without
@@ -355,8 +355,7 @@ impl Asking<'_> {
         let mut fixed = fixed;
         let piped = self.inputs.iter().any(|input| input.path == Path::new("-"));
         if piped && !needs_columns {
-            // All that may change is open, so a program that asks for long keeps nobody from adding
-            // documents.
+            // All files that may change are open, so a long-lived query does not block additions.
             workspace.release();
         } else if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
             fixed += columns;

@@ -23,10 +23,10 @@
 //! the exact duplicates of a representative that is found are found with the same resemblance.
 //!
 //! The labels of all documents that find B are its candidates, for each topic and subtopic by
-//! themselves; a list is one topic. B gets the candidate with the highest resemblance, of several
-//! the one whose document comes first in the old collection. If the candidates do not all say the
-//! same, B is a *conflict*. Judgements say the same if their relevance is the same number; other
-//! labels if they are the same text.
+//! themselves; a list is one topic. B gets the candidate with the highest resemblance; among
+//! equals, the candidate whose document comes first in the old collection. If the candidates do not
+//! all say the same, B is a *conflict*. Judgements say the same if their relevance is the same
+//! number; other labels if they are the same text.
 //!
 //! # Algorithm
 //! 1. The labels are read into memory. One pass over the documents of the old collection finds
@@ -111,8 +111,8 @@ const DUPLICATE_BYTES: u64 = 24;
 /// The number of something that is not there.
 const NONE: u32 = u32::MAX;
 
-/// Opens a collection for reading. If something is to be made first, makes it, and then nobody else
-/// may use the directory.
+/// Opens a collection for reading. If something is to be made first, makes it, and then no other
+/// process may use the directory.
 fn open(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
     if let Some(workspace) = pipeline::open_to_read(directory)? {
         return Ok(workspace);

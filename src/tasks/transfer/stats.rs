@@ -33,9 +33,9 @@ pub struct TransferReport {
     pub documents: u64,
     /// Labels that these documents get: lines of `transferred.tsv`.
     pub written: u64,
-    /// Of them, labels that are left out of the file of labels, because it cannot hold the docno.
+    /// The part of them that is left out of the file of labels, because it cannot hold the docno.
     pub unwritable: u64,
-    /// Of them, labels that are left out of the file of labels, because an earlier document of the
+    /// The part of them that is left out of the file of labels, because an earlier document of the
     /// new collection with the same docno has one.
     pub repeated: u64,
     /// Representatives of the new collection, for each topic, whose candidates have different

@@ -13,10 +13,10 @@
 //!
 //! # Algorithm
 //! *Differences.* Texts of up to [`differences::MYERS_TOKENS`] tokens are compared by Myers'
-//! algorithm. Of longer ones, the runs of 32 tokens that occur exactly once in each text are
+//! algorithm. In longer texts, the runs of 32 tokens that occur exactly once in each text are
 //! anchors; the longest sequence of anchors that rises in both texts is kept, and each is extended.
-//! Gaps between anchors are treated in the same way with runs of 8 tokens, then with single ones.
-//! A gap that is still too long is cut into pieces of equal length, which are compared one by one.
+//! Gaps between anchors are treated in the same way with runs of 8 tokens, then with single ones. A
+//! gap that is still too long is cut into pieces of equal length, which are compared one by one.
 //!
 //! *Matches.* Each run of k tokens gets a name, such that equal runs have equal names, from the
 //! names of two shorter runs: no hash decides whether runs are equal. A maximal match begins at a

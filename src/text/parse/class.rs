@@ -27,7 +27,7 @@ pub(super) enum Class {
     Ideograph = 6,
     /// `'` or U+2019.
     Apostrophe = 7,
-    /// Nobody sees it, and no token contains it ([`is_ignorable`]).
+    /// It is invisible, and no token contains it ([`is_ignorable`]).
     Ignorable = 8,
 }
 
@@ -199,7 +199,8 @@ pub(super) struct ClassCache {
 }
 
 impl ClassCache {
-    /// A cache that knows which characters are folded if `folded` is [`COMPAT`], and not if it is 0.
+    /// A cache that knows which characters are folded if `folded` is [`COMPAT`], and not if it is
+    /// 0.
     pub(super) fn new(folded: u8) -> Self {
         ClassCache {
             known: vec![0; 0x4_0000],

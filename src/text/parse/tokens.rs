@@ -910,7 +910,7 @@ mod tests {
             for c in '\0'..=char::MAX {
                 let nfd: String = [c].into_iter().nfd().collect();
                 let form = folded(&c.to_string(), &mut all);
-                // Of Hangul syllables, which are made by rule, some will do.
+                // A few Hangul syllables are enough, because a rule makes them.
                 let some = ('가'..='힣').contains(&c) && !(c as u32).is_multiple_of(97);
                 if some || nfd.chars().eq([c]) && form == nfd {
                     continue;

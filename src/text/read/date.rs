@@ -9,7 +9,8 @@ use super::outcome::HEAD;
 use super::record::RecordKind;
 use crate::base::words::words;
 
-/// Fields of a JSON object, or columns of a table, with the date, in the order in which they are tried.
+/// Fields of a JSON object, or columns of a table, with the date, in the order in which they are
+/// tried.
 const FIELDS: [&str; 6] = words("date timestamp WARC-Date warc_date crawl_date fetch_time");
 
 /// Limit on the characters of a date in a form that is not known.
@@ -61,7 +62,7 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
     (!found.is_empty()).then(|| usual_date(found))
 }
 
-/// A date in the usual form, or as it is.
+/// A date in the usual form, or unchanged.
 pub(crate) fn usual_date(date: &str) -> String {
     let as_it_is = || date.chars().take(CHARS).collect();
     digits(date)

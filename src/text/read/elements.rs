@@ -146,8 +146,8 @@ fn elements<'a>(
                 true => closing(tags.clone(), is),
                 false => None,
             };
-            // Of elements that are not all closed, each ends before the next, or its text ends
-            // before a tag.
+            // If some elements are not closed, each ends before the next, or its text ends before a
+            // tag.
             let close = close.or_else(|| {
                 all_close = false;
                 let next = tags.clone().find(|tag| is(tag.name));

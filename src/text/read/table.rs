@@ -211,7 +211,7 @@ impl Table {
             let rank = (fits || has_text(&cells, config), cells.len());
             Some((rank, dialect, row, cells))
         });
-        // Of equal ones, the first counts.
+        // The first of several equal ones counts.
         let best = rows.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let is_content = matches!(claim, Claim::Content { .. });
         let Some((_, dialect, row, cells)) = best else {

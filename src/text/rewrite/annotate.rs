@@ -56,7 +56,7 @@ pub(crate) struct Annotator<'v> {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// The separator and the name of a member, as long as it is not known which member it is.
+    /// The separator and the name of a member, until the member is known.
     pending: Vec<u8>,
     /// Where the name begins in `pending`.
     name: usize,

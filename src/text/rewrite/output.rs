@@ -5,7 +5,7 @@
 //! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
 //! The content of each file is recorded ([`super::finished`]). A command that continues a directory
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
-//! overwrite what somebody changed.
+//! overwrite the user's changes.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -27,7 +27,7 @@ use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
-/// From what a directory is made.
+/// What a directory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     program: String,
@@ -219,7 +219,7 @@ impl OutputDirectory {
         out.put(&crate::store::to_json(&state, &path)?)?;
         out.put(b"\n")?;
         out.finish()?;
-        // Without it the files of the directory would be of nobody.
+        // Without this sync, the directory could have files but no mark after a power cut.
         disk::sync_parent(&path)
     }
 
@@ -436,8 +436,8 @@ pub(crate) fn is_private(name: &str) -> bool {
     Path::new(name).components().next() == Some(Component::Normal(PRIVATE.as_ref()))
 }
 
-/// The name of an input file as a path below an output directory. A list of inputs that somebody
-/// else made could hold any name.
+/// The name of an input file as a path below an output directory. A list of inputs from someone
+/// else could hold any name.
 pub(crate) fn plain_name(name: &str, list: &Path) -> Result<()> {
     let path = Path::new(name);
     let plain = !name.is_empty()

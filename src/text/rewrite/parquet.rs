@@ -9,8 +9,8 @@
 //! Row group by row group:
 //! 1. A row group that loses nothing is copied byte by byte, without decoding it.
 //! 2. A row group that loses everything is left out.
-//! 3. Of any other, each column is decoded and encoded again in turn. Definition and repetition
-//!    levels are copied with the values, so nesting needs no special treatment.
+//! 3. In any other row group, each column is decoded and encoded again in turn. Definition and
+//!    repetition levels are copied with the values, so nesting needs no special treatment.
 //!
 //! # Invariants
 //! - The schema, the order of columns, the key-value metadata, the codec of each column, and

@@ -53,8 +53,8 @@ pub(super) struct Feeder<'a> {
     /// All inputs up to the end of the unit.
     inputs: &'a [InputFile],
     damaged: &'a [Damaged],
-    /// Stretches that turned out to be damaged after records in them were delivered. `None` if
-    /// nobody uses such records.
+    /// Stretches that turned out to be damaged after records in them were delivered. `None` if such
+    /// records are not used.
     found: Option<Vec<Damaged>>,
     unit: &'a Unit,
     config: &'a CollectionConfig,

@@ -169,7 +169,7 @@ impl<'a> Reread<'a> {
             helpers: None,
         };
         let from = of.begin();
-        // Its documents are none of a damaged stretch.
+        // None of its documents is from a damaged stretch.
         let known = Known {
             inputs,
             damaged: &[],

@@ -79,8 +79,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Divides the memory for as many units as it has room for, and at most `units`, and for what
-    /// other threads decompress, if there are any.
+    /// Divides the memory among as many units as fit, at most `units`, and the threads that
+    /// decompress ahead, if there are any.
     pub(super) fn new(
         memory: ByteSize,
         config: &CollectionConfig,

@@ -67,8 +67,8 @@ struct Task<'i, 'a, K: Key> {
     out: Arc<InOrder<'i, 'a, K>>,
 }
 
-/// Writes the batches of a unit in the order in which they were read. Whoever brings the next batch
-/// writes it, and those that waited for it.
+/// Writes the batches of a unit in the order in which they were read. The thread that brings the
+/// next batch writes it, and the batches that waited for it.
 struct InOrder<'i, 'a, K: Key> {
     order: Mutex<Order>,
     writer: Mutex<SegmentsWriter<'i, 'a, K>>,

@@ -72,7 +72,7 @@ pub(super) fn units(
             continue;
         }
         bytes += size(input);
-        // Nobody knows how long standard input is.
+        // The length of standard input is unknown.
         let endless = input.identity.is_none() && input.path == Path::new("-");
         if bytes >= least || endless || file as usize + 1 == all {
             add(begin..file + 1, None, bytes);

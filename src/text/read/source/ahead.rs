@@ -231,8 +231,7 @@ impl Ahead {
         self.own.is_some()
     }
 
-    /// Hands out the ranges behind the one with `at`, as long as somebody helps and there is
-    /// memory.
+    /// Hands out the ranges behind the range with `at`, while there are helpers and memory.
     fn hand_out(&mut self, at: u64) {
         let stride = self.parts.stride();
         self.next = self.next.max((at / stride + 1) * stride);

@@ -309,7 +309,7 @@ impl<F: Member + Send> Checked<F> {
         Ok(Stepped::Bytes(n))
     }
 
-    /// Looks for the next member after a failure in the one at `start`, and says what is lost.
+    /// Looks for the next member after a failure in the member at `start`, and reports the loss.
     fn damaged(
         &mut self,
         failure: Failure,
