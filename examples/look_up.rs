@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use lookalike::tasks::query::QueryConfig;
-use lookalike::{Collection, Options, Result};
+use lookalike::{Collection, Options, QueryConfig, Result};
 
 /// Lists the documents of a collection that resemble or contain a text.
 pub fn matches(out: &Path, text: &str) -> Result<String> {

@@ -14,7 +14,8 @@
 //! # Ok::<(), lookalike::Error>(())
 //! ```
 //!
-//! Files of any size: [`Collection`]. The programs in `examples/` show both, and look-ups.
+//! Files of any size: [`Collection`]. The programs in `examples/` show both, and additions,
+//! look-ups and deduplication.
 //!
 //! # Rooms
 //! A room uses only the rooms that stand before it in this list, and the modules of a room also
@@ -52,9 +53,12 @@ pub mod store;
 pub mod tasks;
 pub mod text;
 
+pub use base::budget::{ByteSize, Disk};
 pub use base::error::{Error, Result};
 pub use base::progress::{Progress, Stop};
 pub use facade::{Cluster, Collection, Member, MemberKind, Options, Pair, find_pairs};
+pub use report::page::PageConfig;
 pub use tasks::dedup::DedupConfig;
+pub use tasks::passages::PassagesConfig;
 pub use tasks::query::QueryConfig;
 pub use text::parse::TokenKind;

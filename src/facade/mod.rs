@@ -10,6 +10,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::base::budget::ByteSize;
+use crate::base::error::refuse;
 use crate::engine::pipeline::{self, Summary};
 use crate::report::page::{PAGE_FILE, PageConfig};
 use crate::store::disk::{self, Scratch};
@@ -30,6 +31,9 @@ pub use results::{Cluster, Member, MemberKind, Pair};
 /// A text with the same tokens as an earlier one is paired with the first such text only. A text
 /// without tokens is in no pair.
 ///
+/// Texts are plain text, and every text takes part, so [`Options::strict`] changes nothing, and
+/// options about the reading of files are refused.
+///
 /// The texts are written to a temporary directory in [`Options::scratch`], or else in the system's
 /// directory for temporary files, so they may be larger than [`Options::memory`]. The directory is
 /// removed in the end. The pairs that are returned are not part of that memory.
@@ -44,11 +48,16 @@ pub use results::{Cluster, Member, MemberKind, Pair};
 /// ```
 ///
 /// # Errors
-/// `BadParameter`; `BudgetTooSmall` if a text is too long for the memory; `Interrupted`; `Io`.
+/// `BadParameter`; `Limit` if the operating system allows less than the options; `BudgetTooSmall`
+/// if a text is too long for the memory, `DiskSpace`; `Interrupted`; `Io`.
 pub fn find_pairs<T: AsRef<str>>(
     texts: impl IntoIterator<Item = T>,
     mut options: Options,
 ) -> Result<Vec<Pair<usize>>> {
+    if options.collection.read != ReadConfig::default() {
+        let given = "with texts that are not in files";
+        return refuse("read", given, "leave CollectionConfig::read as it is");
+    }
     let texts = Texts::write(texts, &options)?;
     if texts.count == 0 {
         return Ok(Vec::new());
@@ -111,8 +120,9 @@ impl Collection {
     /// does nothing.
     ///
     /// # Errors
-    /// `BadParameter` also if the directory has a collection with other parameters; `NoInput`,
-    /// `Unreadable`; `BudgetTooSmall`, `DiskTooSmall`; `Interrupted`; `Io`.
+    /// `BadParameter`, also if the directory has a collection with other parameters; `NoInput`,
+    /// `Unreadable`; `Rejected` if the options are strict; `Limit`, `BudgetTooSmall`,
+    /// `DiskSpace`; `Interrupted`; `Io`.
     pub fn create<P: Into<PathBuf>>(
         directory: impl Into<PathBuf>,
         inputs: impl IntoIterator<Item = P>,
@@ -124,11 +134,10 @@ impl Collection {
         Workspace::look_whether_free(&directory)?;
         let mut inputs = listed(inputs, &directory)?;
         inputs.need_documents = true;
-        let config = &options.collection;
         pipeline::run(
             &inputs,
             &directory,
-            config,
+            &options.collection_config(),
             &parameters,
             options.strict,
             &context,
@@ -165,7 +174,8 @@ impl Collection {
     /// with the first document of the same tokens.
     ///
     /// # Errors
-    /// `StageMissing` if the pairs were not found yet; `Corrupt` if a file has changed; `Io`.
+    /// `StageMissing` if the pairs were not found yet; `Corrupt` if a file has changed;
+    /// `BadParameter`, `Limit` for options that cannot be met; `Io`.
     pub fn pairs(&self) -> Result<impl Iterator<Item = Result<Pair>> + use<>> {
         results::pairs(&self.directory, &self.options.context()?)
     }
@@ -197,8 +207,8 @@ impl Collection {
     /// directory has an index ([`Collection::index`]).
     ///
     /// # Errors
-    /// `BadParameter` if a text cannot be looked up; `BudgetTooSmall`; `Interrupted`; `Corrupt`;
-    /// `Io`.
+    /// `BadParameter`, also if a text cannot be looked up; `Limit`, `BudgetTooSmall`; `Interrupted`;
+    /// `Corrupt`; `Io`.
     pub fn query<T: AsRef<str>>(
         &self,
         texts: impl IntoIterator<Item = T>,
@@ -233,7 +243,7 @@ impl Collection {
     /// Makes the index of the collection, unless it exists, for look-ups and additions.
     ///
     /// # Errors
-    /// `BudgetTooSmall`; `Interrupted`; `Io`.
+    /// `BadParameter`, `Limit`, `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn index(&self) -> Result<()> {
         let context = self.options.context()?;
         pipeline::index(&mut pipeline::open(&self.directory)?, &context)?;
@@ -244,8 +254,8 @@ impl Collection {
     /// `removed`, the removed records go to that directory, with a list of reasons.
     ///
     /// # Errors
-    /// `StageMissing`; `BadParameter`; `InputChanged` if an input is not what was read;
-    /// `Interrupted`; `Io`.
+    /// `StageMissing`; `BadParameter`; `InputChanged` if an input is not what was read; `Limit`,
+    /// `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn dedup(
         &self,
         kept: impl AsRef<Path>,
@@ -260,8 +270,8 @@ impl Collection {
     /// Finds the passages that occur twice or more, and writes them as tables into the directory.
     ///
     /// # Errors
-    /// `BadParameter`; `InputChanged` if an input is not what was read; `BudgetTooSmall`;
-    /// `Interrupted`; `Io`.
+    /// `BadParameter`; `InputChanged` if an input is not what was read; `Limit`, `BudgetTooSmall`,
+    /// `DiskSpace`; `Interrupted`; `Io`.
     pub fn passages(&self, config: &PassagesConfig) -> Result<Stats> {
         let context = self.options.context()?;
         let mut workspace = pipeline::open(&self.directory)?;
@@ -275,7 +285,8 @@ impl Collection {
     /// directory. Returns its path.
     ///
     /// # Errors
-    /// `StageMissing`; `BadParameter` if the page would replace an input; `BudgetTooSmall`; `Io`.
+    /// `StageMissing`; `BadParameter`, also if the page would replace an input; `Limit`,
+    /// `BudgetTooSmall`; `Interrupted`; `Io`.
     pub fn report(&self, page: Option<&Path>, config: &PageConfig) -> Result<PathBuf> {
         let context = self.options.context()?;
         let page = page.map_or_else(|| self.directory.join(PAGE_FILE), Path::to_path_buf);

@@ -1,5 +1,6 @@
 //! Parameters and limits of the calls.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -69,9 +70,14 @@ impl Resources {
 ///
 /// let options = Options::default().threshold(0.5).shingle_size(5).memory(1 << 30);
 /// ```
+///
+/// The order of the calls does not matter. A method that sets one parameter overrides
+/// [`Options::collection`] and [`Options::join`], which set all parameters of their kind.
 #[derive(Clone, Default)]
 pub struct Options {
     pub(super) collection: CollectionConfig,
+    shingle_size: Option<u32>,
+    tokens: Option<TokenKind>,
     join: JoinParameters,
     /// As it was given. It is checked when it is used, so that methods can be chained.
     threshold: Option<String>,
@@ -79,6 +85,18 @@ pub struct Options {
     pub(super) resources: Resources,
     progress: Option<Arc<dyn Progress>>,
     stop: Stop,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("collection", &self.collection_config())
+            .field("join", &self.join)
+            .field("threshold", &self.threshold)
+            .field("strict", &self.strict)
+            .field("resources", &self.resources)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Options {
@@ -94,19 +112,19 @@ impl Options {
     /// Sets the number of tokens in a shingle, 1 to 1,000. The default is 10.
     #[must_use]
     pub fn shingle_size(mut self, tokens: u32) -> Self {
-        self.collection.shingle.shingle_size = tokens;
+        self.shingle_size = Some(tokens);
         self
     }
 
     /// Sets what a token is. The default is words.
     #[must_use]
     pub fn tokens(mut self, tokens: TokenKind) -> Self {
-        self.collection.shingle.parse.tokens = tokens;
+        self.tokens = Some(tokens);
         self
     }
 
     /// Sets all parameters of a collection: how inputs are read, and how documents become sets of
-    /// fingerprints. Call this before methods that set one of these parameters.
+    /// fingerprints. [`Options::shingle_size`] and [`Options::tokens`] override it.
     #[must_use]
     pub fn collection(mut self, collection: CollectionConfig) -> Self {
         self.collection = collection;
@@ -114,6 +132,7 @@ impl Options {
     }
 
     /// Sets all parameters of the search for pairs, including sampling and the measure.
+    /// [`Options::threshold`] overrides it.
     #[must_use]
     pub fn join(mut self, join: JoinParameters) -> Self {
         self.join = join;
@@ -143,6 +162,14 @@ impl Options {
         self
     }
 
+    /// Limits the disk space that a call may need, which it estimates before it begins. The default
+    /// is the free space of the disk.
+    #[must_use]
+    pub fn disk(mut self, disk: Disk) -> Self {
+        self.resources.disk = disk;
+        self
+    }
+
     /// Sets an existing directory for temporary files.
     #[must_use]
     pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -164,6 +191,18 @@ impl Options {
     pub fn stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
         self
+    }
+
+    /// The parameters of a collection.
+    pub(super) fn collection_config(&self) -> CollectionConfig {
+        let mut config = self.collection.clone();
+        if let Some(size) = self.shingle_size {
+            config.shingle.shingle_size = size;
+        }
+        if let Some(tokens) = &self.tokens {
+            config.shingle.parse.tokens = tokens.clone();
+        }
+        config
     }
 
     /// The parameters of the search for pairs.

@@ -4,17 +4,26 @@ use std::fs;
 use std::path::Path;
 
 use lookalike::base::progress::Stop;
-use lookalike::tasks::dedup::DedupConfig;
-use lookalike::tasks::passages::PassagesConfig;
-use lookalike::{Collection, Error, MemberKind, Options, Pair, find_pairs};
+use lookalike::engine::collection::CollectionConfig;
+use lookalike::engine::join::JoinConfig;
+use lookalike::{
+    ByteSize, Collection, DedupConfig, Disk, Error, MemberKind, Options, Pair, PassagesConfig,
+    TokenKind, find_pairs,
+};
 
 use crate::common::corpus::{Shape, documents, random_corpus};
 use crate::common::oracle::{self, Spec, THRESHOLDS};
 use crate::common::{rows_of, sample_corpora, temporary};
 
 #[allow(dead_code, reason = "its `main`")]
+#[path = "../../examples/clean.rs"]
+mod clean;
+#[allow(dead_code, reason = "its `main`")]
 #[path = "../../examples/files.rs"]
 mod files;
+#[allow(dead_code, reason = "its `main`")]
+#[path = "../../examples/grow.rs"]
+mod grow;
 #[allow(dead_code, reason = "its `main`")]
 #[path = "../../examples/look_up.rs"]
 mod look_up;
@@ -152,6 +161,54 @@ fn errors_are_those_of_the_library() {
     assert!(matches!(error, Error::NotOutput { .. }), "{error}");
 }
 
+/// A method that sets one parameter overrides those that set all, whatever the order.
+#[test]
+fn the_order_of_options_does_not_matter() {
+    let texts = ["a b c d", "a b c d e", "a b x y"];
+    let join = JoinConfig {
+        threshold: "1".parse().unwrap(),
+        ..JoinConfig::default()
+    };
+    let mut collection = CollectionConfig::default();
+    collection.shingle.shingle_size = 9;
+    let pairs = |options| find_pairs(texts, options).unwrap().len();
+    let all = |options: Options| {
+        options
+            .join(join.clone().into())
+            .collection(collection.clone())
+    };
+    let one = |options: Options| {
+        options
+            .threshold(0.7)
+            .shingle_size(2)
+            .tokens(TokenKind::Words)
+    };
+    assert_eq!(pairs(one(all(options()))), 1);
+    assert_eq!(pairs(all(one(options()))), 1);
+    assert_eq!(pairs(all(options())), 0);
+    let shown = format!("{:?}", one(all(options())));
+    assert!(
+        shown.contains("shingle_size: 2") && shown.contains("0.7"),
+        "{shown}"
+    );
+
+    // Options that texts cannot have.
+    collection.read.text_field = Some("body".into());
+    let error = find_pairs(texts, options().collection(collection)).unwrap_err();
+    assert!(
+        error.to_string().contains("texts that are not in files"),
+        "{error}"
+    );
+    let place = temporary();
+    let little = options().disk(Disk::Bytes(ByteSize(1)));
+    let error = Collection::create(
+        place.path().join("out"),
+        [sample_corpora("trec-web")],
+        little,
+    );
+    assert!(matches!(error, Err(Error::DiskSpace { .. })), "{error:?}");
+}
+
 /// The pairs, clusters and files that the methods of a collection give.
 #[test]
 fn a_collection_gives_what_its_files_say() {
@@ -272,6 +329,22 @@ fn the_examples_run() {
     assert_eq!(found, "exact 1.000 one.txt\n");
     let found = look_up::matches(&place.path().join("one"), "nothing like it").unwrap();
     assert_eq!(found, "");
+
+    let again = place.path().join("again.txt");
+    fs::write(&again, &docs[0].text).unwrap();
+    assert_eq!(
+        grow::grow(&place.path().join("one"), vec![again]).unwrap(),
+        2
+    );
+    let kept = place.path().join("kept");
+    let counts = clean::without_duplicates(&place.path().join("one"), &kept).unwrap();
+    assert_eq!(counts, (1, 1));
+    assert!(kept.join("one.txt").exists() && !kept.join("again.txt").exists());
+    assert_eq!(
+        clean::repeated_tokens(&place.path().join("one")).unwrap(),
+        0
+    );
+    assert!(clean::repeated_tokens(&out).unwrap() > 100);
 }
 
 /// The guide shows functions of the examples as they are.
@@ -279,17 +352,24 @@ fn the_examples_run() {
 fn the_guide_shows_the_examples() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
-    let examples = ["files", "texts", "look_up"].map(|name| read(&format!("examples/{name}.rs")));
+    let examples = ["clean", "files", "grow", "look_up", "texts"];
+    let examples = examples.map(|name| read(&format!("examples/{name}.rs")));
     let guide = read("docs/guide/library.md");
     let blocks = guide.split("```rust\n").skip(1);
     let blocks: Vec<_> = blocks
         .map(|block| block.split("```").next().unwrap())
         .collect();
-    assert_eq!(blocks.len(), examples.len());
-    for block in blocks {
+    let shows = |example: &String, block: &&str| example.contains(*block);
+    for block in &blocks {
         assert!(
-            examples.iter().any(|example| example.contains(block)),
+            examples.iter().any(|example| shows(example, block)),
             "{block}"
+        );
+    }
+    for example in &examples {
+        assert!(
+            blocks.iter().any(|block| shows(example, block)),
+            "{example}"
         );
     }
 }
