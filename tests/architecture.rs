@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &[]),
-    ("text", &["read", "parse", "align", "rewrite"]),
+    ("text", &["read", "parse", "align", "table", "rewrite"]),
     (
         "engine",
         &[

@@ -10,8 +10,8 @@ use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue};
 use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
-use crate::tasks::evaluate::lines::Table;
 use crate::text::read::lines::Lines;
+use crate::text::table::Table;
 
 /// Two documents that reach the threshold. `D` names a document: by its docno, or by its index for
 /// [`find_pairs`](crate::find_pairs).

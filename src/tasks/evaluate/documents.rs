@@ -4,7 +4,6 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use super::Sources;
-use super::lines::Table;
 use super::list::{PairList, docno};
 use crate::base::budget::ByteSize;
 use crate::base::numbers::counted;
@@ -14,6 +13,7 @@ use crate::engine::collection::SizeGroups;
 use crate::store::item::item;
 use crate::store::{Sort, disk};
 use crate::text::read::lines::shorten;
+use crate::text::table::Table;
 use crate::{Error, Result};
 
 use super::STAGE;

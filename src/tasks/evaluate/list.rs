@@ -6,10 +6,10 @@ use std::str::FromStr;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::lines::Table;
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::text::read::lines::shorten;
+use crate::text::table::Table;
 use crate::{Error, Result};
 
 /// The columns of a list that hold the docnos and the resemblance, if there is one.

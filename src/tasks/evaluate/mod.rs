@@ -91,7 +91,6 @@ mod classes;
 mod clusters;
 mod compare;
 mod documents;
-pub(crate) mod lines;
 mod list;
 pub mod qrels;
 mod samples;

@@ -9,9 +9,9 @@ use crate::base::progress::Context;
 use crate::store::disk::AtomicFile;
 use crate::store::table::{Column, Table, columns};
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::tasks::evaluate::lines::Table as Lines;
 use crate::text::parse::ParseConfig;
 use crate::text::read::lines::shorten;
+use crate::text::table::Table as Lines;
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::LabelsFormat;
 use crate::store::table::cell;
-use crate::tasks::evaluate::lines::Table;
 use crate::tasks::evaluate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
 use crate::text::read::lines::{Lines, shorten};
+use crate::text::table::Table;
 use crate::{Error, Result};
 
 /// Memory of a label besides what a judgement takes in `qrels`, where 94 bytes are for what is not

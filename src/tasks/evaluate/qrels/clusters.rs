@@ -14,9 +14,9 @@ use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
 use crate::base::keywords::keywords;
 use crate::store::disk::READ_BUFFER;
-use crate::tasks::evaluate::lines::Table;
 use crate::text::read::Decompressed;
 use crate::text::read::lines::shorten;
+use crate::text::table::Table;
 use crate::{Error, Result};
 
 keywords! {
