@@ -331,7 +331,8 @@ class Run:
         -------
         Table
             Columns `cluster`, `representative`, `docno`, `kind` (representative, exact or near) and
-            `resemblance` to the representative (null if that pair is below the threshold).
+            `resemblance` (or `score`) to the representative (null if that pair is below the
+            threshold).
         """
         return _native.table(self.directory, "clusters")
 

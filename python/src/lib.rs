@@ -10,11 +10,13 @@ mod memory;
 mod results;
 
 use std::collections::VecDeque;
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ArgAction;
+use clap::error::{ContextKind, ContextValue};
 use lookalike::base::progress::{Progress, Stop, Unit};
 use lookalike::cli::{self, Failure, Host};
 use pyo3::create_exception;
@@ -208,12 +210,31 @@ fn command(
     }
     match done {
         Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),
-        Ok(Err(Failure::Usage(message))) => {
-            Err(PyValueError::new_err(message.render().to_string()))
-        }
+        Ok(Err(Failure::Usage(error))) => Err(PyValueError::new_err(usage(&error))),
         Ok(Err(Failure::Failed(error))) => Err(raise(py, &error)),
         Err(_) => Err(Error::new_err("the thread of the command panicked")),
     }
+}
+
+/// What is wrong with the arguments of a call: the message of the command line with the name of the
+/// parameter for that of the flag, and without its advice for a shell.
+fn usage(error: &clap::Error) -> String {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let flag = text(ContextKind::InvalidArg).and_then(|flag| flag.strip_prefix("--"));
+    let value = text(ContextKind::InvalidValue);
+    if let (Some(flag), Some(value), Some(why)) = (flag, value, error.source()) {
+        let name = flag.split(['=', ' ']).next().unwrap_or(flag);
+        return format!("{}={value}: {why}", name.replace('-', "_"));
+    }
+    let message = error.render().to_string();
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let advice = ["\n\nUsage:", "\n\nFor more information"];
+    let ends = advice.iter().filter_map(|advice| message.find(advice));
+    let end = ends.min().unwrap_or(message.len());
+    message[..end].trim_end().to_string()
 }
 
 /// An error of the library as a Python exception.
@@ -269,15 +290,8 @@ fn flags(name: &str) -> PyResult<Vec<Flag>> {
 /// A result file of a directory as a table: pairs, clusters, documents, exact_duplicates or rejects.
 #[pyfunction]
 fn table(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
-    let made = match name {
-        "pairs" => results::tsv(directory, "pairs.tsv"),
-        "documents" => results::tsv(directory, "documents.tsv"),
-        "exact_duplicates" => results::tsv(directory, "exact-duplicates.tsv"),
-        "clusters" => results::clusters(directory),
-        "rejects" => results::rejects(directory),
-        _ => return Err(PyValueError::new_err(format!("there is no table {name}"))),
-    };
-    made.map_err(|error| raise(py, &error))
+    let of = name.parse().map_err(PyValueError::new_err::<String>)?;
+    results::table(directory, of).map_err(|error| raise(py, &error))
 }
 
 #[pymodule]

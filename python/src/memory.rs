@@ -3,7 +3,6 @@
 //! The rows of a table are kept beside it, so that those that are no duplicates can be given back:
 //! in memory, or in a second file if they are large.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -21,16 +20,15 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
-use lookalike::base::byte_size::ByteSize;
-use lookalike::{Error, Result};
+use lookalike::tasks::dedup::removed_docnos;
+use lookalike::{ByteSize, Collection, Error, Options, Pair, Result, Results};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use tempfile::TempDir;
 
 use crate::arrow::{Rows, Table, arrays, failed};
-use crate::results::{self, Lines};
-use crate::{locked, raise};
+use crate::{locked, raise, results};
 
 /// The fields of a record in the temporary file: the number of its row, which serves as docno, and
 /// its text. The other fields have the names of columns.
@@ -239,7 +237,7 @@ impl Spool {
             concat(&ids).map_err(failed)?
         };
         let place = self.place.clone();
-        py.detach(|| pairs(&directory, ids, place))
+        py.detach(|| pairs(directory, ids, place))
             .map_err(|error| raise(py, &error))
     }
 
@@ -250,8 +248,8 @@ impl Spool {
         let Some(mut kept) = spooling.kept.take() else {
             return Err(PyValueError::new_err("the rows were not kept"));
         };
-        let removed = py.detach(|| removed_rows(&removed, rows));
-        let removed = removed.map_err(|error| raise(py, &error))?;
+        let kept_rows = py.detach(|| kept_rows(&removed, rows));
+        let kept_rows = kept_rows.map_err(|error| raise(py, &error))?;
         let schema = kept
             .schema
             .take()
@@ -260,7 +258,7 @@ impl Spool {
             schema: schema.clone(),
             spilled: kept.file.is_some().then_some(kept.path),
             batches: kept.batches,
-            kept: BooleanArray::from(removed.iter().map(|removed| !removed).collect::<Vec<_>>()),
+            kept: kept_rows,
             _place: self.place.clone(),
         });
         Ok(Table {
@@ -489,102 +487,43 @@ impl RecordBatchReader for ChosenRows {
 }
 
 /// The number of a row, from a docno.
-fn row(lines: &Lines, docno: &str, rows: usize) -> Result<usize> {
+fn row(docno: &str, rows: usize) -> std::result::Result<usize, ArrowError> {
     let row = docno.parse().ok().filter(|&row| row < rows);
-    row.ok_or_else(|| lines.corrupt("the number of a row", docno))
+    row.ok_or_else(|| {
+        let text = format!("the docno {docno} is not the number of a row");
+        ArrowError::InvalidArgumentError(text)
+    })
 }
 
-/// Which rows `dedup` removed, by its list.
-fn removed_rows(path: &Path, rows: usize) -> Result<Vec<bool>> {
-    let mut removed = vec![false; rows];
-    each(path, &["docno"], |lines, docno| {
-        removed[row(lines, docno[0], rows)?] = true;
-        Ok(())
-    })?;
-    Ok(removed)
+/// Which rows are kept, by the list of what `dedup` removed.
+fn kept_rows(removed: &Path, rows: usize) -> Result<BooleanArray> {
+    let mut kept = vec![true; rows];
+    for docno in removed_docnos(removed)? {
+        let docno = docno?;
+        let row = row(&docno, rows).map_err(|error| {
+            let error = std::io::Error::other(error.to_string());
+            Error::io("read", removed)(error)
+        })?;
+        kept[row] = false;
+    }
+    Ok(BooleanArray::from(kept))
 }
 
-/// Passes on the values of some columns of a TSV file.
-fn each<const N: usize>(
-    path: &Path,
-    columns: &[&str; N],
-    mut pass: impl FnMut(&Lines, [&str; N]) -> Result<()>,
-) -> Result<()> {
-    let mut lines = Lines::open(path)?;
-    let names = lines.header()?;
-    let mut places = [0; N];
-    for (place, column) in places.iter_mut().zip(columns) {
-        let found = names.iter().position(|name| name == column);
-        *place = found.ok_or_else(|| lines.corrupt(column, &names.join(", ")))?;
-    }
-    while lines.advance()? {
-        let values: Vec<&str> = lines.line().split('\t').collect();
-        if values.len() != names.len() {
-            return Err(lines.corrupt("a value for each column", lines.line()));
-        }
-        pass(&lines, places.map(|place| values[place]))?;
-    }
-    Ok(())
-}
-
-/// The pairs of a finished directory, and after them those of exact duplicates: each with the first
-/// text of the same words.
-fn pairs(directory: &Path, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> {
-    let rows = ids.len();
-    let near = results::tsv(directory.into(), "pairs.tsv")?;
-    let mut exact = Vec::new();
-    let columns = ["representative", "docno"];
-    each(
-        &results::whole(directory, "exact-duplicates.tsv")?,
-        &columns,
-        |lines, [a, b]| {
-            exact.push((row(lines, a, rows)?, row(lines, b, rows)?));
-            Ok(())
-        },
-    )?;
-    let mut sizes: HashMap<usize, u32> = exact.iter().map(|&(a, _)| (a, 0)).collect();
-    if !sizes.is_empty() {
-        let columns = ["docno", "shingles"];
-        each(
-            &results::whole(directory, "documents.tsv")?,
-            &columns,
-            |lines, [docno, shingles]| {
-                if let Some(size) = sizes.get_mut(&row(lines, docno, rows)?) {
-                    let shingles = shingles.parse();
-                    *size = shingles.map_err(|_| lines.corrupt("a number", docno))?;
-                }
-                Ok(())
-            },
-        )?;
-    }
-    let mut fields: Vec<Field> = near.schema.fields()[2..6]
-        .iter()
-        .map(|f| (**f).clone())
-        .collect();
+/// The pairs of a finished directory, with identifiers in place of docnos.
+fn pairs(directory: PathBuf, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> {
+    let collection = Collection::open(directory, Options::default())?;
+    let columns = collection.table(Results::Pairs)?;
     let id = |name| Field::new(name, ids.data_type().clone(), true);
-    fields.splice(0..0, [id("id_a"), id("id_b")]);
+    let values = results::fields(&columns.columns()[2..6]);
+    let fields: Vec<Field> = [id("id_a"), id("id_b")].into_iter().chain(values).collect();
     let schema = Arc::new(Schema::new(fields));
-    let exact = {
-        let (a, b): (Vec<usize>, Vec<usize>) = exact.into_iter().unzip();
-        let index = |rows: &[usize]| UInt64Array::from_iter_values(rows.iter().map(|&r| r as u64));
-        let size: ArrayRef = Arc::new(UInt32Array::from_iter_values(a.iter().map(|a| sizes[a])));
-        let ones = Arc::new(Float64Array::from(vec![1.0; a.len()])) as ArrayRef;
-        (
-            index(&a),
-            index(&b),
-            [ones, size.clone(), size.clone(), size],
-        )
-    };
-    let made = Arc::new(Paired {
-        ids,
-        schema: schema.clone(),
-        exact,
-        _place: place,
-    });
+    let of = schema.clone();
     let open = move || {
         let rows = PairRows {
-            paired: made.clone(),
-            near: Some((near.open)()?),
+            pairs: Box::new(collection.pairs()?),
+            ids: ids.clone(),
+            schema: of.clone(),
+            _place: place.clone(),
         };
         Ok(Box::new(rows) as Rows)
     };
@@ -594,68 +533,48 @@ fn pairs(directory: &Path, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> 
     })
 }
 
-struct Paired {
+struct PairRows {
+    pairs: Box<dyn Iterator<Item = Result<Pair>> + Send>,
     ids: ArrayRef,
     schema: SchemaRef,
-    /// Rows and values of the pairs of exact duplicates.
-    exact: (UInt64Array, UInt64Array, [ArrayRef; 4]),
     _place: Arc<TempDir>,
 }
 
-impl Paired {
-    fn batch(
-        &self,
-        a: &UInt64Array,
-        b: &UInt64Array,
-        values: &[ArrayRef],
-    ) -> std::result::Result<RecordBatch, ArrowError> {
-        let mut columns = vec![take(&self.ids, a, None)?, take(&self.ids, b, None)?];
-        columns.extend_from_slice(values);
-        RecordBatch::try_new(self.schema.clone(), columns)
+impl PairRows {
+    /// The next pairs; `None` at the end.
+    fn batch(&mut self) -> std::result::Result<Option<RecordBatch>, ArrowError> {
+        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut numbers = [const { Vec::new() }; 3];
+        for pair in self.pairs.by_ref().take(results::ROWS) {
+            let pair = pair.map_err(results::external)?;
+            a.push(row(&pair.a, self.ids.len())? as u64);
+            b.push(row(&pair.b, self.ids.len())? as u64);
+            values.push(pair.resemblance);
+            let [of_a, of_b] = pair.sizes;
+            for (numbers, number) in numbers.iter_mut().zip([pair.shared, of_a, of_b]) {
+                numbers.push(number);
+            }
+        }
+        if a.is_empty() {
+            return Ok(None);
+        }
+        let id = |rows: Vec<u64>| take(&self.ids, &UInt64Array::from(rows), None);
+        let mut columns = vec![id(a)?, id(b)?, Arc::new(Float64Array::from(values))];
+        columns.extend(numbers.map(|numbers| Arc::new(UInt32Array::from(numbers)) as ArrayRef));
+        RecordBatch::try_new(self.schema.clone(), columns).map(Some)
     }
-
-    /// The rows that a column of docnos names.
-    fn rows(&self, docnos: &ArrayRef) -> std::result::Result<UInt64Array, ArrowError> {
-        let rows = docnos.as_string::<i32>().iter().map(|docno| {
-            let row = docno.and_then(|docno| docno.parse().ok());
-            row.filter(|&row: &u64| (row as usize) < self.ids.len())
-                .ok_or_else(|| ArrowError::InvalidArgumentError("a docno that is no row".into()))
-        });
-        rows.collect::<std::result::Result<Vec<_>, _>>()
-            .map(UInt64Array::from)
-    }
-}
-
-struct PairRows {
-    paired: Arc<Paired>,
-    /// The pairs of different words, until all are read.
-    near: Option<Rows>,
 }
 
 impl Iterator for PairRows {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let paired = &self.paired;
-        match self.near.as_mut()?.next() {
-            Some(Ok(batch)) => {
-                let columns = batch.columns();
-                let a = paired.rows(&columns[0]);
-                let both = a.and_then(|a| Ok((a, paired.rows(&columns[1])?)));
-                Some(both.and_then(|(a, b)| paired.batch(&a, &b, &columns[2..6])))
-            }
-            Some(error) => Some(error),
-            None => {
-                self.near = None;
-                let (a, b, values) = &paired.exact;
-                (!a.is_empty()).then(|| paired.batch(a, b, values))
-            }
-        }
+        self.batch().transpose()
     }
 }
 
 impl RecordBatchReader for PairRows {
     fn schema(&self) -> SchemaRef {
-        self.paired.schema.clone()
+        self.schema.clone()
     }
 }

@@ -89,8 +89,13 @@ def test_errors_say_where_and_what_to_do(tmp_path):
         lookalike.run(tmp_path / "missing", tmp_path / "out")
     assert told.value.path == tmp_path / "missing"
     assert told.value.help
-    with pytest.raises(ValueError, match="threshold"):
-        lookalike.run(SAMPLES / "trec-web", tmp_path / "out", threshold=3)
+    for wrong in [{"threshold": 3}, {"shingle_size": "x"}, {"join": "x"}, {"memory": "1 potato"}]:
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}=") as told:
+            lookalike.run(SAMPLES / "trec-web", tmp_path / "out", **wrong)
+        assert "\n" not in str(told.value) and "--" not in str(told.value)
+    with pytest.raises(ValueError, match="cannot be used with") as told:
+        lookalike.run(SAMPLES, tmp_path / "out", sampling="1/2", precision=0.9)
+    assert "Usage" not in str(told.value) and "--help" not in str(told.value)
     with pytest.raises(lookalike.Error):
         lookalike.Run.open(tmp_path)
 

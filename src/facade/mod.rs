@@ -23,7 +23,7 @@ use crate::{Error, Result, report};
 
 pub use options::Options;
 pub(crate) use options::Resources;
-pub use results::{Cluster, Member, MemberKind, Pair};
+pub use results::{Cluster, Pair, ResultTable, Results};
 
 /// Finds all pairs of texts whose resemblance reaches the threshold, exactly, and returns them in
 /// the order of their indices.
@@ -79,6 +79,7 @@ pub fn find_pairs<T: AsRef<str>>(
             b: index(pair.b)?,
             resemblance: pair.resemblance,
             shared: pair.shared,
+            sizes: pair.sizes,
         });
     }
     pairs.sort_by_key(|pair| (pair.a, pair.b));
@@ -186,6 +187,14 @@ impl Collection {
     /// Those of [`Collection::pairs`].
     pub fn clusters(&self) -> Result<impl Iterator<Item = Result<Cluster>> + use<>> {
         results::clusters(&self.directory)
+    }
+
+    /// A result file as rows of cells, for programs that need all its columns.
+    ///
+    /// # Errors
+    /// `StageMissing` if there are no results yet; `Corrupt` if the file has changed; `Io`.
+    pub fn table(&self, of: Results) -> Result<ResultTable> {
+        ResultTable::open(&self.directory, of)
     }
 
     /// Adds files and directories to the collection, and brings its pairs and clusters up to date.

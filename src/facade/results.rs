@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-
-use crate::Result;
-use crate::base::measure::Measure;
+use crate::base::keywords::keywords;
 use crate::base::progress::Context;
+use crate::engine::cluster::{Member, Members, RESULT_FILES, columns};
 use crate::engine::collection::{self, Catalogue};
-use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
-use crate::text::read::lines::Lines;
-use crate::text::table::Table;
+use crate::store::table::{Cell, Column, cells};
+use crate::text::table::TypedTable;
+use crate::{Error, Result};
 
 /// Two documents that reach the threshold. `D` names a document: by its docno, or by its index for
 /// [`find_pairs`](crate::find_pairs).
@@ -26,10 +24,13 @@ pub struct Pair<D = String> {
     pub resemblance: f64,
     /// Number of shared shingles.
     pub shared: u32,
+    /// Number of distinct shingles of each of the two documents. If the measure compares lengths in
+    /// words, the number of words.
+    pub sizes: [u32; 2],
 }
 
 /// A cluster: documents that pairs connect.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// Its number, from 0.
     pub id: u32,
@@ -39,28 +40,77 @@ pub struct Cluster {
     pub members: Vec<Member>,
 }
 
-/// A document of a cluster.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Member {
-    /// Its docno.
-    pub docno: String,
-    /// Its role in the cluster.
-    pub kind: MemberKind,
-    /// Its resemblance to the representative; `None` if that is below the threshold.
-    #[serde(alias = "score")]
-    pub resemblance: Option<f64>,
+keywords! {
+    /// A result file that can be read as a table.
+    pub enum Results: "is not a table; use" {
+        /// The pairs of documents of different tokens: `pairs.tsv`.
+        Pairs = "pairs",
+        /// The members of clusters: `clusters.jsonl`.
+        Clusters = "clusters",
+        /// The exact duplicates: `exact-duplicates.tsv`.
+        ExactDuplicates = "exact_duplicates",
+        /// All documents: `documents.tsv`.
+        Documents = "documents",
+        /// What could not be read, and warnings: `rejects.jsonl`.
+        Rejects = "rejects",
+    }
 }
 
-/// What a document is in its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemberKind {
-    /// The document that comes first.
-    Representative,
-    /// A document with the same tokens as an earlier one.
-    Exact,
-    /// Any other document.
-    Near,
+impl Results {
+    fn file(self) -> &'static str {
+        RESULT_FILES[self as usize]
+    }
+}
+
+/// A result file as rows of cells, one of which at a time is in memory.
+pub struct ResultTable(Rows);
+
+enum Rows {
+    Lines(TypedTable),
+    Members(Vec<Column>, Box<Members>),
+}
+
+impl ResultTable {
+    pub(super) fn open(directory: &Path, of: Results) -> Result<ResultTable> {
+        let manifest = pipeline::check_results(directory, &[of.file()])?;
+        let (path, columns) = (directory.join(of.file()), columns(&manifest, of.file()));
+        Ok(ResultTable(match of {
+            Results::Clusters => Rows::Members(columns, Box::new(Members::open(&path)?)),
+            _ => Rows::Lines(TypedTable::open(&path, &columns)?),
+        }))
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        match &self.0 {
+            Rows::Lines(lines) => lines.columns(),
+            Rows::Members(columns, _) => columns,
+        }
+    }
+
+    /// Passes on the next row, with a cell for each column; `None` at the end.
+    ///
+    /// # Errors
+    /// `BadLine` if the file has changed; `Io`.
+    pub fn row<R>(&mut self, take: impl FnOnce(&[Cell<'_>]) -> R) -> Result<Option<R>> {
+        let members = match &mut self.0 {
+            Rows::Lines(lines) => return lines.row(take),
+            Rows::Members(_, members) => members,
+        };
+        let Some(Member {
+            docno,
+            kind,
+            resemblance,
+        }) = members.next()?
+        else {
+            return Ok(None);
+        };
+        let (cluster, representative) = (members.cluster, &members.representative);
+        Ok(Some(take(&cells! {
+            cluster, representative, &docno, kind.text(), resemblance,
+        })))
+    }
 }
 
 /// The pairs of different tokens, and then the pairs of exact duplicates.
@@ -68,54 +118,110 @@ pub(super) fn pairs(
     directory: &Path,
     context: &Context<'_>,
 ) -> Result<impl Iterator<Item = Result<Pair>> + use<>> {
-    const FILES: [&str; 3] = ["pairs.tsv", "documents.tsv", "exact-duplicates.tsv"];
-    let manifest = pipeline::check_results(directory, &FILES)?;
-    let [near, documents, duplicates] = FILES.map(|name| Table::open(&directory.join(name)));
-    let (mut near, mut documents, mut duplicates) = (near?, documents?, duplicates?);
-    let pairs = manifest.get::<PairsEntry>();
-    let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
-    near.want_names(&["docno_a", "docno_b", measure.column(), "shared"])?;
-    duplicates.want_names(&["representative", "docno"])?;
-    // The column of shingles, which has another name if there are features of a method.
-    let columns = documents.first()?;
-    documents.want_names(&[columns.get(3).map_or("shingles", String::as_str)])?;
+    let open = |of| ResultTable::open(directory, of);
+    let mut near = open(Results::Pairs)?;
+    let mut documents = open(Results::Documents)?;
+    let mut duplicates = open(Results::ExactDuplicates)?;
     // Docnos may repeat, so the catalogue says which documents are exact duplicates.
     let workspace = pipeline::open_shared(directory, context)?;
     let mut firsts = Catalogue::representatives_in_order(&workspace)?;
-    let first_number = collection::against(&manifest).documents;
+    let first_number = collection::against(&workspace.manifest).documents;
     firsts.skip_to(first_number)?;
-    let (mut numbers, mut row, mut near_ended) = (first_number.., Vec::new(), false);
+    let of_words = near.columns().iter().any(|column| column.name == "words_a");
+    let (mut numbers, mut near_ended) = (first_number.., false);
+    let directory = directory.to_path_buf();
+    let changed = move || Error::corrupt(&directory, "a list").expected("its columns", "others");
     Ok(until_error(move || {
-        if !near_ended && near.next(&mut row)? {
-            let [resemblance, shared] = [text(&row, 2), text(&row, 3)];
-            return pair(&near, &row, (&resemblance, &shared)).map(Some);
+        if !near_ended && let Some(pair) = near.row(pair)? {
+            return pair.map(Some).ok_or_else(&changed);
         }
         near_ended = true;
-        while documents.next(&mut row)? {
+        let Some(names) = duplicates.row(names)? else {
+            return Ok(None);
+        };
+        loop {
+            let sizes = documents.row(sizes)?.flatten();
             let first = firsts.next()?;
-            if first == numbers.next() {
+            if first.is_some() && first == numbers.next() {
                 continue;
             }
-            let shared = text(&row, 0);
-            if first.is_none() || !duplicates.next(&mut row)? {
-                return Err(duplicates.bad("an exact duplicate", "the end"));
-            }
-            return pair(&documents, &row, ("1", &shared)).map(Some);
+            let ((a, b), (words, shingles)) = names.zip(sizes).ok_or_else(&changed)?;
+            return Ok(Some(Pair {
+                a,
+                b,
+                resemblance: 1.0,
+                shared: shingles,
+                sizes: [if of_words { words } else { shingles }; 2],
+            }));
         }
-        Ok(None)
     }))
+}
+
+/// The pair of a row of [`Results::Pairs`].
+fn pair(row: &[Cell<'_>]) -> Option<Pair> {
+    let &[
+        Cell::Text(a),
+        Cell::Text(b),
+        Cell::Real(resemblance),
+        ref numbers @ ..,
+    ] = row
+    else {
+        return None;
+    };
+    let number = |at: usize| number(numbers.get(at)?);
+    Some(Pair {
+        a: a.into(),
+        b: b.into(),
+        resemblance,
+        shared: number(0)?,
+        sizes: [number(1)?, number(2)?],
+    })
+}
+
+/// The numbers of words and shingles in a row of [`Results::Documents`].
+fn sizes(row: &[Cell<'_>]) -> Option<(u32, u32)> {
+    Some((number(row.get(2)?)?, number(row.get(3)?)?))
+}
+
+/// The representative and the docno in a row of [`Results::ExactDuplicates`].
+fn names(row: &[Cell<'_>]) -> Option<(String, String)> {
+    match row {
+        [Cell::Text(docno), Cell::Text(first), ..] => Some((first.to_string(), docno.to_string())),
+        _ => None,
+    }
+}
+
+fn number(cell: &Cell<'_>) -> Option<u32> {
+    match *cell {
+        Cell::Number(number) => u32::try_from(number).ok(),
+        _ => None,
+    }
 }
 
 /// The clusters, one line of their file after the other.
 pub(super) fn clusters(directory: &Path) -> Result<impl Iterator<Item = Result<Cluster>> + use<>> {
-    const FILE: &str = "clusters.jsonl";
-    pipeline::check_results(directory, &[FILE])?;
-    let mut lines = Lines::open(&directory.join(FILE), usize::MAX)?;
+    let file = Results::Clusters.file();
+    pipeline::check_results(directory, &[file])?;
+    let mut members = Members::open(&directory.join(file))?;
+    // The first member of a cluster ends the cluster before it.
+    let mut next = members.next()?;
     Ok(until_error(move || {
-        let more = lines.advance()?;
-        let read = more.then(|| serde_json::from_slice(lines.line()));
-        read.transpose()
-            .map_err(|error| lines.bad("a cluster", error))
+        let Some(first) = next.take() else {
+            return Ok(None);
+        };
+        let mut cluster = Cluster {
+            id: members.cluster,
+            representative: members.representative.clone(),
+            members: vec![first],
+        };
+        while let Some(member) = members.next()? {
+            if members.place == 0 {
+                next = Some(member);
+                break;
+            }
+            cluster.members.push(member);
+        }
+        Ok(Some(cluster))
     }))
 }
 
@@ -126,21 +232,5 @@ fn until_error<T>(mut next: impl FnMut() -> Result<Option<T>>) -> impl Iterator<
         let read = if ended { Ok(None) } else { next() };
         ended = !matches!(read, Ok(Some(_)));
         read.transpose()
-    })
-}
-
-/// A value of a row.
-fn text(row: &[Vec<u8>], at: usize) -> String {
-    let value = row.get(at).map_or(&[][..], Vec::as_slice);
-    String::from_utf8_lossy(value).into()
-}
-
-/// The pair that a row begins with; its numbers are in the current row of `table`.
-fn pair(table: &Table, row: &[Vec<u8>], (resemblance, shared): (&str, &str)) -> Result<Pair> {
-    Ok(Pair {
-        a: text(row, 0),
-        b: text(row, 1),
-        resemblance: (resemblance.parse()).map_err(|_| table.bad("a number", resemblance))?,
-        shared: (shared.parse()).map_err(|_| table.bad("a number", shared))?,
     })
 }

@@ -28,7 +28,7 @@ pub mod meta;
 mod pack;
 mod part;
 mod sort;
-pub(crate) mod table;
+pub mod table;
 pub mod workspace;
 
 pub use item::Item;

@@ -1,10 +1,11 @@
 //! Read text tables: the lines of a file and their fields.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::store::table::unescaped;
+use crate::store::table::{Cell, Column, unescaped};
 use crate::text::read::lines::{Lines, shorten};
 use crate::{Error, Result};
 
@@ -149,17 +150,23 @@ impl Table {
         self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
     }
 
+    /// Reads the next line that is not empty; `false` at the end.
+    fn advance(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.pending) {
+            return Ok(true);
+        }
+        while self.lines.advance()? {
+            if !self.lines.line().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads the selected fields of the next line that is not empty; `false` at the end.
     pub fn next(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
-        if !std::mem::take(&mut self.pending) {
-            loop {
-                if !self.lines.advance()? {
-                    return Ok(false);
-                }
-                if !self.lines.line().is_empty() {
-                    break;
-                }
-            }
+        if !self.advance()? {
+            return Ok(false);
         }
         fields.resize_with(self.wanted.len(), Vec::new);
         if self.is_json() {
@@ -230,7 +237,7 @@ impl Table {
     }
 
     /// Calls `take` for each field of the line.
-    fn split(&self, mut take: impl FnMut(std::borrow::Cow<'_, [u8]>)) -> Result<()> {
+    fn split<'l>(&'l self, mut take: impl FnMut(Cow<'l, [u8]>)) -> Result<()> {
         match self.shape {
             Shape::Json => {}
             Shape::Spaces => {
@@ -287,6 +294,75 @@ impl Table {
             }
         }
         Ok(())
+    }
+}
+
+/// A table whose columns have types: a result file of lookalike.
+pub(crate) struct TypedTable {
+    table: Table,
+    columns: Vec<Column>,
+}
+
+impl TypedTable {
+    /// Opens a file whose columns are some of `defined`, those of a text file.
+    pub fn open(path: &Path, defined: &[Column]) -> Result<TypedTable> {
+        let mut table = Table::open(path)?;
+        let columns = if table.is_json() || !table.pending {
+            defined.to_vec()
+        } else {
+            let names = table.first()?.into_iter();
+            let named = names.map(|name| {
+                let found = defined.iter().find(|column| column.name == name);
+                let wrong = || table.bad("names of columns", shorten(name.as_bytes()));
+                found.copied().ok_or_else(wrong)
+            });
+            let named = named.collect::<Result<_>>()?;
+            table.pending = false;
+            named
+        };
+        Ok(TypedTable { table, columns })
+    }
+
+    /// The columns of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The lines before the rows, and the current line.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Passes on the cells of the next row; `None` at the end.
+    pub fn row<R>(&mut self, take: impl FnOnce(&[Cell<'_>]) -> R) -> Result<Option<R>> {
+        if !self.table.advance()? {
+            return Ok(None);
+        }
+        let json;
+        let mut fields = Vec::with_capacity(self.columns.len());
+        if self.table.is_json() {
+            json = self.table.json()?;
+            for column in &self.columns {
+                fields.push(match json.get(column.name) {
+                    Some(Value::String(text)) => text.as_bytes().into(),
+                    Some(Value::Number(number)) => number.to_string().into_bytes().into(),
+                    _ => Cow::Borrowed(&b""[..]),
+                });
+            }
+        } else {
+            self.table.split(|field| fields.push(field))?;
+        }
+        if fields.len() != self.columns.len() {
+            let expected = format!("{} columns", self.columns.len());
+            return Err(self.table.bad(expected, fields.len()));
+        }
+        let cells = self.columns.iter().zip(&fields).map(|(column, field)| {
+            let text = std::str::from_utf8(field).ok();
+            let cell = text.and_then(|text| column.parse(text));
+            let expected = || format!("a value of {}", column.name);
+            cell.ok_or_else(|| self.table.bad(expected(), shorten(field)))
+        });
+        Ok(Some(take(&cells.collect::<Result<Vec<_>>>()?)))
     }
 }
 

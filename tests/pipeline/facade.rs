@@ -107,6 +107,7 @@ fn texts_may_be_anything() {
         b: 2,
         resemblance: 1.0,
         shared: 1,
+        sizes: [1, 1],
     };
     assert_eq!(pairs, [exact]);
 }
@@ -234,8 +235,9 @@ fn a_collection_gives_what_its_files_say() {
             b,
             resemblance,
             shared,
+            sizes: [of_a, of_b],
         } = pair;
-        format!("{a}\t{b}\t{resemblance:.6}\t{shared}")
+        format!("{a}\t{b}\t{resemblance:.6}\t{shared}\t{of_a}\t{of_b}")
     };
     let near = rows_of(&path("out"), "pairs.tsv");
     let exact = rows_of(&path("out"), "exact-duplicates.tsv");

@@ -29,10 +29,12 @@
 mod results;
 
 pub use results::{
-    ClusterStats, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES, TablesEntry, run,
-    write_tables,
+    ClusterStats, Member, MemberKind, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES,
+    TablesEntry, run, write_tables,
 };
-pub(crate) use results::{cluster_of, cluster_of_bytes, reject_line, write_rejects};
+pub(crate) use results::{
+    Members, cluster_of, cluster_of_bytes, columns, reject_line, write_rejects,
+};
 
 /// Files that later commands make from the results. They are removed together with the results.
 pub const DERIVED_FILES: [&str; 4] = ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];

@@ -31,7 +31,7 @@ pub(crate) use text::{header, push_row, unescaped};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A number below 2^32.
     U32,
     /// A number below 2^63.
@@ -51,8 +51,10 @@ pub(crate) enum Format {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Column {
+pub struct Column {
+    /// Its name in the first line.
     pub name: &'static str,
+    /// The type of its values.
     pub kind: Kind,
     /// The text of [`Cell::Null`], if a cell may be null.
     pub null: Option<&'static str>,
@@ -61,7 +63,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    pub const fn new(name: &'static str, kind: Kind) -> Column {
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Column {
         Column {
             name,
             kind,
@@ -71,24 +73,24 @@ impl Column {
     }
 
     /// The column may have nulls, for which a text file has `null`.
-    pub const fn or(mut self, null: &'static str) -> Column {
+    pub(crate) const fn or(mut self, null: &'static str) -> Column {
         self.null = Some(null);
         self
     }
 
     /// Files of the other format do not have the column.
-    pub const fn only(mut self, format: Format) -> Column {
+    pub(crate) const fn only(mut self, format: Format) -> Column {
         self.only = Some(format);
         self
     }
 
-    fn is_in(&self, format: Format) -> bool {
+    pub(crate) fn is_in(&self, format: Format) -> bool {
         self.only.is_none_or(|only| only == format)
     }
 
     /// The value that [`push_row`] wrote into a cell, without its escapes; `None` if the column
     /// cannot have it.
-    pub fn parse<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
+    pub(crate) fn parse<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
         match self.kind {
             _ if self.null == Some(text) => Some(Cell::Null),
             Kind::Text => Some(Cell::Text(text)),
@@ -120,8 +122,10 @@ pub(crate) use {cells, columns};
 
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub enum Cell<'a> {
+    /// No value.
     Null,
+    /// A number without a fraction.
     Number(u64),
     /// Six decimals in a text file.
     Real(f64),
@@ -130,12 +134,13 @@ pub(crate) enum Cell<'a> {
     Measured(Measure, [u64; 3]),
     /// 32 hexadecimal digits.
     Digest(u128),
+    /// A string.
     Text(&'a str),
 }
 
 impl Cell<'_> {
     /// The value in JSON.
-    pub fn json(self) -> String {
+    pub(crate) fn json(self) -> String {
         let mut out = String::new();
         match self {
             Cell::Text(text) => out = serde_json::Value::from(text).to_string(),

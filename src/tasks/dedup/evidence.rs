@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::store::workspace::Workspace;
 use crate::text::read::InputFile;
 use crate::text::rewrite::annotate::{Annotation, Survivor};
 use crate::text::rewrite::output::{OutputDirectory, OutputFile};
+use crate::text::table as read;
 use crate::{Error, Result};
 
 /// The evidence for removed documents.
@@ -231,6 +233,20 @@ const REMOVED: [Column; 15] = columns! {
 const KEPT: [Column; 5] = columns! {
     file: Text, record: I64, offset: I64, docno: Text, document: U32 in Parquet,
 };
+
+/// The docnos in a list of removed documents ([`REMOVED_LIST`]).
+///
+/// # Errors
+/// `BadLine`, `Io`.
+pub fn removed_docnos(list: &Path) -> Result<impl Iterator<Item = Result<String>> + use<>> {
+    let mut table = read::Table::open(list)?;
+    table.want_names(&["docno"])?;
+    let mut row = Vec::new();
+    Ok(std::iter::from_fn(move || match table.next(&mut row) {
+        Ok(more) => more.then(|| Ok(String::from_utf8_lossy(&row[0]).into_owned())),
+        Err(error) => Some(Err(error)),
+    }))
+}
 
 /// The lists that are written.
 struct Sinks {

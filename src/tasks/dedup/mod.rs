@@ -79,7 +79,9 @@ pub(crate) use crate::text::rewrite::output::{check_outside_kept, check_outside_
 pub use choose::Removal;
 pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
-pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
+pub use evidence::{
+    KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, removed_docnos,
+};
 pub use policy::{Policy, Rule, preference};
 pub use search::{Search, search};
 pub(crate) use source::DedupSource;

@@ -10,8 +10,7 @@ use crate::store::disk::AtomicFile;
 use crate::store::table::{Column, Table, columns};
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::text::parse::ParseConfig;
-use crate::text::read::lines::shorten;
-use crate::text::table::Table as Lines;
+use crate::text::table::TypedTable;
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];
@@ -94,22 +93,14 @@ pub(super) fn write(
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let (directory, columns) = (workspace.directory(), columns(&file.name));
-    let mut lines = Lines::open(&directory.join(&file.name))?;
-    let names: Vec<_> = columns.iter().map(|column| column.name).collect();
-    lines.want_names(&names)?;
-    let parameters = lines.comments().iter();
+    let mut lines = TypedTable::open(&directory.join(&file.name), columns)?;
+    let parameters = lines.table().comments().iter();
     let parameters: Vec<_> = parameters.map(|(n, v)| (n.as_str(), v.clone())).collect();
     let name = file.name.replace(".tsv", ".parquet");
     let mut table = Table::create(directory, &name, &parameters, columns)?;
-    let mut fields = Vec::new();
-    while lines.next(&mut fields)? {
-        context.tick(STAGE, lines.number())?;
-        let cells = columns.iter().zip(&fields).map(|(column, field)| {
-            let text = std::str::from_utf8(field).ok();
-            let cell = text.and_then(|text| column.parse(text));
-            cell.ok_or_else(|| lines.bad(format!("a value of {}", column.name), shorten(field)))
-        });
-        table.row(&cells.collect::<Result<Vec<_>>>()?)?;
+    while let Some(put) = lines.row(|cells| table.row(cells))? {
+        put?;
+        context.tick(STAGE, lines.table().number())?;
     }
     table.done()
 }

@@ -16,14 +16,19 @@ use std::fmt::Write;
 use super::TABLES;
 use super::components::{Components, WithRoot};
 use super::lines::{json, parameters};
+use super::members::MemberKind;
 
 const CLUSTERS_FILE: &str = "clusters.jsonl";
 
-/// The columns of `clusters.parquet`. The fifth has the name of the measure.
-const COLUMNS: [Column; 7] = columns! {
-    cluster: U32, representative: Text, docno: Text, kind: Text, resemblance: F64 or "",
-    representative_document: U32, document: U32,
-};
+/// The columns of the members of clusters. The fifth has the name of the measure.
+pub(super) fn columns(measure: Measure) -> [Column; 7] {
+    let mut columns = columns! {
+        cluster: U32, representative: Text, docno: Text, kind: Text, resemblance: F64 or "",
+        representative_document: U32 in Parquet, document: U32 in Parquet,
+    };
+    columns[4].name = measure.column();
+    columns
+}
 
 /// A document in a cluster.
 struct Member {
@@ -33,8 +38,7 @@ struct Member {
     root: u32,
     /// The document.
     document: u32,
-    /// `representative`, `exact` or `near`.
-    kind: &'static str,
+    kind: MemberKind,
     /// How much it resembles the representative; null if the two are not in the pair list. An exact
     /// duplicate resembles it as much as the document that it equals.
     likeness: Cell<'static>,
@@ -92,9 +96,9 @@ fn each_member(
             root,
             document,
             kind: match document {
-                d if d == root => "representative",
-                d if d != first => "exact",
-                _ => "near",
+                d if d == root => MemberKind::Representative,
+                d if d != first => MemberKind::Exact,
+                _ => MemberKind::Near,
             },
             likeness: likeness(root, first),
         })
@@ -110,8 +114,7 @@ pub(super) fn clusters_table(
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let mut columns = COLUMNS;
-    columns[4].name = measure.column();
+    let columns = columns(measure);
     let parameters = parameters(&workspace.manifest);
     let directory = workspace.directory();
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
@@ -121,7 +124,7 @@ pub(super) fn clusters_table(
         written += 1;
         let (root, document) = (names.get(member.root)?, names.get(member.document)?);
         table.row(&cells! {
-            member.cluster, &root, &document, member.kind, member.likeness, member.root,
+            member.cluster, &root, &document, member.kind.text(), member.likeness, member.root,
             member.document,
         })
     };
@@ -199,7 +202,7 @@ impl ClusterFile<'_> {
         }
         let kind = member.kind;
         if let Some(open) = &mut self.open {
-            open.near |= kind == "near";
+            open.near |= kind == MemberKind::Near;
             open.members += 1;
         }
         let docno = json(&self.names.get(member.document)?);

@@ -4,21 +4,25 @@ use crate::Result;
 use crate::base::progress::Context;
 use crate::engine::collection::{self, Catalogue, Names, each_place};
 use crate::store::table::{Cell, Column, Table, cells, columns};
-use crate::store::workspace::{InputList, ResultFile, Workspace};
+use crate::store::workspace::{InputList, Manifest, ResultFile, Workspace};
 
 use super::components::Components;
 use super::lines::{parameters, size_column};
 use super::{STAGE, TABLES};
 
 /// The columns of `exact-duplicates.tsv`.
-const EXACT: [Column; 3] = columns! { docno: Text, representative: Text, md5: Text };
+pub(super) const EXACT: [Column; 3] = columns! { docno: Text, representative: Text, md5: Text };
 
-/// The columns of `documents.tsv` and `documents.parquet`. The fourth may have another name.
-const COLUMNS: [Column; 12] = columns! {
-    docno: Text, url: Text or "", words: I64, shingles: U32, size_group: U32, cluster: U32 or "",
-    document: U32, file: Text, record: I64 or "", offset: I64,
-    exact_duplicate_of: U32 or "" in Parquet, md5: Text in Parquet,
-};
+/// The columns of `documents.tsv` and `documents.parquet`.
+pub(super) fn columns(manifest: &Manifest) -> [Column; 12] {
+    let mut columns = columns! {
+        docno: Text, url: Text or "", words: I64, shingles: U32, size_group: U32,
+        cluster: U32 or "", document: U32, file: Text, record: I64 or "", offset: I64,
+        exact_duplicate_of: U32 or "" in Parquet, md5: Text in Parquet,
+    };
+    columns[3].name = size_column(manifest);
+    columns
+}
 
 /// Writes `exact-duplicates.tsv` and `documents.tsv`.
 pub(super) fn write_documents(
@@ -68,8 +72,7 @@ fn write_rows(
     exact: &mut dyn FnMut(&str, u32, Cell<'_>) -> Result<()>,
 ) -> Result<ResultFile> {
     let (directory, manifest) = (workspace.directory(), &workspace.manifest);
-    let mut columns = COLUMNS;
-    columns[3].name = size_column(manifest);
+    let columns = columns(manifest);
     let mut table = Table::create(directory, name, &parameters(manifest), &columns)?;
     let mut inputs = InputList::open(directory)?;
     // The directory of a method has no rejected records, so it cannot number the records.

@@ -4,6 +4,7 @@ mod clusters;
 mod components;
 mod documents;
 mod lines;
+mod members;
 mod pairs;
 mod rejects;
 mod tables;
@@ -18,7 +19,8 @@ use crate::base::threads;
 use crate::engine::collection::Catalogue;
 use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
 use crate::engine::sample::Sampled;
-use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
+use crate::store::table::{Column, Format};
+use crate::store::workspace::{Manifest, ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,8 @@ use components::Components;
 use documents::write_documents;
 use pairs::{PairRows, write_pairs};
 
+pub(crate) use members::Members;
+pub use members::{Member, MemberKind};
 pub(crate) use rejects::{reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
@@ -59,6 +63,23 @@ pub const RESULT_FILES: [&str; 5] = [
     "documents.tsv",
     "rejects.jsonl",
 ];
+
+/// The columns of a result file.
+pub(crate) fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
+    let pairs = manifest.get::<PairsEntry>();
+    let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
+    let columns = match file {
+        "pairs.tsv" => pairs::columns(manifest, measure),
+        "clusters.jsonl" => clusters::columns(measure).to_vec(),
+        "exact-duplicates.tsv" => documents::EXACT.to_vec(),
+        "documents.tsv" => documents::columns(manifest).to_vec(),
+        _ => rejects::COLUMNS.to_vec(),
+    };
+    let in_lines = columns
+        .into_iter()
+        .filter(|column| column.is_in(Format::Lines));
+    in_lines.collect()
+}
 
 /// Counters of the clustering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

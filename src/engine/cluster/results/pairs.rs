@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::Result;
+use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::base::workers::in_order;
 use crate::engine::collection::Names;
@@ -13,7 +14,7 @@ use crate::engine::join::{JoinConfig, Pair, Pairs, each_pair};
 use crate::engine::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::store::table::{Cell, Column, Table, cells, columns, push_row};
-use crate::store::workspace::{ResultFile, Workspace};
+use crate::store::workspace::{Manifest, ResultFile, Workspace};
 
 use super::lines::{parameters, size_column};
 use super::{STAGE, TABLES};
@@ -94,10 +95,25 @@ fn each_block(
 
 /// The columns of a pair list. Their names depend on the measure, and on whether the keys are
 /// shingles.
-const COLUMNS: [Column; 9] = columns! {
-    docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32, shingles_b: U32,
-    document_a: U32, document_b: U32, shingles_union: I64 in Parquet,
-};
+pub(super) fn columns(manifest: &Manifest, measure: Measure) -> Vec<Column> {
+    let mut columns = columns! {
+        docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
+        shingles_b: U32, document_a: U32, document_b: U32, shingles_union: I64 in Parquet,
+    };
+    columns[2].name = measure.column();
+    let sizes = match size_column(manifest) {
+        _ if measure.of_words() => ["words_a", "words_b", ""],
+        "keys" => ["keys_a", "keys_b", "keys_union"],
+        _ => ["shingles_a", "shingles_b", "shingles_union"],
+    };
+    for (column, name) in [4, 5, 8].into_iter().zip(sizes) {
+        columns[column].name = name;
+    }
+    // Sets have a union; lengths in words have none.
+    let mut columns = columns.to_vec();
+    columns.retain(|column| !column.name.is_empty());
+    columns
+}
 
 /// What the rows of pairs say.
 pub(super) struct PairRows<'r> {
@@ -113,24 +129,11 @@ impl<'r> PairRows<'r> {
         config: JoinConfig,
         (names, sampled): (&'r Names, &'r Sampled),
     ) -> PairRows<'r> {
-        let measure = config.measure;
-        let mut columns = COLUMNS.to_vec();
-        columns[2].name = measure.column();
-        let sizes = match size_column(&workspace.manifest) {
-            _ if measure.of_words() => ["words_a", "words_b", ""],
-            "keys" => ["keys_a", "keys_b", "keys_union"],
-            _ => ["shingles_a", "shingles_b", "shingles_union"],
-        };
-        for (column, name) in [4, 5, 8].into_iter().zip(sizes) {
-            columns[column].name = name;
-        }
-        // Sets have a union; lengths in words have none.
-        columns.retain(|column| !column.name.is_empty());
         PairRows {
             names,
             sampled,
             config,
-            columns,
+            columns: columns(&workspace.manifest, config.measure),
         }
     }
 

@@ -3,12 +3,18 @@
 use crate::Result;
 use crate::engine::collection::{self, CatalogueEntry, RejectReader};
 use crate::store::disk::AtomicFile;
+use crate::store::table::{Column, columns};
 use crate::store::workspace::{InputList, ResultFile, Workspace};
 use crate::text::read::{Reject, SaidOnce};
 use std::fmt::Write;
 
 use super::ClusterStats;
 use super::lines::json;
+
+/// The members of the objects in `rejects.jsonl`.
+pub(super) const COLUMNS: [Column; 6] = columns! {
+    file: Text, offset: I64, docno: Text or "", reason: Text, detail: Text or "", document: Text,
+};
 
 /// `rejects.jsonl`: in input order, then docnos that are not unique.
 pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {

@@ -1,34 +1,14 @@
 //! Finds the documents of the qrels and the run in `clusters.jsonl` and the tables next to it.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
 
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
-use crate::base::keywords::keywords;
-use crate::store::disk::READ_BUFFER;
-use crate::text::read::Decompressed;
+use crate::engine::cluster::{MemberKind, Members};
 use crate::text::read::lines::shorten;
 use crate::text::table::Table;
 use crate::{Error, Result};
-
-keywords! {
-    /// The role of a document in its cluster.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub(super) enum MemberKind {
-        Representative = "representative",
-        Exact = "exact",
-        Near = "near",
-    }
-}
 
 /// The place of a document in its cluster.
 #[derive(Clone, Copy, Debug)]
@@ -96,31 +76,43 @@ impl Clusters {
 
     /// Reads the clusters without holding one in memory.
     fn stream(&mut self, path: &Path, held: &mut Held<'_>) -> Result<()> {
-        let input = BufReader::with_capacity(READ_BUFFER, Decompressed::open(path)?);
-        let mut json = serde_json::Deserializer::from_reader(input);
-        let mut number = 0u64;
-        loop {
-            held.stop(number)?;
-            number += 1;
-            let wanted = Line {
-                clusters: &mut *self,
-                held: &mut *held,
+        let mut members = Members::open(path)?;
+        let (mut read, mut first, mut near, mut named) = (0u64, 0, false, false);
+        while let Some(member) = members.next()? {
+            held.stop(read)?;
+            read += 1;
+            let (cluster, place, key) = (members.cluster, members.place, key_of(&member.docno));
+            if place == 0 {
+                (first, near, named) = (key, false, false);
+            }
+            if cluster == NONE {
+                return Err(members.bad("an id too large"));
+            }
+            near |= member.kind == MemberKind::Near;
+            let Some(at) = self.names.find(key) else {
+                continue;
             };
-            let read = match json.end() {
-                // Only white space follows.
-                Ok(()) => return Ok(()),
-                Err(error) if error.is_io() => Err(error),
-                Err(_) => wanted.deserialize(&mut json),
-            };
-            if let Err(error) = read {
-                held.stop(0)?;
-                if error.is_io() {
-                    return Err(Error::io("read", path)(error.into()));
+            let representative = &members.representative;
+            if let Some(representatives) = &mut self.representatives
+                && !std::mem::replace(&mut named, true)
+                && (held.memory).take(representative.len() as u64 + REPRESENTATIVE_BYTES)
+            {
+                representatives.insert(cluster, representative.clone());
+            }
+            // If several documents have the same docno, the first one counts.
+            if self.members[at].is_none() {
+                let kind = member.kind;
+                self.members[at] = Some(MemberPlace {
+                    cluster,
+                    place,
+                    kind,
+                });
+                if !near {
+                    self.classes[at] = first;
                 }
-                let expected = "a cluster as an object with id, representative and members";
-                return Err(Error::bad_line(path, error.line() as u64, expected, error));
             }
         }
+        Ok(())
     }
 
     /// The place of a document, if it is in a cluster.
@@ -170,131 +162,8 @@ impl Clusters {
     }
 }
 
-/// Deserializes one cluster.
-struct Line<'c, 'h, 'x> {
-    clusters: &'c mut Clusters,
-    held: &'h mut Held<'x>,
-}
-
-impl<'de> DeserializeSeed<'de> for Line<'_, '_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Line<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a cluster")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let (mut id, mut representative, mut named) = (None, None, None);
-        while let Some(name) = map.next_key::<String>()? {
-            match name.as_str() {
-                "id" => {
-                    let number = map.next_value::<u32>()?;
-                    if number == NONE {
-                        return Err(A::Error::custom("an id too large"));
-                    }
-                    id = Some(number);
-                }
-                "representative" => representative = Some(map.next_value::<String>()?),
-                "members" => {
-                    let cluster = id.ok_or_else(|| A::Error::custom("members before the id"))?;
-                    named = Some(map.next_value_seed(Members {
-                        clusters: &mut *self.clusters,
-                        held: &*self.held,
-                        cluster,
-                    })?);
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        let (Some(id), Some(representative), Some(named)) = (id, representative, named) else {
-            return Err(A::Error::custom("id, representative or members missing"));
-        };
-        if let Some(representatives) = &mut self.clusters.representatives
-            && named
-            && self
-                .held
-                .memory
-                .take(representative.len() as u64 + REPRESENTATIVE_BYTES)
-        {
-            representatives.insert(id, representative);
-        }
-        Ok(())
-    }
-}
-
 /// Memory of a representative besides its docno.
 const REPRESENTATIVE_BYTES: u64 = 64;
-
-/// Deserializes the members of one cluster; returns whether the qrels or the run name any of them.
-struct Members<'c, 'h, 'x> {
-    clusters: &'c mut Clusters,
-    held: &'h Held<'x>,
-    cluster: u32,
-}
-
-impl<'de> DeserializeSeed<'de> for Members<'_, '_, '_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<bool, D::Error> {
-        from.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'_, '_, '_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the members of a cluster")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
-        #[derive(Deserialize)]
-        struct Member {
-            docno: String,
-            kind: MemberKind,
-        }
-        let Members {
-            clusters,
-            held,
-            cluster,
-        } = self;
-        let mut named = false;
-        let (mut first, mut place, mut near) = (None, 0u64, false);
-        while let Some(member) = members.next_element::<Member>()? {
-            // The caller repeats this check and returns the real error.
-            held.stop(place + 1).map_err(A::Error::custom)?;
-            let key = key_of(&member.docno);
-            let first = *first.get_or_insert(key);
-            near |= member.kind == MemberKind::Near;
-            if let Some(at) = clusters.names.find(key) {
-                named = true;
-                // If several documents have the same docno, the first one counts.
-                if clusters.members[at].is_none() {
-                    clusters.members[at] = Some(MemberPlace {
-                        cluster,
-                        place,
-                        kind: member.kind,
-                    });
-                    if !near {
-                        clusters.classes[at] = first;
-                    }
-                }
-            }
-            place += 1;
-        }
-        Ok(named)
-    }
-}
 
 fn key_of_bytes(docno: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(docno)
