@@ -66,7 +66,7 @@ impl Results {
 pub struct ResultTable(Rows);
 
 enum Rows {
-    Lines(TypedTable),
+    Lines(Box<TypedTable>),
     Members(Vec<Column>, Box<Members>),
 }
 
@@ -76,7 +76,7 @@ impl ResultTable {
         let (path, columns) = (directory.join(of.file()), columns(&manifest, of.file()));
         Ok(ResultTable(match of {
             Results::Clusters => Rows::Members(columns, Box::new(Members::open(&path)?)),
-            _ => Rows::Lines(TypedTable::open(&path, &columns)?),
+            _ => Rows::Lines(Box::new(TypedTable::open(&path, &columns)?)),
         }))
     }
 

@@ -173,11 +173,7 @@ fn the_order_of_options_does_not_matter() {
     let mut collection = CollectionConfig::default();
     collection.shingle.shingle_size = 9;
     let pairs = |options| find_pairs(texts, options).unwrap().len();
-    let all = |options: Options| {
-        options
-            .join(join.clone().into())
-            .collection(collection.clone())
-    };
+    let all = |options: Options| options.join(join.into()).collection(collection.clone());
     let one = |options: Options| {
         options
             .threshold(0.7)

@@ -2,8 +2,8 @@
 //!
 //! A table is defined once, as a list of [`Column`]s. The header and the lines of its text file,
 //! the schema and the values of its Parquet file, and the types of a text file that is read again
-//! all follow from the list ([`columns`]). A row is a slice with a [`Cell`] for each column
-//! ([`cells`]).
+//! all follow from the list (`columns!`). A row is a slice with a [`Cell`] for each column
+//! (`cells!`).
 //!
 //! # In and out
 //! In: rows of cells. Out: a text file whose columns are separated by tabs, or a Parquet file

@@ -57,7 +57,7 @@ pub(crate) struct Members {
     pub representative: String,
     /// The position of the last member in its cluster, from 0.
     pub place: u64,
-    /// The number of the current line, from 1.
+    /// The number of the line, from 1, on which the record begins.
     line: u64,
     /// Open braces before the record.
     depth: u32,
@@ -111,6 +111,7 @@ impl Members {
 
     /// Reads up to the brace that ends a member or a cluster; `false` at the end of the file.
     fn read(&mut self) -> Result<bool> {
+        self.line += line_feeds(&self.record);
         self.record.clear();
         let (mut quoted, mut escaped) = (false, false);
         loop {
@@ -119,7 +120,6 @@ impl Members {
             some.read_until(b'}', &mut self.record)
                 .map_err(Error::io("read", &self.path))?;
             for &byte in &self.record[begin..] {
-                self.line += u64::from(byte == b'\n');
                 match byte {
                     _ if escaped => escaped = false,
                     b'\\' => escaped = quoted,
@@ -143,11 +143,22 @@ impl Members {
         }
     }
 
-    /// An error in the current line.
+    /// An error in the record.
     pub fn bad(&self, found: impl ToString) -> Error {
         let expected = "a cluster as an object with id, representative and members";
-        Error::bad_line(&self.path, self.line, expected, found)
+        // At the end of the file, the record may be white space alone.
+        let text = self
+            .record
+            .iter()
+            .position(|byte| !byte.is_ascii_whitespace());
+        let space = text.unwrap_or(0);
+        let line = self.line + line_feeds(&self.record[..space]);
+        Error::bad_line(&self.path, line, expected, found)
     }
+}
+
+fn line_feeds(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 #[cfg(test)]
@@ -202,7 +213,7 @@ mod tests {
             r#"{"id":1,"representative":"a"#,
             "x",
         ] {
-            let error = read(&format!("{whole}{wrong}")).unwrap_err().to_string();
+            let error = read(&format!("{whole}{wrong}\n")).unwrap_err().to_string();
             assert!(
                 error.contains("line 2: expected a cluster"),
                 "{wrong}: {error}"
