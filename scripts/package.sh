@@ -4,15 +4,13 @@
 #
 #     scripts/package.sh [--wheel]
 #
-# Needs cargo; for the Debian package also cargo-deb, which it installs below the target directory; for the wheel python3
-# with venv, below which it installs maturin and zig.
+# Needs cargo; for the wheel also python3 with venv, below which it installs maturin and zig.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A user downloads it: at most 20 MB. The reader and writer of Parquet are 3.8 MB of it. The limit exists to notice a
 # jump, not to buy bytes with speed.
 most_bytes=20000000
-deb_version=3.8.0
 zig_version=0.15.2
 target=${CARGO_TARGET_DIR:-target}
 tools=$target/tools
@@ -41,14 +39,49 @@ cp "$program" LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md CITATION.cff "$o
 cp -R "$share" "$out/$name/share"
 tar -C "$out" -czf "$out/$name.tar.gz" "$name"
 
+# With dpkg alone: cargo-deb makes the same of a few files, and takes two CPU minutes to compile.
+debian_package() {
+    local root=$out/debian glibc
+    local documents=$root/usr/share/doc/lookalike
+    mkdir -p "$root/DEBIAN" "$root/usr/bin" "$documents"
+    install -m 755 "$program" "$root/usr/bin/lookalike"
+    cp -R "$share/." "$root/usr/share"
+    gzip -9n "$root"/usr/share/man/man1/*.1
+    cp LICENSE-MIT LICENSE-APACHE README.md "$documents"
+    cat >"$documents/copyright" <<END
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: lookalike
+
+Files: *
+Copyright: The lookalike developers
+License: MIT OR Apache-2.0
+ The texts are in LICENSE-MIT and LICENSE-APACHE beside this file.
+END
+    # The program names the versions of the functions that it needs of the C library.
+    glibc=$(grep -aoE 'GLIBC_2\.[0-9]+' "$program" | cut -d _ -f 2 | sort -uV | tail -n 1)
+    cat >"$root/DEBIAN/control" <<END
+Package: lookalike
+Version: $version-1
+Architecture: $(dpkg --print-architecture)
+Section: text
+Priority: optional
+Maintainer: The lookalike developers
+Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
+Depends: libc6 (>= $glibc), libgcc-s1
+Description: Find near-duplicate documents exactly, in bounded memory
+ lookalike reads collections of documents that do not fit in memory (web
+ crawls, TREC bundles, JSONL, mail, plain files), lists every pair whose
+ resemblance reaches a threshold, exactly, and groups the pairs into clusters.
+ It runs on one machine, in a given amount of memory, and can be stopped and
+ continued at any moment.
+END
+    (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+    chmod -R u=rwX,go=rX "$root"
+    dpkg-deb --root-owner-group --build "$root" "$out/lookalike.deb" >/dev/null
+    rm -r "$root"
+}
 if command -v dpkg-deb >/dev/null; then
-    if [ "$("$tools/bin/cargo-deb" --version 2>/dev/null)" != "$deb_version" ]; then
-        cargo install --locked --quiet --debug --root "$tools" "cargo-deb@$deb_version" --no-default-features ||
-            echo "LEFT OUT: cargo-deb $deb_version cannot be installed here" >&2
-    fi
-    if [ -x "$tools/bin/cargo-deb" ]; then
-        "$tools/bin/cargo-deb" --no-build --no-strip --output "$out/lookalike.deb" >/dev/null
-    fi
+    debian_package
 fi
 if [ "${1:-}" = --wheel ]; then
     venv=$tools/wheel-venv
