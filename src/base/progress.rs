@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::budget::Budget;
+use crate::base::threads::Handle;
 use crate::{Error, Result};
 
 /// The unit in which a stage counts its work.
@@ -124,10 +125,7 @@ pub(crate) fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> 
 }
 
 /// Joins a thread and turns its panic into an error.
-pub(crate) fn joined<T>(
-    what: &'static str,
-    handle: std::thread::ScopedJoinHandle<'_, Result<T>>,
-) -> Result<T> {
+pub(crate) fn joined<T>(what: &'static str, handle: Handle<'_, Result<T>>) -> Result<T> {
     handle
         .join()
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
@@ -137,7 +135,7 @@ pub(crate) fn joined<T>(
 /// them, because a scope panics if a thread in it panicked and was not joined.
 pub(crate) fn joined_all<'scope, T>(
     what: &'static str,
-    handles: impl IntoIterator<Item = std::thread::ScopedJoinHandle<'scope, Result<T>>>,
+    handles: impl IntoIterator<Item = Handle<'scope, Result<T>>>,
 ) -> Result<Vec<T>> {
     let results: Vec<_> = handles
         .into_iter()

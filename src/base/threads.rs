@@ -5,6 +5,7 @@
 //! that takes 10 CPU seconds and has an own course of 2 becomes at most 5 times as fast with more
 //! cores: its own course contains all work that is not divided.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,13 +52,44 @@ impl<'scope> Scope<'scope, '_> {
     pub fn spawn<T: Send + 'scope>(
         &self,
         work: impl FnOnce() -> T + Send + 'scope,
-    ) -> ScopedJoinHandle<'scope, T> {
+    ) -> Handle<'scope, T> {
+        let done = Arc::new(Mutex::new(None));
+        let place = done.clone();
+        let thread = self.start(Box::new(move || *lock(&place) = Some(work())));
+        Handle { thread, done }
+    }
+
+    /// What the standard library needs to start a thread is much code, which is compiled once here
+    /// and not for each kind of work.
+    fn start(&self, work: Box<dyn FnOnce() + Send + 'scope>) -> ScopedJoinHandle<'scope, ()> {
         let busiest = self.busiest.clone();
         self.scope.spawn(move || {
-            let done = work();
+            work();
             busiest.fetch_max(course(), Ordering::Relaxed);
-            done
         })
+    }
+}
+
+/// A thread of a [`Scope`].
+pub(crate) struct Handle<'scope, T> {
+    thread: ScopedJoinHandle<'scope, ()>,
+    done: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> Handle<'_, T> {
+    /// Whether the thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for the thread.
+    ///
+    /// # Errors
+    /// The panic that ended the thread.
+    pub fn join(self) -> std::thread::Result<T> {
+        self.thread.join()?;
+        let done = lock(&self.done).take();
+        done.ok_or_else(|| Box::new("a thread without a result") as Box<dyn Any + Send>)
     }
 }
 
