@@ -10,8 +10,8 @@ use crate::store::disk;
 use crate::store::workspace::{InputEntry, InputList, Workspace};
 use crate::text::parse::{ParseConfig, Parser, TOKEN_RULE, TokenKind};
 use crate::text::read::{
-    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, date_of,
-    interpret, lasting,
+    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, interpret,
+    lasting,
 };
 use crate::{Error, Result};
 use std::cmp::Reverse;
@@ -48,9 +48,9 @@ pub(crate) struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// The date that its record states ([`date_of`]).
+    /// The date that its record states ([`RecordKind::date`]).
     pub fn date(&self) -> Option<String> {
-        date_of(&self.record.kind, self.bytes)
+        self.record.kind.date(self.bytes)
     }
 }
 

@@ -383,7 +383,7 @@ impl<'a> Search<'a> {
         // The result of these is known only afterwards.
         let grows = matches!(
             record.kind,
-            RecordKind::Warc | RecordKind::Arc | RecordKind::Mail { .. }
+            RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
         );
         let mut large = length > LARGE_BYTES;
         worker.report.records += 1;

@@ -5,9 +5,7 @@ use super::{DedupConfig, Form, Policy, Revisit, STAGE};
 use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::store::disk::{self, SharedFile};
-use crate::text::read::{
-    Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of,
-};
+use crate::text::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader};
 use crate::text::rewrite::again::Again;
 use crate::text::rewrite::parquet;
 use crate::text::rewrite::source::is_parquet;
@@ -104,7 +102,7 @@ pub(super) fn check_fields(
                     let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                     let has = |field: &str| match &record.kind {
                         RecordKind::Row(row) => row.url.is_some(),
-                        kind => field_of(kind, bytes, field).is_some(),
+                        kind => kind.field(bytes, field).is_some(),
                     };
                     for policy in wanted {
                         if policy.field().is_some_and(has) && !found.contains(policy) {

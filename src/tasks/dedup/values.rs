@@ -13,7 +13,7 @@ use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
-use crate::text::read::{InputFile, ReadConfig, RecordKind, date_of, field_of};
+use crate::text::read::{InputFile, ReadConfig, RecordKind};
 use crate::text::rewrite::again::Again;
 use crate::text::rewrite::source::is_parquet;
 
@@ -255,8 +255,8 @@ impl<'r> Readers<'r> {
         match (&record.kind, part) {
             (RecordKind::Row(_), Part::Date) => None,
             (RecordKind::Row(row), Part::Field(_)) => row.url.clone(),
-            (kind, Part::Field(field)) => field_of(kind, bytes, field),
-            (kind, Part::Date) => date_of(kind, bytes),
+            (kind, Part::Field(field)) => kind.field(bytes, field),
+            (kind, Part::Date) => kind.date(bytes),
         }
     }
 }

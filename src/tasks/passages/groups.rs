@@ -141,7 +141,7 @@ impl Groups {
                 search.each_unit(
                     |unit, _| {
                         search.reread.each_record(unit, |number, record, bytes| {
-                            let value = crate::text::read::field_of(&record.kind, bytes, field);
+                            let value = record.kind.field(bytes, field);
                             if let Some(value) = value {
                                 let mut shared =
                                     shared.lock().unwrap_or_else(PoisonError::into_inner);

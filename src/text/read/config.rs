@@ -53,38 +53,6 @@ keywords! {
     }
 }
 
-/// The last extension of a file name, in lower case, ignoring the extension of its compression.
-pub(super) fn extension_of(name: &str) -> String {
-    let name = name
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or(name)
-        .to_ascii_lowercase();
-    let mut parts = name.rsplit('.');
-    let last = parts.next().unwrap_or_default();
-    let extension = match last {
-        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next().unwrap_or_default(),
-        _ => last,
-    };
-    extension.to_string()
-}
-
-/// The format that a file's extension implies, for files with inconclusive content.
-pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
-    match extension {
-        "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
-        "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
-        "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
-        "csv" => Some(Format::Csv),
-        "tsv" => Some(Format::Tsv),
-        "mbox" | "mbx" => Some(Format::Mbox),
-        "eml" | "mht" | "mhtml" => Some(Format::Eml),
-        "warc" | "wet" => Some(Format::Warc),
-        "arc" => Some(Format::Arc),
-        _ => None,
-    }
-}
-
 /// The types of WARC records that are documents, by default.
 pub const WARC_TYPES: &str = "response,resource,conversion";
 

@@ -1,18 +1,5 @@
 //! The date of a capture or message, as its record states it.
 
-use memchr::memmem;
-
-use super::archive::{ArcLine, field_after_line};
-use super::bytes::{first_line, text_of};
-use super::interpret::field_of;
-use super::outcome::HEAD;
-use super::record::RecordKind;
-use crate::base::words::words;
-
-/// Fields of a JSON object, or columns of a table, with the date, in the order in which they are
-/// tried.
-const FIELDS: [&str; 6] = words("date timestamp WARC-Date warc_date crawl_date fetch_time");
-
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;
 
@@ -20,49 +7,7 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// The date of a record: `WARC-Date`; the date in the line of an ARC record; the `Date` of the HTTP
-/// header in a TREC web record, or of a mail message; the `DATE` of a Reuters record; one of the
-/// usual fields of a JSON object or an element, or columns of a table.
-///
-/// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone of a
-/// mail message is left out.
-pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
-    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-    let found = match kind {
-        RecordKind::Warc => field_of(kind, bytes, "WARC-Date")?,
-        RecordKind::Arc => text_of(ArcLine::parse(first_line(head))?.date).into_owned(),
-        RecordKind::TrecWeb => {
-            let start = memmem::find(head, b"<DOCHDR>")? + b"<DOCHDR>".len();
-            let end = memmem::find(&head[start..], b"</DOCHDR>")?;
-            let header = head[start..start + end].trim_ascii_start();
-            match ArcLine::parse(first_line(header)) {
-                Some(line) => text_of(line.date).into_owned(),
-                None => field_after_line(header, "date")?,
-            }
-        }
-        RecordKind::Mail { .. } => field_after_line(head, "date")?,
-        RecordKind::Reuters => {
-            let start = memmem::find(head, b"<DATE>")? + b"<DATE>".len();
-            let end = memmem::find(&head[start..], b"</DATE>")?;
-            text_of(&head[start..start + end]).into_owned()
-        }
-        RecordKind::Json => FIELDS.iter().find_map(|name| {
-            memmem::find(bytes, name.as_bytes())?;
-            field_of(kind, bytes, name)
-        })?,
-        RecordKind::Cells(_) | RecordKind::Element(_) => {
-            FIELDS.iter().find_map(|name| field_of(kind, bytes, name))?
-        }
-        RecordKind::TrecSgml
-        | RecordKind::Row(_)
-        | RecordKind::Plain { .. }
-        | RecordKind::Rejected(_) => return None,
-    };
-    let found = found.trim();
-    (!found.is_empty()).then(|| usual_date(found))
-}
-
-/// A date in the usual form, or unchanged.
+/// A date in the usual form, or as it is.
 pub(crate) fn usual_date(date: &str) -> String {
     let as_it_is = || date.chars().take(CHARS).collect();
     digits(date)
@@ -138,31 +83,5 @@ mod tests {
             assert_eq!(usual_date(date), expected);
         }
         assert_eq!(usual_date(&"x".repeat(99)).len(), CHARS);
-    }
-
-    #[test]
-    fn each_format_has_its_date() {
-        let warc = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2004-01-31T12:00:00Z\r\n\r\n";
-        let trec = b"<DOC>\n<DOCNO>x</DOCNO>\n<DOCHDR>\nhttp://a/\nHTTP/1.1 200 OK\n\
-                     Date: Sat, 31 Jan 2004 12:00:00 GMT\n</DOCHDR>\n";
-        let mail =
-            b"From a@b Sat Jan 31 12:00:00 2004\nSubject: x\nDate: 31 Jan 2004 12:00:00 +0100\n\n";
-        let mbox = RecordKind::Mail {
-            docno: String::new(),
-            mbox: true,
-        };
-        for (kind, bytes) in [
-            (RecordKind::Warc, &warc[..]),
-            (RecordKind::TrecWeb, trec),
-            (mbox, mail),
-            (RecordKind::Json, b"{\"timestamp\": \"20040131120000\"}"),
-        ] {
-            let date = date_of(&kind, bytes);
-            assert_eq!(date.as_deref(), Some("2004-01-31T12:00:00Z"), "{kind:?}");
-        }
-        for kind in [RecordKind::Warc, RecordKind::Arc, RecordKind::TrecWeb] {
-            assert_eq!(date_of(&kind, b"x"), None);
-        }
-        assert_eq!(date_of(&RecordKind::Json, b"{\"date"), None);
     }
 }

@@ -30,7 +30,7 @@ use memchr::{memchr, memchr2, memmem};
 use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
 use super::fields::{URL_FIELDS, is_page};
-use super::outcome::{HEAD, Outcome, Parts, refused};
+use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Prolog, Reason};
 use super::sgml;
 use super::sniff::looks_like_markup;
@@ -422,66 +422,76 @@ fn is_escaped_markup(raw: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Interprets a record.
-pub(super) fn document<'a>(prolog: &Prolog, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let element = Element::of(prolog, bytes).with_usual();
-    let mut notices = Vec::new();
-    let docno = match &config.id_field {
-        Some(path) => element.one(path),
-        None => element.first(&IDS),
-    };
-    if let (None, Some(field)) = (&docno, &config.id_field) {
-        notices.push((Reason::MissingDocno, format!("no {field}")));
-    }
-    let docno = docno.unwrap_or_default();
-    let url = match &config.url_field {
-        Some(path) => element.one(path),
-        None => element.first(&URL_FIELDS),
-    };
-    let mut body = prolog.declaration.as_deref().unwrap_or(XML).to_vec();
-    let declaration = body.len();
-    let (mut any, mut length) = (false, 0u64);
-    {
-        let mut push = |raw: &[u8], name: &[u8]| {
-            length += raw.len() as u64 + u64::from(any);
-            if length > config.max_document.0 {
-                return;
-            }
-            if std::mem::replace(&mut any, true) {
-                body.push(b'\n');
-            }
-            match is_escaped_markup(raw, name) {
-                true => unescape(raw, &mut body),
-                false => body.extend_from_slice(raw),
-            }
+impl Interpreter for Prolog {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let element = Element::of(self, bytes).with_usual();
+        let mut notices = Vec::new();
+        let docno = match &config.id_field {
+            Some(path) => element.one(path),
+            None => element.first(&IDS),
         };
-        match &config.text_field {
-            Some(paths) => paths.split(',').for_each(|path| {
-                element.values(path, &mut push);
-            }),
-            None => usual_text(&element, &mut push),
+        if let (None, Some(field)) = (&docno, &config.id_field) {
+            notices.push((Reason::MissingDocno, format!("no {field}")));
         }
-    }
-    let refused = |reason, detail| refused(Some(docno.clone().into()), reason, detail);
-    if length > config.max_document.0 {
-        return refused(Reason::TooLarge, format!("{length} bytes in its fields"));
-    }
-    if !any {
-        match &config.text_field {
-            Some(paths) => return refused(Reason::MissingText, element.without(paths)),
-            None => body.extend_from_slice(element.content),
+        let docno = docno.unwrap_or_default();
+        let url = match &config.url_field {
+            Some(path) => element.one(path),
+            None => element.first(&URL_FIELDS),
+        };
+        let mut body = self.declaration.as_deref().unwrap_or(XML).to_vec();
+        let declaration = body.len();
+        let (mut any, mut length) = (false, 0u64);
+        {
+            let mut push = |raw: &[u8], name: &[u8]| {
+                length += raw.len() as u64 + u64::from(any);
+                if length > config.max_document.0 {
+                    return;
+                }
+                if std::mem::replace(&mut any, true) {
+                    body.push(b'\n');
+                }
+                match is_escaped_markup(raw, name) {
+                    true => unescape(raw, &mut body),
+                    false => body.extend_from_slice(raw),
+                }
+            };
+            match &config.text_field {
+                Some(paths) => paths.split(',').for_each(|path| {
+                    element.values(path, &mut push);
+                }),
+                None => usual_text(&element, &mut push),
+            }
         }
+        let refused = |reason, detail| refused(Some(docno.clone().into()), reason, detail);
+        if length > config.max_document.0 {
+            return refused(Reason::TooLarge, format!("{length} bytes in its fields"));
+        }
+        if !any {
+            match &config.text_field {
+                Some(paths) => return refused(Reason::MissingText, element.without(paths)),
+                None => body.extend_from_slice(element.content),
+            }
+        }
+        debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
+        Outcome::Document(Parts {
+            docno: docno.into(),
+            url: url.map(Cow::Owned),
+            title: element.first(&[TITLE]).map(Cow::Owned),
+            content: ContentKind::Markup,
+            charset: None,
+            body: body.into(),
+            notices,
+        })
     }
-    debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
-    Outcome::Document(Parts {
-        docno: docno.into(),
-        url: url.map(Cow::Owned),
-        title: element.first(&[TITLE]).map(Cow::Owned),
-        content: ContentKind::Markup,
-        charset: None,
-        body: body.into(),
-        notices,
-    })
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        Element::of(self, head).with_usual().first(&IDS)
+    }
+
+    /// The value is in one line.
+    fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
+        Element::of(self, bytes).one(path)
+    }
 }
 
 /// Passes on the values of the first of [`TEXTS`] that the record has, as the module page defines
@@ -535,15 +545,4 @@ impl Element<'_, '_> {
             false => format!("no {paths}; the record has {}", names.join(", ")),
         }
     }
-}
-
-/// The value of a field of a record, in one line.
-pub(super) fn field(prolog: &Prolog, bytes: &[u8], path: &str) -> Option<String> {
-    Element::of(prolog, bytes).one(path)
-}
-
-/// The docno in the first bytes of a record that is not delivered.
-pub(super) fn docno_in_head(prolog: &Prolog, held: &[u8]) -> Option<String> {
-    let head = &held[..held.len().min(HEAD)];
-    Element::of(prolog, head).with_usual().first(&IDS)
 }

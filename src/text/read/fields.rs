@@ -22,6 +22,10 @@ pub const ID_FIELDS: [&str; 9] = words("id _id docno doc_id docid uuid url uri W
 /// The fields searched for the URL, in this order, without `--url-field`.
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
+/// The fields searched for the date, in this order.
+pub(super) const DATE_FIELDS: [&str; 6] =
+    words("date timestamp WARC-Date warc_date crawl_date fetch_time");
+
 /// Fields that can declare the text as markup.
 pub(super) const TYPE_FIELDS: [&str; 6] =
     words("content_type contentType content-type mime mime_type type");

@@ -8,22 +8,52 @@ use super::frame_trec::Tag;
 use super::framer::Container;
 use super::mail;
 
+/// How the records of each format are framed, and the extensions that imply it.
+const FORMATS: [(Format, Container, &str); Format::ALL.len()] = [
+    (Format::TrecWeb, Container::Trec, ""),
+    (Format::TrecSgml, Container::Trec, ""),
+    (Format::Warc, Container::Warc, "warc wet"),
+    (Format::Arc, Container::Arc, "arc"),
+    (Format::Jsonl, Container::Json, "jsonl ndjson json"),
+    (Format::Csv, Container::Table, "csv"),
+    (Format::Tsv, Container::Table, "tsv"),
+    (Format::Parquet, Container::Parquet, ""),
+    (Format::Mbox, Container::Mbox, "mbox mbx"),
+    (Format::Eml, Container::Mail, "eml mht mhtml"),
+    (
+        Format::Text,
+        Container::Plain,
+        "txt text md markdown rst adoc org log",
+    ),
+    (
+        Format::Html,
+        Container::Plain,
+        "html htm xhtml shtml xml sgml sgm",
+    ),
+];
+
+impl Format {
+    /// The format that the extension of a file implies, for files with inconclusive content. The
+    /// extension of a compression is ignored.
+    pub(super) fn of_extension(name: &str) -> Option<Format> {
+        let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+        let mut parts = name.rsplit('.');
+        let extension = match parts.next()? {
+            "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
+            last => last,
+        };
+        let mut known = FORMATS.iter().filter(|_| !extension.is_empty());
+        let found = known.find(|(_, _, known)| known.split(' ').any(|known| known == extension))?;
+        Some(found.0)
+    }
+}
+
 impl Container {
     /// The container of a format that is given, or that the extension of a file implies.
     pub(super) fn of(format: Format, head: &[u8]) -> Container {
-        match format {
-            Format::TrecWeb | Format::TrecSgml => match container_of(head) {
-                Container::Reuters => Container::Reuters,
-                _ => Container::Trec,
-            },
-            Format::Warc => Container::Warc,
-            Format::Arc => Container::Arc,
-            Format::Jsonl => Container::Json,
-            Format::Mbox => Container::Mbox,
-            Format::Eml => Container::Mail,
-            Format::Csv | Format::Tsv => Container::Table,
-            Format::Parquet => Container::Parquet,
-            Format::Text | Format::Html => Container::Plain,
+        match FORMATS[format as usize].1 {
+            Container::Trec if container_of(head) == Container::Reuters => Container::Reuters,
+            container => container,
         }
     }
 }
@@ -92,4 +122,24 @@ pub(super) fn can_be_json(head: &[u8]) -> bool {
     };
     let head = trim_front(head);
     begins(head) || memchr::memchr_iter(b'\n', head).any(|at| begins(&head[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_have_their_lines() {
+        assert_eq!(FORMATS.map(|(format, ..)| format), Format::ALL);
+        for (name, format) in [
+            ("a/B.TXT", Some(Format::Text)),
+            ("a.warc.gz", Some(Format::Warc)),
+            ("jsonl.zst", Some(Format::Jsonl)),
+            ("a.csv/b", None),
+            ("a.", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::of_extension(name), format, "{name}");
+        }
+    }
 }

@@ -26,11 +26,9 @@ use super::archive::{
     is_warc_line, number,
 };
 use super::bytes::{first_line, spaces};
-use super::framer::{Container, Framer, Step};
-use super::outcome::HEAD;
+use super::framer::{Framer, Step};
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use super::warc;
 
 /// Maximum length of a record's header.
 const HEADER: usize = 64 << 10;
@@ -159,11 +157,7 @@ impl Shape {
 
     /// The docno in the first bytes of a record.
     fn docno(self, held: &[u8]) -> Option<String> {
-        let head = &held[..held.len().min(HEAD)];
-        match self {
-            Shape::Warc => warc::docno_in_head(head),
-            Shape::Arc => warc::arc_docno_in_head(head),
-        }
+        self.kind().docno(held)
     }
 
     fn kind(self) -> RecordKind {
@@ -186,13 +180,6 @@ enum BlockEnd {
 }
 
 impl Framer for ArchiveFramer {
-    fn container(&self) -> Container {
-        match self.shape {
-            Shape::Warc => Container::Warc,
-            Shape::Arc => Container::Arc,
-        }
-    }
-
     fn behind(&self) -> Option<Box<dyn Framer>> {
         let shape = self.shape;
         Some(Box::new(ArchiveFramer { shape }))

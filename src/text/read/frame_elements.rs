@@ -19,8 +19,7 @@ use std::sync::Arc;
 use memchr::{memchr, memchr3, memmem};
 
 use super::bytes::spaces;
-use super::elements::docno_in_head;
-use super::framer::{Container, Cuts, Framer, Step};
+use super::framer::{Cuts, Framer, Step};
 use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use super::tags::{Stop, TagRest, doctype_end, is_doctype};
@@ -205,10 +204,6 @@ impl ElementFramer {
 }
 
 impl Framer for ElementFramer {
-    fn container(&self) -> Container {
-        Container::Elements
-    }
-
     fn cuts(&self) -> Cuts {
         Cuts::Found
     }
@@ -286,18 +281,22 @@ impl ElementFramer {
             None => {
                 let (name, length) = (String::from_utf8_lossy(&self.name), sink.length());
                 let detail = format!("<{name}>: another begins after {length} bytes");
-                let docno = docno_in_head(&self.prolog, sink.held());
+                let docno = self.kind().docno(sink.held());
                 Step::named(docno, Reason::NotClosed, detail)
             }
         }
     }
 
     fn framed(&self) -> Step {
-        Step::record(RecordKind::Element(self.prolog.clone()))
+        Step::record(self.kind())
+    }
+
+    fn kind(&self) -> RecordKind {
+        RecordKind::Element(self.prolog.clone())
     }
 
     fn cut(&self, sink: &Sink<'_>) -> Step {
-        Step::cut(docno_in_head(&self.prolog, sink.held()), sink)
+        Step::cut(self.kind().docno(sink.held()), sink)
     }
 
     /// How many bytes after this, where an element of the name begins inside a record, the record

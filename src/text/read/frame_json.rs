@@ -5,7 +5,7 @@
 //! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
 //! record separator between objects is passed over.
 
-use super::framer::{Behind, Container, Cuts, Framer, Step};
+use super::framer::{Behind, Cuts, Framer, Step};
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
@@ -146,10 +146,6 @@ impl Braces {
 }
 
 impl Framer for JsonFramer {
-    fn container(&self) -> Container {
-        Container::Json
-    }
-
     fn cuts(&self) -> Cuts {
         Cuts::Certain
     }

@@ -19,10 +19,9 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::bytes::is_one_of;
-use super::framer::{Container, Framer, Step};
-use super::mail::{self, begins_field};
-use super::outcome::HEAD;
-use super::record::{Reason, RecordKind};
+use super::framer::{Framer, Step};
+use super::mail::begins_field;
+use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use crate::base::words::words;
 
@@ -134,10 +133,6 @@ impl MboxFramer {
 }
 
 impl Framer for MboxFramer {
-    fn container(&self) -> Container {
-        Container::Mbox
-    }
-
     fn behind(&self) -> Option<Box<dyn Framer>> {
         Some(Box::new(self.clone()))
     }
@@ -156,14 +151,13 @@ impl Framer for MboxFramer {
         }
         self.messages += 1;
         let docno = format!("{}#{}", self.file, self.messages);
+        let kind = RecordKind::Mail(Message { docno, mbox: true });
         if stream.cut() && stream.at_end() {
-            let head = &sink.held()[..sink.held().len().min(HEAD)];
-            let docno = mail::docno_of(head, &docno);
             let length = sink.length();
             let detail = format!("the stream ends after {length} bytes of the message");
-            return Step::named(Some(docno), Reason::Truncated, detail);
+            return Step::named(kind.docno(sink.held()), Reason::Truncated, detail);
         }
-        Step::record(RecordKind::Mail { docno, mbox: true })
+        Step::record(kind)
     }
 }
 

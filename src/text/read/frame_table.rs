@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::framer::{Container, Cuts, Framer, Step};
+use super::framer::{Cuts, Framer, Step};
 use super::record::{Dialect, Reason, RecordKind, Table};
 use super::stream::{Sink, Stream};
 
@@ -143,10 +143,6 @@ pub(super) struct TableFramer {
 }
 
 impl Framer for TableFramer {
-    fn container(&self) -> Container {
-        Container::Table
-    }
-
     fn cuts(&self) -> Cuts {
         match self.table.has_lines() {
             true => Cuts::Certain,

@@ -13,8 +13,7 @@
 use memchr::memmem::{self, Finder};
 
 use super::bytes::{find_any_case, spaces};
-use super::framer::{Behind, Container, Cuts, Framer, Step};
-use super::interpret::docno_of;
+use super::framer::{Behind, Cuts, Framer, Step};
 use super::record::{Reason, RecordKind};
 use super::sgml::{attribute, is_known, open_tag};
 use super::stream::{Sink, Stream};
@@ -301,13 +300,6 @@ impl Tag {
 }
 
 impl Framer for Tag {
-    fn container(&self) -> Container {
-        match self.is_reuters() {
-            true => Container::Reuters,
-            false => Container::Trec,
-        }
-    }
-
     fn cuts(&self) -> Cuts {
         Cuts::Certain
     }
@@ -424,7 +416,7 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
             if tag.end(sink, &mut looked) {
                 return Step::record(kind(sink));
             }
-            return Step::cut(docno_of(&kind(sink), sink.held()), sink);
+            return Step::cut(kind(sink).docno(sink.held()), sink);
         };
         let window = stream.ensure(at + TAG);
         let after = &window[at + tag.name.len()..];
@@ -444,7 +436,7 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
                 return Step::record(kind(sink));
             }
             if begins {
-                let docno = docno_of(&kind(sink), sink.held());
+                let docno = kind(sink).docno(sink.held());
                 let detail = format!("another begins after {} bytes", sink.length());
                 return Step::named(docno, Reason::NotClosed, detail);
             }

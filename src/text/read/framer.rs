@@ -79,8 +79,6 @@ pub(super) enum Cuts {
 
 /// Cuts a stream into the records of one format.
 pub(super) trait Framer: Send {
-    fn container(&self) -> Container;
-
     /// Frames the next record, or the next stretch of bytes that is not one.
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step;
 
@@ -154,10 +152,6 @@ impl<F: Framer + Clone + 'static> Behind<F> {
 }
 
 impl<F: Framer + Clone + 'static> Framer for Behind<F> {
-    fn container(&self) -> Container {
-        self.framer.container()
-    }
-
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if !self.begun {
             if let Some(step) = self.skip(stream, sink) {

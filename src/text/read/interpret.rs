@@ -2,21 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::archive::field_after_line;
-use super::config::{Format, ReadConfig, extension_of, format_of_extension};
-use super::elements;
+use super::config::{Format, ReadConfig};
+use super::date::usual_date;
 use super::fields::content_of;
-use super::json;
+use super::json::JsonObject;
 use super::like_records;
-use super::mail;
-use super::outcome::{HEAD, Outcome, Parts, refused};
-use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields};
+use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
+use super::record::{
+    ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, WholeFile,
+};
 use super::several;
-use super::sgml;
+use super::sgml::{self, Reuters, TrecSgml};
 use super::sniff::{binary_file_kind, looks_like_markup};
-use super::table;
-use super::trec_web;
-use super::warc;
+use super::trec_web::TrecWeb;
+use super::warc::{ArcRecord, WarcRecord};
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,22 +33,12 @@ pub enum Interpreted<'a> {
 /// `bytes` are the record's own, [`Record::bytes`] of the batch's buffer.
 #[must_use]
 pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> Interpreted<'a> {
-    let outcome = match &record.kind {
-        RecordKind::Rejected(reject) => return Interpreted::Rejected(reject.clone()),
-        RecordKind::TrecWeb => trec_web::document(bytes),
-        RecordKind::TrecSgml => sgml::trec(bytes),
-        RecordKind::Reuters => sgml::reuters(bytes),
-        RecordKind::Warc => warc::document(bytes, config),
-        RecordKind::Arc => warc::arc(bytes, config),
-        RecordKind::Json => json::document(bytes, config),
-        RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
-        RecordKind::Cells(table) => table::document(table, bytes, config),
-        RecordKind::Row(fields) => row(fields, bytes),
-        RecordKind::Element(prolog) => elements::document(prolog, bytes, config),
-        RecordKind::Plain { docno } => plain(docno, bytes, config),
-    };
     let source = record.source;
-    match outcome {
+    let interpreter = match record.kind.interpreter() {
+        Ok(interpreter) => interpreter,
+        Err(reject) => return Interpreted::Rejected(reject.clone()),
+    };
+    match interpreter.document(bytes, config) {
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
         Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
             source,
@@ -80,7 +69,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
                 parts.notices.push((Reason::MissingDocno, detail));
             }
             // The parts of a mail may be encoded once more.
-            if record.origin.is_decoded() && !matches!(record.kind, RecordKind::Mail { .. }) {
+            if record.origin.is_decoded() && !matches!(record.kind, RecordKind::Mail(_)) {
                 parts.charset = Some("utf-8".into());
             }
             let unnamed = parts.docno.is_empty();
@@ -116,35 +105,46 @@ fn too_long(docno: &str) -> String {
     )
 }
 
-/// The docno in the first bytes of a record that is not delivered.
-pub(crate) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
-    let head = &held[..held.len().min(HEAD)];
-    match kind {
-        RecordKind::TrecWeb | RecordKind::TrecSgml => sgml::trec_docno(head).map(Cow::into_owned),
-        RecordKind::Reuters => {
-            sgml::attribute(sgml::open_tag(head)?, b"NEWID").map(Cow::into_owned)
-        }
-        RecordKind::Warc => warc::docno_in_head(head),
-        RecordKind::Arc => warc::arc_docno_in_head(head),
-        RecordKind::Json => json::docno_in_head(head),
-        RecordKind::Mail { docno, .. } => Some(mail::docno_of(head, docno)),
-        RecordKind::Plain { docno } => Some(docno.clone()),
-        RecordKind::Cells(table) => table::docno_in_head(table, head),
-        RecordKind::Row(fields) => Some(fields.docno.clone()),
-        RecordKind::Element(prolog) => elements::docno_in_head(prolog, head),
-        RecordKind::Rejected(_) => None,
+impl RecordKind {
+    /// One line for each format; or what the framer rejected.
+    fn interpreter(&self) -> Result<&dyn Interpreter, &Reject> {
+        Ok(match self {
+            RecordKind::TrecWeb => &TrecWeb,
+            RecordKind::TrecSgml => &TrecSgml,
+            RecordKind::Reuters => &Reuters,
+            RecordKind::Warc => &WarcRecord,
+            RecordKind::Arc => &ArcRecord,
+            RecordKind::Json => &JsonObject,
+            RecordKind::Mail(message) => message,
+            RecordKind::Cells(table) => &**table,
+            RecordKind::Row(fields) => &**fields,
+            RecordKind::Element(prolog) => &**prolog,
+            RecordKind::Plain(file) => file,
+            RecordKind::Rejected(reject) => return Err(reject),
+        })
     }
-}
 
-/// The value of a field of a record: of a JSON object or an element by its path, of a row of a
-/// table by the name or number of its column, of a WARC header by its name.
-pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<String> {
-    match kind {
-        RecordKind::Json => json::field(bytes, name),
-        RecordKind::Element(prolog) => elements::field(prolog, bytes, name),
-        RecordKind::Cells(table) => table::field(table, bytes, name),
-        RecordKind::Warc => field_after_line(&bytes[..bytes.len().min(HEAD)], name),
-        _ => None,
+    /// The docno in the first bytes of a record that is not delivered.
+    pub(crate) fn docno(&self, held: &[u8]) -> Option<String> {
+        self.interpreter().ok()?.docno(head_of(held))
+    }
+
+    /// The value of a field of a record: of a JSON object or an element by its path, of a row of a
+    /// table by the name or number of its column, of a WARC header by its name.
+    pub(crate) fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+        self.interpreter().ok()?.field(bytes, name)
+    }
+
+    /// The date of a record: `WARC-Date`; the date in the line of an ARC record; the `Date` of the
+    /// HTTP header in a TREC web record, or of a mail message; the `DATE` of a Reuters record; one
+    /// of the usual fields of a JSON object or an element, or columns of a table.
+    ///
+    /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone
+    /// of a mail message is left out.
+    pub(crate) fn date(&self, bytes: &[u8]) -> Option<String> {
+        let found = self.interpreter().ok()?.date(bytes)?;
+        let found = found.trim();
+        (!found.is_empty()).then(|| usual_date(found))
     }
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn document_of<'a>(
     config: &ReadConfig,
 ) -> Option<RawDocument<'a>> {
     let outcome = match is_json {
-        true => json::document(bytes, config),
-        false => plain(name, bytes, config),
+        true => JsonObject.document(bytes, config),
+        false => WholeFile { docno: name.into() }.document(bytes, config),
     };
     let Outcome::Document(mut parts) = outcome else {
         return None;
@@ -170,48 +170,60 @@ pub(crate) fn document_of<'a>(
 pub(crate) fn is_markup_by_name(name: &str, config: &ReadConfig) -> bool {
     match config.format {
         Some(format) => format == Format::Html,
-        None => format_of_extension(&extension_of(name)) == Some(Format::Html),
+        None => Format::of_extension(name) == Some(Format::Html),
     }
 }
 
-/// Interprets a row of a Parquet file.
-fn row<'a>(fields: &RowFields, bytes: &'a [u8]) -> Outcome<'a> {
-    let declared = fields.content_type.as_ref();
-    let declared = declared.map(|kind| kind.to_ascii_lowercase());
-    Outcome::Document(Parts {
-        docno: fields.docno.clone().into(),
-        url: fields.url.clone().map(Cow::Owned),
-        title: fields.title.clone().map(Cow::Owned),
-        content: content_of(fields.html, declared.as_deref(), bytes),
-        charset: fields.utf8.then(|| "utf-8".into()),
-        body: bytes.into(),
-        notices: Vec::new(),
-    })
+/// A row of a Parquet file.
+impl Interpreter for RowFields {
+    fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
+        let declared = self.content_type.as_ref();
+        let declared = declared.map(|kind| kind.to_ascii_lowercase());
+        Outcome::Document(Parts {
+            docno: self.docno.clone().into(),
+            url: self.url.clone().map(Cow::Owned),
+            title: self.title.clone().map(Cow::Owned),
+            content: content_of(self.html, declared.as_deref(), bytes),
+            charset: self.utf8.then(|| "utf-8".into()),
+            body: bytes.into(),
+            notices: Vec::new(),
+        })
+    }
+
+    fn docno(&self, _: &[u8]) -> Option<String> {
+        Some(self.docno.clone())
+    }
 }
 
-/// Interprets a file that is one document.
-fn plain<'a>(docno: &str, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let markup = match config.format {
-        Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
-        _ => match format_of_extension(&extension_of(docno)) {
+impl Interpreter for WholeFile {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let docno = Cow::Owned(self.docno.clone());
+        let markup = match config.format {
             Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
-            _ => looks_like_markup(bytes),
-        },
-    };
-    let content = ContentKind::of(markup);
-    if let Some(kind) = binary_file_kind(bytes) {
-        return refused(Some(docno.to_string().into()), Reason::BinaryFile, kind);
+            _ => match Format::of_extension(&docno) {
+                Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
+                _ => looks_like_markup(bytes),
+            },
+        };
+        let content = ContentKind::of(markup);
+        if let Some(kind) = binary_file_kind(bytes) {
+            return refused(Some(docno), Reason::BinaryFile, kind);
+        }
+        let nitf = markup.then(|| sgml::nitf_docno(bytes)).flatten();
+        Outcome::Document(Parts {
+            docno: nitf.unwrap_or(docno),
+            url: None,
+            title: None,
+            content,
+            charset: None,
+            body: bytes.into(),
+            notices: like_several(bytes, content, config).into_iter().collect(),
+        })
     }
-    let nitf = markup.then(|| sgml::nitf_docno(bytes)).flatten();
-    Outcome::Document(Parts {
-        docno: nitf.unwrap_or_else(|| docno.to_string().into()),
-        url: None,
-        title: None,
-        content,
-        charset: None,
-        body: bytes.into(),
-        notices: like_several(bytes, content, config).into_iter().collect(),
-    })
+
+    fn docno(&self, _: &[u8]) -> Option<String> {
+        Some(self.docno.clone())
+    }
 }
 
 /// A warning about a file that is one document and looks like several, unless `--format` says what
@@ -235,4 +247,36 @@ pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
     Some(format!(
         "looks like {count} records <{name}>: use --record {name}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Message;
+    use super::*;
+
+    #[test]
+    fn each_format_has_its_date() {
+        let warc = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2004-01-31T12:00:00Z\r\n\r\n";
+        let trec = b"<DOC>\n<DOCNO>x</DOCNO>\n<DOCHDR>\nhttp://a/\nHTTP/1.1 200 OK\n\
+                     Date: Sat, 31 Jan 2004 12:00:00 GMT\n</DOCHDR>\n";
+        let mail =
+            b"From a@b Sat Jan 31 12:00:00 2004\nSubject: x\nDate: 31 Jan 2004 12:00:00 +0100\n\n";
+        let mbox = RecordKind::Mail(Message {
+            docno: String::new(),
+            mbox: true,
+        });
+        for (kind, bytes) in [
+            (RecordKind::Warc, &warc[..]),
+            (RecordKind::TrecWeb, trec),
+            (mbox, mail),
+            (RecordKind::Json, b"{\"timestamp\": \"20040131120000\"}"),
+        ] {
+            let date = kind.date(bytes);
+            assert_eq!(date.as_deref(), Some("2004-01-31T12:00:00Z"), "{kind:?}");
+        }
+        for kind in [RecordKind::Warc, RecordKind::Arc, RecordKind::TrecWeb] {
+            assert_eq!(kind.date(b"x"), None);
+        }
+        assert_eq!(RecordKind::Json.date(b"{\"date"), None);
+    }
 }

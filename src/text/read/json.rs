@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use super::config::ReadConfig;
 use super::fields::{
-    FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of, no_text, quoted,
+    DATE_FIELDS, FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of,
+    no_text, quoted,
 };
 use super::json_values::{
     Kind, Malformed, Members, Take, Value, decode, first_element, leaves, may_begin, members,
     named, reach, text_of,
 };
-use super::outcome::{Outcome, Parts, Refusal};
+use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::Reason;
 
 /// The names of fields to look for, in this order: a given one, or all of a list.
@@ -207,46 +208,92 @@ fn name_in(text: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// Interprets an object as a document.
-pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    // Checking alone is several times as fast as replacing, which is rarely needed.
-    let refusal = match std::str::from_utf8(bytes) {
-        Ok(text) => match read(text, config) {
-            Ok(parts) => return Outcome::Document(parts),
-            Err(refused) => refused,
-        },
-        Err(_) => {
-            // An invalid byte becomes three bytes.
-            let length: usize = bytes
-                .utf8_chunks()
-                .map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()))
-                .sum();
-            if length as u64 > config.max_document.0 {
-                let detail = format!("{length} bytes as UTF-8");
-                (None, Refusal::new(Reason::TooLarge, detail))
-            } else {
-                match read(&String::from_utf8_lossy(bytes), config) {
-                    Ok(mut parts) => {
-                        let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
-                        parts.notices.insert(0, not_utf8);
-                        return Outcome::Document(Parts {
-                            body: Cow::Owned(parts.body.into_owned()),
-                            docno: Cow::Owned(parts.docno.into_owned()),
-                            url: parts.url.map(|url| Cow::Owned(url.into_owned())),
-                            title: parts.title.map(|title| Cow::Owned(title.into_owned())),
-                            charset: Some("utf-8".into()),
-                            ..parts
-                        });
+pub(super) struct JsonObject;
+
+impl Interpreter for JsonObject {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        // Checking alone is several times as fast as replacing, which is rarely needed.
+        let refusal = match std::str::from_utf8(bytes) {
+            Ok(text) => match read(text, config) {
+                Ok(parts) => return Outcome::Document(parts),
+                Err(refused) => refused,
+            },
+            Err(_) => {
+                // An invalid byte becomes three bytes.
+                let length: usize = bytes
+                    .utf8_chunks()
+                    .map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()))
+                    .sum();
+                if length as u64 > config.max_document.0 {
+                    let detail = format!("{length} bytes as UTF-8");
+                    (None, Refusal::new(Reason::TooLarge, detail))
+                } else {
+                    match read(&String::from_utf8_lossy(bytes), config) {
+                        Ok(mut parts) => {
+                            let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
+                            parts.notices.insert(0, not_utf8);
+                            return Outcome::Document(Parts {
+                                body: Cow::Owned(parts.body.into_owned()),
+                                docno: Cow::Owned(parts.docno.into_owned()),
+                                url: parts.url.map(|url| Cow::Owned(url.into_owned())),
+                                title: parts.title.map(|title| Cow::Owned(title.into_owned())),
+                                charset: Some("utf-8".into()),
+                                ..parts
+                            });
+                        }
+                        Err(refused) => refused,
                     }
-                    Err(refused) => refused,
                 }
             }
+        };
+        let (docno, refusal) = refusal;
+        Outcome::Refused {
+            docno: docno.or_else(|| self.docno(bytes)).map(Cow::Owned),
+            refusal,
         }
-    };
-    let (docno, refusal) = refusal;
-    Outcome::Refused {
-        docno: docno.or_else(|| docno_in_head(bytes)).map(Cow::Owned),
-        refusal,
+    }
+
+    /// The id, if it is a plain string or number. The object may not be whole.
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        let head = &head[..head.len().min(4096)];
+        for name in ["\"id\"", "\"_id\"", "\"docno\""] {
+            let Some(at) = memchr::memmem::find(head, name.as_bytes()) else {
+                continue;
+            };
+            let Some(rest) = head[at + name.len()..]
+                .trim_ascii_start()
+                .strip_prefix(b":")
+            else {
+                continue;
+            };
+            let rest = rest.trim_ascii_start();
+            let value = match rest {
+                [b'"', rest @ ..] => &rest[..memchr::memchr2(b'"', b'\\', rest)?],
+                _ => &rest[..rest.iter().position(|byte| !byte.is_ascii_digit())?],
+            };
+            if !value.is_empty() {
+                return Some(String::from_utf8_lossy(value).into_owned());
+            }
+        }
+        None
+    }
+
+    /// A string, a number or a truth value; `None` if there is none, or this is not JSON.
+    fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
+        let text = String::from_utf8_lossy(bytes);
+        let names = Names::Given(FieldPath::one(path).ok()?);
+        let members = members(&text, |name| names.want(name)).ok()?;
+        names.first(&text, &members, |text, value| match value.kind {
+            Kind::Boolean | Kind::NotFinite => Some(value.text(text).into()),
+            _ => name_in(text, value),
+        })
+    }
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        DATE_FIELDS.iter().find_map(|name| {
+            memchr::memmem::find(bytes, name.as_bytes())?;
+            self.field(bytes, name)
+        })
     }
 }
 
@@ -400,44 +447,6 @@ impl<'t> Body<'t> {
         }
         self.length += (out.len() - begin) as u64;
     }
-}
-
-/// The value of a field of an object, a string, a number or a truth value; `None` if it has none,
-/// or is not JSON.
-pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let names = Names::Given(FieldPath::one(path).ok()?);
-    let members = members(&text, |name| names.want(name)).ok()?;
-    names.first(&text, &members, |text, value| match value.kind {
-        Kind::Boolean | Kind::NotFinite => Some(value.text(text).into()),
-        _ => name_in(text, value),
-    })
-}
-
-/// The id in the first bytes of an object that cannot be parsed to its end, if it is a plain string
-/// or number.
-pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
-    let head = &head[..head.len().min(4096)];
-    for name in ["\"id\"", "\"_id\"", "\"docno\""] {
-        let Some(at) = memchr::memmem::find(head, name.as_bytes()) else {
-            continue;
-        };
-        let Some(rest) = head[at + name.len()..]
-            .trim_ascii_start()
-            .strip_prefix(b":")
-        else {
-            continue;
-        };
-        let rest = rest.trim_ascii_start();
-        let value = match rest {
-            [b'"', rest @ ..] => &rest[..memchr::memchr2(b'"', b'\\', rest)?],
-            _ => &rest[..rest.iter().position(|byte| !byte.is_ascii_digit())?],
-        };
-        if !value.is_empty() {
-            return Some(String::from_utf8_lossy(value).into_owned());
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -47,12 +47,12 @@ use std::rc::Rc;
 use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use super::archive::Fields;
+use super::archive::{Fields, field_after_line};
 use super::bytes::{first_line, reserve, trim_line, unbracket};
 use super::config::ReadConfig;
 use super::mail_text::{Enriched, Files, Visible};
-use super::outcome::{Outcome, Parts, refused};
-use super::record::{ContentKind, Reason};
+use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
+use super::record::{ContentKind, Message, Reason};
 use crate::base::utf8::Utf8Check;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
@@ -977,15 +977,6 @@ fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
 }
 
-/// The docno in the first bytes of a message, or else `otherwise`, which its position gives.
-pub(super) fn docno_of(bytes: &[u8], otherwise: &str) -> String {
-    let header = Header::parse(message_of(bytes), "text/plain", &mut Notices::default());
-    header
-        .id
-        .and_then(own_name)
-        .map_or_else(|| otherwise.into(), Cow::into_owned)
-}
-
 /// Strips the mbox separator, and the second separator line that some programs write.
 fn message_of(bytes: &[u8]) -> &[u8] {
     let mut bytes = bytes;
@@ -1073,103 +1064,109 @@ fn one_charset(subject: &[u8], decoded: bool, texts: &[TextPart]) -> Option<Opti
     one.then(|| labels.pop().flatten())
 }
 
-/// Interprets a message, which begins with a separator if it is from an mbox file.
-pub(super) fn document<'a>(
-    bytes: &'a [u8],
-    docno: &str,
-    mbox: bool,
-    config: &ReadConfig,
-) -> Outcome<'a> {
-    let message = if mbox { message_of(bytes) } else { bytes };
-    let mut walk = Walk {
-        message,
-        mbox,
-        parts: 0,
-        texts: Vec::new(),
-        left: None,
-        decoded: 0,
-        most: config.max_document.0,
-        notices: Notices::default(),
-    };
-    let header = Header::parse(message, "text/plain", &mut walk.notices);
-    let docno: Cow<'a, str> = match header.id.and_then(own_name) {
-        Some(id) => id,
-        None => docno.to_string().into(),
-    };
-    walk.entity(&header, 0..message.len(), 0);
-    let Walk {
-        mut texts,
-        left,
-        decoded,
-        mut notices,
-        ..
-    } = walk;
-    if decoded > config.max_document.0 {
-        return too_large(docno, "messages within", decoded, config.max_document.0);
-    }
-    texts.retain(|part| !part.look.blank);
-    for part in texts.iter().filter(|part| part.look.broken) {
-        notices.broken(part.transfer);
-    }
-    if let Some(left) = left
-        && texts.iter().all(|part| part.look.letters == 0)
-    {
-        texts.clear();
-        notices.add(Reason::NotComparable, || {
-            format!("the message has no text besides its subject, and {left} is left out")
-        });
-    }
-    let mut reasons = notices.0.iter().map(|(reason, _)| *reason);
-    let comparable = reasons.all(|reason| reason != Reason::NotComparable);
-    let markup = texts.iter().any(|part| part.kind == Kind::Markup);
+impl Interpreter for Message {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let message = if self.mbox { message_of(bytes) } else { bytes };
+        let mut walk = Walk {
+            message,
+            mbox: self.mbox,
+            parts: 0,
+            texts: Vec::new(),
+            left: None,
+            decoded: 0,
+            most: config.max_document.0,
+            notices: Notices::default(),
+        };
+        let header = Header::parse(message, "text/plain", &mut walk.notices);
+        let docno: Cow<'a, str> = match header.id.and_then(own_name) {
+            Some(id) => id,
+            None => self.docno.clone().into(),
+        };
+        walk.entity(&header, 0..message.len(), 0);
+        let Walk {
+            mut texts,
+            left,
+            decoded,
+            mut notices,
+            ..
+        } = walk;
+        if decoded > config.max_document.0 {
+            return too_large(docno, "messages within", decoded, config.max_document.0);
+        }
+        texts.retain(|part| !part.look.blank);
+        for part in texts.iter().filter(|part| part.look.broken) {
+            notices.broken(part.transfer);
+        }
+        if let Some(left) = left
+            && texts.iter().all(|part| part.look.letters == 0)
+        {
+            texts.clear();
+            notices.add(Reason::NotComparable, || {
+                format!("the message has no text besides its subject, and {left} is left out")
+            });
+        }
+        let mut reasons = notices.0.iter().map(|(reason, _)| *reason);
+        let comparable = reasons.all(|reason| reason != Reason::NotComparable);
+        let markup = texts.iter().any(|part| part.kind == Kind::Markup);
 
-    let decoded = header.subject.and_then(encoded_words);
-    let subject: Cow<'_, [u8]> = match (&decoded, header.subject) {
-        _ if !comparable || header.saved => Cow::Borrowed(b""),
-        (Some(decoded), _) => decoded.as_bytes().into(),
-        (None, Some(raw)) => raw.into(),
-        (None, None) => Cow::Borrowed(b""),
-    };
-    let one = one_charset(&subject, decoded.is_some(), &texts);
+        let decoded = header.subject.and_then(encoded_words);
+        let subject: Cow<'_, [u8]> = match (&decoded, header.subject) {
+            _ if !comparable || header.saved => Cow::Borrowed(b""),
+            (Some(decoded), _) => decoded.as_bytes().into(),
+            (None, Some(raw)) => raw.into(),
+            (None, None) => Cow::Borrowed(b""),
+        };
+        let one = one_charset(&subject, decoded.is_some(), &texts);
 
-    let mut text = Text {
-        bytes: Vec::new(),
-        length: 0,
-        most: config.max_document.0,
-        escaped: markup,
-    };
-    if one.is_some() {
-        text.push(&subject);
-    } else {
-        let utf8 = decoded.is_some() || std::str::from_utf8(&subject).is_ok();
-        let encoding = if utf8 { UTF_8 } else { WINDOWS_1252 };
-        let _ = Decode::new(encoding).push(&subject, true, &mut text);
-    }
-    text.push(b"\n");
-    for part in &texts {
-        text.escaped = markup && part.kind != Kind::Markup;
-        match one {
-            Some(_) => part.each(message, &mut |piece| text.push(piece)),
-            None => part.decoded(message, &mut text, &mut notices),
+        let mut text = Text {
+            bytes: Vec::new(),
+            length: 0,
+            most: config.max_document.0,
+            escaped: markup,
+        };
+        if one.is_some() {
+            text.push(&subject);
+        } else {
+            let utf8 = decoded.is_some() || std::str::from_utf8(&subject).is_ok();
+            let encoding = if utf8 { UTF_8 } else { WINDOWS_1252 };
+            let _ = Decode::new(encoding).push(&subject, true, &mut text);
         }
         text.push(b"\n");
+        for part in &texts {
+            text.escaped = markup && part.kind != Kind::Markup;
+            match one {
+                Some(_) => part.each(message, &mut |piece| text.push(piece)),
+                None => part.decoded(message, &mut text, &mut notices),
+            }
+            text.push(b"\n");
+        }
+        if text.length > text.most {
+            return too_large(docno, "a text", text.length, text.most);
+        }
+        let charset = one.unwrap_or_else(|| Some("utf-8".into()));
+        Outcome::Document(Parts {
+            docno,
+            url: header.location.map(String::from_utf8_lossy),
+            title: header.subject.map(|raw| match decoded {
+                Some(text) => text.into(),
+                None => Cow::Owned(String::from_utf8_lossy(raw).into_owned()),
+            }),
+            content: ContentKind::of(markup),
+            charset: charset.map(Cow::Owned),
+            body: text.bytes.into(),
+            notices: notices.0,
+        })
     }
-    if text.length > text.most {
-        return too_large(docno, "a text", text.length, text.most);
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        let header = Header::parse(message_of(head), "text/plain", &mut Notices::default());
+        let own = header.id.and_then(own_name);
+        Some(own.map_or_else(|| self.docno.clone(), Cow::into_owned))
     }
-    let charset = one.unwrap_or_else(|| Some("utf-8".into()));
-    Outcome::Document(Parts {
-        docno,
-        url: header.location.map(String::from_utf8_lossy),
-        title: header.subject.map(|raw| match decoded {
-            Some(text) => text.into(),
-            None => Cow::Owned(String::from_utf8_lossy(raw).into_owned()),
-        }),
-        content: ContentKind::of(markup),
-        charset: charset.map(Cow::Owned),
-        body: text.bytes.into(),
-        notices: notices.0,
-    })
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        field_after_line(head_of(bytes), "date")
+    }
 }
 
 fn too_large<'a>(docno: Cow<'a, str>, what: &str, bytes: u64, most: u64) -> Outcome<'a> {

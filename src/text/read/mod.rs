@@ -134,7 +134,7 @@ pub use crate::store::workspace::FileIdentity;
 pub use crate::store::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
-pub(crate) use date::{date_of, usual_date};
+pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub(crate) use fields::SaidOnce;
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
@@ -143,13 +143,13 @@ pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
-pub(crate) use interpret::{docno_of, document_of, field_of, is_markup_by_name};
+pub(crate) use interpret::{document_of, is_markup_by_name};
 pub(crate) use json_strings::{Cut, JsonStrings};
 pub use pieces::Piece;
 pub use reader::RecordReader;
 pub use record::{
-    Batch, ContentKind, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject, RowFields,
-    SourceSpan, Table,
+    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject,
+    RowFields, SourceSpan, Table, WholeFile,
 };
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::config::ReadConfig;
+use super::fields::DATE_FIELDS;
 use super::record::{ContentKind, RawDocument, Reason, Reject};
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
@@ -30,6 +32,31 @@ pub(super) enum Outcome<'a> {
         docno: Option<Cow<'a, str>>,
         refusal: Refusal,
     },
+}
+
+/// How the records of one format are interpreted.
+pub(super) trait Interpreter {
+    /// The document in a record.
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a>;
+
+    /// The docno in the first bytes of a record that is not delivered, at most [`HEAD`].
+    fn docno(&self, head: &[u8]) -> Option<String>;
+
+    /// The value of a field.
+    fn field(&self, _bytes: &[u8], _name: &str) -> Option<String> {
+        None
+    }
+
+    /// The date that the record states, as it is written there.
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        let mut fields = DATE_FIELDS.iter();
+        fields.find_map(|name| self.field(bytes, name))
+    }
+}
+
+/// The first bytes of a record, in which its names are.
+pub(super) fn head_of(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(HEAD)]
 }
 
 /// A document whose notices do not have their place yet.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bytes::{MARK, trim_front};
-use super::config::{Format, ReadConfig, extension_of, format_of_extension};
+use super::config::{Format, ReadConfig};
 use super::elements::has_element;
 use super::formats::{can_be_json, container_of};
 use super::frame_archive::{ArchiveFramer, Shape};
@@ -18,11 +18,12 @@ use super::frame_table::TableFramer;
 use super::frame_trec::Tag;
 use super::framer::{Container, Framer, Step};
 use super::inputs::InputFile;
-use super::interpret::{docno_of, many_records};
+use super::interpret::many_records;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{
-    Batch, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
+    Batch, Message, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
+    WholeFile,
 };
 use super::sniff::{binary_file_kind, looks_like_markup};
 use super::source::{Codec, Fault, From, Helpers, Input, Source, compression_of};
@@ -77,7 +78,7 @@ pub struct RecordReader {
 
 enum State {
     Start,
-    Framed(Box<dyn Framer>),
+    Framed(Container, Box<dyn Framer>),
     /// JSON lines of standard input.
     Lines(LineFramer),
     Parquet(Box<ParquetFramer>),
@@ -86,15 +87,15 @@ enum State {
 }
 
 impl State {
-    fn framed(framer: impl Framer + 'static) -> State {
-        State::Framed(Box::new(framer))
+    fn framed(container: Container, framer: impl Framer + 'static) -> State {
+        State::Framed(container, Box::new(framer))
     }
 
     /// How to go on behind damage. `None` if the rest of the file cannot be used.
     fn behind(&self) -> Option<State> {
         match self {
             State::Start => Some(State::Start),
-            State::Framed(framer) => framer.behind().map(State::Framed),
+            State::Framed(container, framer) => Some(State::Framed(*container, framer.behind()?)),
             _ => None,
         }
     }
@@ -102,7 +103,7 @@ impl State {
     /// The kind of the record that begins with these bytes.
     fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
         match self {
-            State::Framed(framer) => framer.kind_of(head),
+            State::Framed(_, framer) => framer.kind_of(head),
             State::Start => match container_of(head) {
                 Container::Warc => Some(RecordKind::Warc),
                 Container::Arc => Some(RecordKind::Arc),
@@ -127,13 +128,6 @@ struct WholeFramer {
 }
 
 impl Framer for WholeFramer {
-    fn container(&self) -> Container {
-        match self.mail {
-            true => Container::Mail,
-            false => Container::Plain,
-        }
-    }
-
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if std::mem::replace(&mut self.framed, true) {
             return Step::End;
@@ -147,8 +141,8 @@ impl Framer for WholeFramer {
         }
         Step::Record {
             kind: match self.mail {
-                true => RecordKind::Mail { docno, mbox: false },
-                false => RecordKind::Plain { docno },
+                true => RecordKind::Mail(Message { docno, mbox: false }),
+                false => RecordKind::Plain(WholeFile { docno }),
             },
             notice: self.notice.take(),
         }
@@ -261,7 +255,7 @@ impl RecordReader {
             let (opened, at) = (opened.clone(), part.begin());
             // The file decides the format.
             if let Ok(mut state) = reader.detect() {
-                if let State::Framed(framer) = &mut state {
+                if let State::Framed(_, framer) = &mut state {
                     framer.begun();
                 }
                 reader.state = state;
@@ -299,7 +293,7 @@ impl RecordReader {
         Ok(match state {
             // Its places refer to the decoded text.
             _ if reader.stream.wide().is_some() => Framing::Whole,
-            Ok(State::Framed(framer)) => Framing::Framed(framer),
+            Ok(State::Framed(_, framer)) => Framing::Framed(framer),
             Ok(State::Parquet(framer)) => Framing::Parquet(framer),
             _ => Framing::Whole,
         })
@@ -441,7 +435,7 @@ impl RecordReader {
             self.state = self.detect().ok()?;
         }
         match &self.state {
-            State::Framed(framer) => Some(framer.container()),
+            State::Framed(container, _) => Some(*container),
             State::Lines(_) => Some(Container::Json),
             State::Parquet(_) => Some(Container::Parquet),
             State::Start | State::End | State::Done => None,
@@ -493,7 +487,7 @@ impl RecordReader {
                     Some(rejected) => rejected,
                     None => continue,
                 },
-                State::Framed(framer) => framer.step(&mut self.stream, &mut sink),
+                State::Framed(_, framer) => framer.step(&mut self.stream, &mut sink),
                 State::Lines(framer) => match framer.step(&mut self.stream, &mut sink, &pauses) {
                     Some(step) => step,
                     None => return Next::Paused,
@@ -552,8 +546,8 @@ impl RecordReader {
         match self.detect() {
             Ok(State::End) => self.end(),
             // Its first row has no names.
-            Ok(State::Framed(framer)) if self.damaged && framer.container() == Container::Table => {
-                self.state = State::framed(self.whole(false));
+            Ok(State::Framed(Container::Table, _)) if self.damaged => {
+                self.state = State::framed(Container::Plain, self.whole(false));
             }
             Ok(state) => self.state = state,
             Err(rejected) => {
@@ -576,7 +570,7 @@ impl RecordReader {
         let retracted = is_retracted.then(|| (begin, self.stream.offset() - begin));
         let docno = behind
             .as_ref()
-            .and_then(|(state, _)| docno_of(&state.kind_of(&fault.head)?, &fault.head));
+            .and_then(|(state, _)| state.kind_of(&fault.head)?.docno(&fault.head));
         match behind {
             Some((_, Some(behind))) if fault.goes_on => {
                 self.state = behind;
@@ -605,18 +599,18 @@ impl RecordReader {
             Step::End => return None,
             Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
                 let detail = "its checksum, or the checksum of the rest, is wrong";
-                let docno = docno_of(&kind, sink.held());
+                let docno = kind.docno(sink.held());
                 (docno, Reason::CorruptCompression, detail.into())
             }
             Step::Record { kind, .. } if sink.too_large() => {
                 let (length, most) = (sink.length(), self.config.max_document.0);
                 let mut detail = format!("{length} bytes, at most {most} are read");
-                if matches!(kind, RecordKind::Plain { .. })
+                if matches!(kind, RecordKind::Plain(_))
                     && let Some(many) = many_records(sink.held())
                 {
                     detail = format!("{detail}; {many}");
                 }
-                (docno_of(&kind, sink.held()), Reason::TooLarge, detail)
+                (kind.docno(sink.held()), Reason::TooLarge, detail)
             }
             Step::Record { kind, notice } => {
                 self.framed += 1;
@@ -705,9 +699,9 @@ impl RecordReader {
             return parquet.or_else(|(reason, detail)| rejected(reason, detail));
         }
         if let Some(framer) = self.split_at_elements() {
-            return Ok(State::framed(framer));
+            return Ok(State::framed(Container::Elements, framer));
         }
-        let of_extension = format_of_extension(&extension_of(&name));
+        let of_extension = Format::of_extension(&name);
         let format = self.config.format;
         let mut like_json = false;
         let head = self.stream.ensure(LOOK);
@@ -749,13 +743,13 @@ impl RecordReader {
         if container != Container::Plain && head.starts_with(MARK) {
             self.stream.consume(MARK.len());
         }
-        Ok(match (container, bundle) {
-            (_, Some(tag)) => State::framed(tag),
-            (Container::Warc, _) => State::framed(ArchiveFramer { shape: Shape::Warc }),
-            (Container::Arc, _) => State::framed(ArchiveFramer { shape: Shape::Arc }),
-            (Container::Json, _) => State::framed(JsonFramer::default()),
-            (Container::Mbox, _) => State::framed(MboxFramer::new(name)),
-            (container, _) => {
+        let framer: Box<dyn Framer> = match (container, bundle) {
+            (_, Some(tag)) => Box::new(tag),
+            (Container::Warc, _) => Box::new(ArchiveFramer { shape: Shape::Warc }),
+            (Container::Arc, _) => Box::new(ArchiveFramer { shape: Shape::Arc }),
+            (Container::Json, _) => Box::new(JsonFramer::default()),
+            (Container::Mbox, _) => Box::new(MboxFramer::new(name)),
+            _ => {
                 let mut framer = self.whole(container == Container::Mail);
                 if like_json {
                     let what =
@@ -763,9 +757,10 @@ impl RecordReader {
                     let like_json = || (Reason::PerhapsSeveral, what.to_string());
                     framer.notice = framer.notice.or_else(|| Some(like_json()));
                 }
-                State::framed(framer)
+                Box::new(framer)
             }
-        })
+        };
+        Ok(State::Framed(container, framer))
     }
 
     /// The framer of a table, or why it cannot be read; `None` if the file is not one.
@@ -776,7 +771,10 @@ impl RecordReader {
                 self.header = header as u64;
                 self.stream.consume(header);
                 let (table, limit) = (Arc::from(table), self.config.max_document.0);
-                Some(Ok(State::framed(TableFramer { table, limit })))
+                Some(Ok(State::framed(
+                    Container::Table,
+                    TableFramer { table, limit },
+                )))
             }
             Look::Refused(reason, detail) => Some(Err((reason, detail))),
             Look::Other => None,

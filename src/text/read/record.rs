@@ -24,7 +24,7 @@ pub struct SourceSpan {
     pub length: u64,
 }
 
-/// How to read the bytes of a framed record; [`super::interpret()`] dispatches on it.
+/// The format of a framed record, with what its file says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordKind {
     /// `<DOC>` ... `</DOC>` with a `<DOCHDR>`: TREC GOV, GOV2, WT10G.
@@ -40,26 +40,34 @@ pub enum RecordKind {
     /// One JSON object.
     Json,
     /// One mail message.
-    Mail {
-        /// The docno to use if the message has no Message-ID.
-        docno: String,
-        /// The message is from an mbox file: it begins with its separator, and its `From ` lines
-        /// are escaped.
-        mbox: bool,
-    },
+    Mail(Message),
     /// One row of a CSV or TSV file, with its line end.
     Cells(Arc<Table>),
     /// One row of a Parquet file; the bytes are its text.
     Row(Box<RowFields>),
     /// An element of markup; what its file says before it is with it.
     Element(Arc<Prolog>),
-    /// A whole file. Its docno is its path relative to the input directory.
-    Plain {
-        /// The docno.
-        docno: String,
-    },
+    /// A whole file.
+    Plain(WholeFile),
     /// The framer rejected the bytes at this place; `bytes` is empty.
     Rejected(Reject),
+}
+
+/// What a mailbox, or a file that is one message, says about a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The docno to use if the message has no Message-ID.
+    pub docno: String,
+    /// The message is from an mbox file: it begins with its separator, and its `From ` lines are
+    /// escaped.
+    pub mbox: bool,
+}
+
+/// A file that is one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeFile {
+    /// Its path relative to the input directory.
+    pub docno: String,
 }
 
 /// What a file of markup says before its records.

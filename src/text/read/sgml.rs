@@ -13,7 +13,8 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::bytes::{find_any_case, is_one_of, reserve, spaces, text_of};
-use super::outcome::{HEAD, Outcome, Parts, refused};
+use super::config::ReadConfig;
+use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
 use crate::base::words::words;
 
@@ -36,7 +37,7 @@ const METADATA: [&str; 54] = words(
 
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.
-fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
     let start = memmem::find(bytes, open)? + open.len();
     let length = memmem::find(&bytes[start..], close)?;
     Some(&bytes[start..start + length])
@@ -296,45 +297,52 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Interprets a TREC SGML document.
-pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let docno = trec_docno(head).unwrap_or_default();
-    let tag = open_tag(bytes).unwrap_or_default();
-    let inside = match tag {
-        [] => 0,
-        tag => tag.len() + 2,
-    };
-    let end = end_of(bytes).max(inside);
-    let content = &bytes[inside..end];
-    let mut parts = Joined::default();
-    if elements_of(content).any(|element| element.role == Role::Body) {
-        for element in elements_of(content) {
-            if element.role != Role::Metadata {
-                parts.push(&content[element.content]);
-            }
-        }
-    } else {
-        let mut push = |part| {
-            if !<[u8]>::trim_ascii(part).is_empty() {
-                parts.push(part);
-            }
+pub(super) struct TrecSgml;
+
+impl Interpreter for TrecSgml {
+    fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        let docno = trec_docno(head).unwrap_or_default();
+        let tag = open_tag(bytes).unwrap_or_default();
+        let inside = match tag {
+            [] => 0,
+            tag => tag.len() + 2,
         };
-        let mut at = 0;
-        for element in elements_of(content) {
-            if element.role == Role::Metadata {
-                push(&content[at..element.whole.start]);
-                at = element.whole.end;
+        let end = end_of(bytes).max(inside);
+        let content = &bytes[inside..end];
+        let mut parts = Joined::default();
+        if elements_of(content).any(|element| element.role == Role::Body) {
+            for element in elements_of(content) {
+                if element.role != Role::Metadata {
+                    parts.push(&content[element.content]);
+                }
             }
+        } else {
+            let mut push = |part| {
+                if !<[u8]>::trim_ascii(part).is_empty() {
+                    parts.push(part);
+                }
+            };
+            let mut at = 0;
+            for element in elements_of(content) {
+                if element.role == Role::Metadata {
+                    push(&content[at..element.whole.start]);
+                    at = element.whole.end;
+                }
+            }
+            push(&content[at..]);
         }
-        push(&content[at..]);
+        let stated = |name| attribute(tag, name).map(|value| unescaped(&value).into());
+        Outcome::Document(Parts {
+            url: stated(b"url"),
+            title: stated(b"title"),
+            ..document(docno, parts.end())
+        })
     }
-    let stated = |name| attribute(tag, name).map(|value| unescaped(&value).into());
-    Outcome::Document(Parts {
-        url: stated(b"url"),
-        title: stated(b"title"),
-        ..document(docno, parts.end())
-    })
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        trec_docno(head).map(Cow::into_owned)
+    }
 }
 
 /// Where the content of a record ends: at its closing tag, in any case.
@@ -377,34 +385,48 @@ fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
     }
 }
 
-/// Interprets a Reuters-21578 story: title and body, or the whole text if it has no body.
-pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
-    let docno = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID"));
-    let docno = docno.unwrap_or_default();
-    let Some(start) = memmem::find(bytes, b"<TEXT") else {
-        return refused(Some(docno), Reason::MissingText, "no <TEXT>");
-    };
-    let rest = &bytes[start..];
-    let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
-    let length = find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
-    let text = &rest[inside..inside + length];
-    let body = element(text, b"<BODY>", b"</BODY>");
-    // Only the text outside the body: the body is included already.
-    let beside = memmem::find(text, b"<BODY>").filter(|_| body.is_some());
-    let before = &text[..beside.unwrap_or(text.len())];
-    let title = element(before, b"<TITLE>", b"</TITLE>").or_else(|| {
-        let after = memmem::find(&text[beside?..], b"</BODY>")?;
-        element(&text[beside? + after..], b"<TITLE>", b"</TITLE>")
-    });
-    let mut parts = Joined::default();
-    match body {
-        Some(body) => title
-            .into_iter()
-            .chain([body])
-            .for_each(|part| parts.push(part)),
-        None => parts.push(text),
+/// A Reuters-21578 story: title and body, or the whole text if it has no body.
+pub(super) struct Reuters;
+
+impl Interpreter for Reuters {
+    fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
+        let docno = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID"));
+        let docno = docno.unwrap_or_default();
+        let Some(start) = memmem::find(bytes, b"<TEXT") else {
+            return refused(Some(docno), Reason::MissingText, "no <TEXT>");
+        };
+        let rest = &bytes[start..];
+        let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
+        let length =
+            find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
+        let text = &rest[inside..inside + length];
+        let body = element(text, b"<BODY>", b"</BODY>");
+        // Only the text outside the body: the body is included already.
+        let beside = memmem::find(text, b"<BODY>").filter(|_| body.is_some());
+        let before = &text[..beside.unwrap_or(text.len())];
+        let title = element(before, b"<TITLE>", b"</TITLE>").or_else(|| {
+            let after = memmem::find(&text[beside?..], b"</BODY>")?;
+            element(&text[beside? + after..], b"<TITLE>", b"</TITLE>")
+        });
+        let mut parts = Joined::default();
+        match body {
+            Some(body) => title
+                .into_iter()
+                .chain([body])
+                .for_each(|part| parts.push(part)),
+            None => parts.push(text),
+        }
+        Outcome::Document(document(docno, parts.end()))
     }
-    Outcome::Document(document(docno, parts.end()))
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        attribute(open_tag(head)?, b"NEWID").map(Cow::into_owned)
+    }
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        let date = element(head_of(bytes), b"<DATE>", b"</DATE>")?;
+        Some(text_of(date).into_owned())
+    }
 }
 
 /// The id of an NITF story: `<doc-id id-string="...">` in its head.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::config::ReadConfig;
 use super::fields::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
 use super::frame_table::{RowEnd, Scan};
-use super::outcome::{Outcome, Parts, refused};
+use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Dialect, Reason, Table};
 
 /// Columns that a message lists.
@@ -599,86 +599,86 @@ fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
     found
 }
 
-/// Interprets a row as a document.
-pub(super) fn document<'a>(table: &Table, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let picked = table.pick(bytes, &table.wanted);
-    let docno = picked.name(&table.ids).unwrap_or_default();
-    let refused = |reason, detail: String| refused(Some(docno.clone().into()), reason, detail);
-    let (count, columns) = (picked.count, table.columns.len());
-    let cells = || format!("{count} cells; the table has {columns} columns");
-    if count > columns {
-        return refused(
-            Reason::BadRow,
-            format!("{}; a cell with the delimiter needs quotes", cells()),
-        );
-    }
-    let mut notices = Vec::new();
-    if count < columns {
-        notices.push((Reason::BadRow, cells()));
-    }
-    if let (true, Some(field)) = (docno.is_empty(), &config.id_field) {
-        notices.push((Reason::MissingDocno, format!("no {field}")));
-    }
-    let cell = |&column: &usize| picked.get(column);
-    let texts = table.text.iter().filter_map(cell);
-    let mut texts = texts
-        .filter(|text| !text.trim_ascii().is_empty())
-        .peekable();
-    if texts.peek().is_none() {
-        let names = table.text.iter().filter_map(|&at| table.columns.get(at));
-        let names: Vec<_> = names.map(String::as_str).collect();
-        let detail = match names.iter().all(|name| name.is_empty()) {
-            true => "the cell is empty".into(),
-            false => format!("nothing in {}", names.join(", ")),
-        };
-        return refused(Reason::MissingText, detail);
-    }
-    let url = picked.name(&table.urls).map(Cow::Owned);
-    let title = table.title.and_then(|title| picked.name(&[title]));
-    let kind = picked
-        .name(&table.kinds)
-        .map(|kind| kind.to_ascii_lowercase());
-    let body: Cow<'a, [u8]> = match &table.text[..] {
-        &[column] => picked.take(column),
-        _ => {
-            let mut body = Vec::new();
-            for text in texts {
-                if !body.is_empty() {
-                    body.push(b'\n');
-                }
-                if (body.len() + text.len()) as u64 > config.max_document.0 {
-                    let detail = format!("more than {} bytes of text", config.max_document.0);
-                    return refused(Reason::TooLarge, detail);
-                }
-                body.extend_from_slice(text);
-            }
-            body.into()
+impl Interpreter for Table {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let picked = self.pick(bytes, &self.wanted);
+        let docno = picked.name(&self.ids).unwrap_or_default();
+        let refused = |reason, detail: String| refused(Some(docno.clone().into()), reason, detail);
+        let (count, columns) = (picked.count, self.columns.len());
+        let cells = || format!("{count} cells; the table has {columns} columns");
+        if count > columns {
+            return refused(
+                Reason::BadRow,
+                format!("{}; a cell with the delimiter needs quotes", cells()),
+            );
         }
-    };
-    let content = content_of(table.html, kind.as_deref(), &body);
-    // A page in a cell is in the charset of the file, whatever it declares.
-    let utf8 = content == ContentKind::Markup && std::str::from_utf8(&body).is_ok();
-    Outcome::Document(Parts {
-        docno: docno.into(),
-        url,
-        title: title.map(Cow::Owned),
-        content,
-        charset: utf8.then(|| "utf-8".into()),
-        body,
-        notices,
-    })
-}
+        let mut notices = Vec::new();
+        if count < columns {
+            notices.push((Reason::BadRow, cells()));
+        }
+        if let (true, Some(field)) = (docno.is_empty(), &config.id_field) {
+            notices.push((Reason::MissingDocno, format!("no {field}")));
+        }
+        let cell = |&column: &usize| picked.get(column);
+        let texts = self.text.iter().filter_map(cell);
+        let mut texts = texts
+            .filter(|text| !text.trim_ascii().is_empty())
+            .peekable();
+        if texts.peek().is_none() {
+            let names = self.text.iter().filter_map(|&at| self.columns.get(at));
+            let names: Vec<_> = names.map(String::as_str).collect();
+            let detail = match names.iter().all(|name| name.is_empty()) {
+                true => "the cell is empty".into(),
+                false => format!("nothing in {}", names.join(", ")),
+            };
+            return refused(Reason::MissingText, detail);
+        }
+        let url = picked.name(&self.urls).map(Cow::Owned);
+        let title = self.title.and_then(|title| picked.name(&[title]));
+        let kind = picked
+            .name(&self.kinds)
+            .map(|kind| kind.to_ascii_lowercase());
+        let body: Cow<'a, [u8]> = match &self.text[..] {
+            &[column] => picked.take(column),
+            _ => {
+                let mut body = Vec::new();
+                for text in texts {
+                    if !body.is_empty() {
+                        body.push(b'\n');
+                    }
+                    if (body.len() + text.len()) as u64 > config.max_document.0 {
+                        let detail = format!("more than {} bytes of text", config.max_document.0);
+                        return refused(Reason::TooLarge, detail);
+                    }
+                    body.extend_from_slice(text);
+                }
+                body.into()
+            }
+        };
+        let content = content_of(self.html, kind.as_deref(), &body);
+        // A page in a cell is in the charset of the file, whatever it declares.
+        let utf8 = content == ContentKind::Markup && std::str::from_utf8(&body).is_ok();
+        Outcome::Document(Parts {
+            docno: docno.into(),
+            url,
+            title: title.map(Cow::Owned),
+            content,
+            charset: utf8.then(|| "utf-8".into()),
+            body,
+            notices,
+        })
+    }
 
-/// The cell of a column, by its name or number; `None` if it is empty.
-pub(super) fn field(table: &Table, bytes: &[u8], name: &str) -> Option<String> {
-    let column = column(&table.columns, name)?;
-    table.pick(bytes, &[column]).name(&[column])
-}
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        let id = self.ids.first()?;
+        let picked = self.pick(head, &self.ids.iter().copied().take(1).collect::<Vec<_>>());
+        // The last cell may go on.
+        (picked.count > id + 1).then(|| picked.name(&self.ids))?
+    }
 
-/// The docno in the first bytes of a row.
-pub(super) fn docno_in_head(table: &Table, head: &[u8]) -> Option<String> {
-    let id = table.ids.first()?;
-    let picked = table.pick(head, &table.ids.iter().copied().take(1).collect::<Vec<_>>());
-    // The last cell may go on.
-    (picked.count > id + 1).then(|| picked.name(&table.ids))?
+    /// The cell of a column, by its name or number; `None` if it is empty.
+    fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+        let column = column(&self.columns, name)?;
+        self.pick(bytes, &[column]).name(&[column])
+    }
 }

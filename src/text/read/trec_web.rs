@@ -4,61 +4,79 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::archive::ArcLine;
+use super::archive::{ArcLine, field_after_line};
 use super::bytes::{find_any_case, first_line, text_of};
+use super::config::ReadConfig;
 use super::http::{self, Head};
-use super::outcome::{HEAD, Outcome, Parts, refused};
+use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
-use super::sgml;
+use super::sgml::{self, TrecSgml};
 use super::sniff::looks_like_markup;
 
 /// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
 ///
 /// A page of the collection is a document whatever its HTTP status.
-pub(super) fn document(bytes: &[u8]) -> Outcome<'_> {
-    let header_start = memmem::find(bytes, b"<DOCHDR>").or_else(|| {
-        let head = &bytes[..bytes.len().min(HEAD)];
-        find_any_case(head, b"<DOCHDR>")
-    });
-    let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
-    let docno = sgml::trec_docno(front).unwrap_or_default();
-    let Some(start) = header_start.map(|at| at + b"<DOCHDR>".len()) else {
-        return refused(Some(docno), Reason::BadHeader, "no <DOCHDR>");
-    };
-    let rest = &bytes[start..];
-    let length = memmem::find(rest, b"</DOCHDR>");
-    let Some(length) = length.or_else(|| find_any_case(rest, b"</DOCHDR>")) else {
-        return refused(Some(docno), Reason::BadHeader, "<DOCHDR> not closed");
-    };
-    let header = bytes[start..start + length].trim_ascii_start();
-    let line = first_line(header);
-    let url = trec_url(line);
-    let rest = &header[memchr::memchr(b'\n', header).map_or(header.len(), |end| end + 1)..];
-    let head = Head::of_fields(rest);
-    let mut body = &bytes[start + length + b"</DOCHDR>".len()..];
-    body = body.strip_prefix(b"\r").unwrap_or(body);
-    body = body.strip_prefix(b"\n").unwrap_or(body);
-    body = &body[..sgml::end_of(body)];
-    if let Some(kind) = http::not_text(body, &head) {
-        return refused(Some(docno), Reason::NotText, kind);
-    }
-    let content = match head.mime() {
-        // Text extracted from PDF and office files still has their content type.
-        Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
-            ContentKind::of(mime.contains("html") || mime.contains("xml"))
+pub(super) struct TrecWeb;
+
+impl Interpreter for TrecWeb {
+    fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
+        let header_start = memmem::find(bytes, b"<DOCHDR>").or_else(|| {
+            let head = &bytes[..bytes.len().min(HEAD)];
+            find_any_case(head, b"<DOCHDR>")
+        });
+        let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
+        let docno = sgml::trec_docno(front).unwrap_or_default();
+        let Some(start) = header_start.map(|at| at + b"<DOCHDR>".len()) else {
+            return refused(Some(docno), Reason::BadHeader, "no <DOCHDR>");
+        };
+        let rest = &bytes[start..];
+        let length = memmem::find(rest, b"</DOCHDR>");
+        let Some(length) = length.or_else(|| find_any_case(rest, b"</DOCHDR>")) else {
+            return refused(Some(docno), Reason::BadHeader, "<DOCHDR> not closed");
+        };
+        let header = bytes[start..start + length].trim_ascii_start();
+        let line = first_line(header);
+        let url = trec_url(line);
+        let rest = &header[memchr::memchr(b'\n', header).map_or(header.len(), |end| end + 1)..];
+        let head = Head::of_fields(rest);
+        let mut body = &bytes[start + length + b"</DOCHDR>".len()..];
+        body = body.strip_prefix(b"\r").unwrap_or(body);
+        body = body.strip_prefix(b"\n").unwrap_or(body);
+        body = &body[..sgml::end_of(body)];
+        if let Some(kind) = http::not_text(body, &head) {
+            return refused(Some(docno), Reason::NotText, kind);
         }
-        Some("text/plain") => ContentKind::Text,
-        _ => ContentKind::Markup,
-    };
-    Outcome::Document(Parts {
-        docno,
-        url,
-        title: None,
-        content,
-        charset: head.charset,
-        body: body.into(),
-        notices: head.notices,
-    })
+        let content = match head.mime() {
+            // Text extracted from PDF and office files still has their content type.
+            Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
+                ContentKind::of(mime.contains("html") || mime.contains("xml"))
+            }
+            Some("text/plain") => ContentKind::Text,
+            _ => ContentKind::Markup,
+        };
+        Outcome::Document(Parts {
+            docno,
+            url,
+            title: None,
+            content,
+            charset: head.charset,
+            body: body.into(),
+            notices: head.notices,
+        })
+    }
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        TrecSgml.docno(head)
+    }
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        let header = sgml::element(head_of(bytes), b"<DOCHDR>", b"</DOCHDR>")?;
+        let header = header.trim_ascii_start();
+        match ArcLine::parse(first_line(header)) {
+            Some(line) => Some(text_of(line.date).into_owned()),
+            None => field_after_line(header, "date"),
+        }
+    }
 }
 
 /// The URL on the first line of a DOCHDR: by itself (GOV), or as in an ARC file (WT10G).

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::archive::{ArcLine, Fields, WarcHead};
+use super::archive::{ArcLine, Fields, WarcHead, field_after_line};
 use super::bytes::{first_line, text_of, unbracket};
 use super::config::ReadConfig;
 use super::http::{self, Body, Head};
-use super::outcome::{Outcome, Parts, Refusal, refused};
+use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
 use super::record::Reason;
 
 impl<'a> WarcHead<'a> {
@@ -62,61 +62,77 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
     (head.kind.unwrap_or_default(), links)
 }
 
-pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let head = WarcHead::parse(bytes);
-    let docno = head.docno();
-    let Some(kind) = head.kind else {
-        return refused(docno, Reason::BadHeader, "no WARC-Type");
-    };
-    let kind = kind.to_ascii_lowercase();
-    if kind == b"continuation" {
-        // Those that follow their first segment were joined with it.
-        let detail = "a segment of a record whose first segment is not before it";
-        return refused(docno, Reason::Truncated, detail);
-    }
-    if !config.reads_warc_type(&kind) {
-        return Outcome::Skipped(match kind.as_slice() {
-            b"response" => "response",
-            b"resource" => "resource",
-            b"conversion" => "conversion",
-            b"warcinfo" => "warcinfo",
-            b"request" => "request",
-            b"metadata" => "metadata",
-            b"revisit" => "revisit",
-            // The standard requires that readers ignore types of later versions.
-            _ => "unknown WARC-Type",
-        });
-    }
-    let url = head.url();
-    if let Some(kind) = left_out(url.as_deref(), config) {
-        return Outcome::Skipped(kind);
-    }
-    let Some(docno) = docno else {
-        return refused(
-            None,
-            Reason::MissingDocno,
-            "no WARC-TREC-ID, record id or target URI",
-        );
-    };
-    let block = &bytes[head.block..];
-    let content_type = head.content_type.map(text_of);
-    // Some writers omit the HTTP header.
-    let is_http = kind == b"response" && (http::begins(block) || block.trim_ascii().is_empty());
-    let body = if is_http {
-        http::response(block, config)
-    } else {
-        let mut head = Head::default();
-        if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
-            head.set_content_type(kind);
+pub(super) struct WarcRecord;
+
+impl Interpreter for WarcRecord {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let head = WarcHead::parse(bytes);
+        let docno = head.docno();
+        let Some(kind) = head.kind else {
+            return refused(docno, Reason::BadHeader, "no WARC-Type");
+        };
+        let kind = kind.to_ascii_lowercase();
+        if kind == b"continuation" {
+            // Those that follow their first segment were joined with it.
+            let detail = "a segment of a record whose first segment is not before it";
+            return refused(docno, Reason::Truncated, detail);
         }
-        http::bare(block, head)
-    };
-    let mut notices = Vec::new();
-    if let Some(odd) = head.odd {
-        let odd = &odd[..odd.len().min(200)];
-        notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
+        if !config.reads_warc_type(&kind) {
+            return Outcome::Skipped(match kind.as_slice() {
+                b"response" => "response",
+                b"resource" => "resource",
+                b"conversion" => "conversion",
+                b"warcinfo" => "warcinfo",
+                b"request" => "request",
+                b"metadata" => "metadata",
+                b"revisit" => "revisit",
+                // The standard requires that readers ignore types of later versions.
+                _ => "unknown WARC-Type",
+            });
+        }
+        let url = head.url();
+        if let Some(kind) = left_out(url.as_deref(), config) {
+            return Outcome::Skipped(kind);
+        }
+        let Some(docno) = docno else {
+            return refused(
+                None,
+                Reason::MissingDocno,
+                "no WARC-TREC-ID, record id or target URI",
+            );
+        };
+        let block = &bytes[head.block..];
+        let content_type = head.content_type.map(text_of);
+        // Some writers omit the HTTP header.
+        let is_http = kind == b"response" && (http::begins(block) || block.trim_ascii().is_empty());
+        let body = if is_http {
+            http::response(block, config)
+        } else {
+            let mut head = Head::default();
+            if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
+                head.set_content_type(kind);
+            }
+            http::bare(block, head)
+        };
+        let mut notices = Vec::new();
+        if let Some(odd) = head.odd {
+            let odd = &odd[..odd.len().min(200)];
+            notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
+        }
+        finish(docno, url, body, notices)
     }
-    finish(docno, url, body, notices)
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        WarcHead::parse(head).docno().map(Cow::into_owned)
+    }
+
+    fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+        field_after_line(head_of(bytes), name)
+    }
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        self.field(bytes, "WARC-Date")
+    }
 }
 
 /// Why the URL of a record of an archive excludes it, if it does: the kind under which the
@@ -195,38 +211,42 @@ fn finish<'a>(
     }
 }
 
-/// The docno in the first bytes of a WARC record.
-pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
-    WarcHead::parse(head).docno().map(Cow::into_owned)
-}
-
-/// The docno in the first bytes of an ARC record.
-pub(super) fn arc_docno_in_head(head: &[u8]) -> Option<String> {
-    ArcLine::parse(first_line(head)).map(|line| arc_docno(&line))
-}
-
 /// ARC has no ids. The docno of a page is `URL@date`, which distinguishes two captures.
 fn arc_docno(line: &ArcLine<'_>) -> String {
     format!("{}@{}", text_of(line.url), text_of(line.date))
 }
 
-pub(super) fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-    let Some(line) = ArcLine::parse(first_line(bytes)) else {
-        return refused(None, Reason::BadHeader, "not the line of an ARC record");
-    };
-    let url = text_of(line.url);
-    if let Some(kind) = left_out(Some(&url), config) {
-        return Outcome::Skipped(kind);
+pub(super) struct ArcRecord;
+
+impl Interpreter for ArcRecord {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+        let Some(line) = ArcLine::parse(first_line(bytes)) else {
+            return refused(None, Reason::BadHeader, "not the line of an ARC record");
+        };
+        let url = text_of(line.url);
+        if let Some(kind) = left_out(Some(&url), config) {
+            return Outcome::Skipped(kind);
+        }
+        let docno = arc_docno(&line).into();
+        let block = &bytes[memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)..];
+        let body =
+            if http::begins(block) || url.starts_with("http") && block.trim_ascii().is_empty() {
+                http::response(block, config)
+            } else {
+                // Some writers omit the HTTP header.
+                let mut head = Head::default();
+                head.set_content_type(text_of(line.mime));
+                http::bare(block, head)
+            };
+        finish(docno, Some(url), body, Vec::new())
     }
-    let docno = arc_docno(&line).into();
-    let block = &bytes[memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)..];
-    let body = if http::begins(block) || url.starts_with("http") && block.trim_ascii().is_empty() {
-        http::response(block, config)
-    } else {
-        // Some writers omit the HTTP header.
-        let mut head = Head::default();
-        head.set_content_type(text_of(line.mime));
-        http::bare(block, head)
-    };
-    finish(docno, Some(url), body, Vec::new())
+
+    fn docno(&self, head: &[u8]) -> Option<String> {
+        ArcLine::parse(first_line(head)).map(|line| arc_docno(&line))
+    }
+
+    fn date(&self, bytes: &[u8]) -> Option<String> {
+        let line = ArcLine::parse(first_line(head_of(bytes)))?;
+        Some(text_of(line.date).into_owned())
+    }
 }

@@ -179,7 +179,7 @@ impl<'a> Reread<'a> {
             let decoded = |kind: &RecordKind| {
                 matches!(
                     kind,
-                    RecordKind::Warc | RecordKind::Arc | RecordKind::Mail { .. }
+                    RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
                 )
             };
             let grows = work.batch.records.iter().any(|r| decoded(&r.kind));

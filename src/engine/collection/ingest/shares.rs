@@ -162,7 +162,7 @@ impl Shape {
         let text = match kind {
             RecordKind::Warc | RecordKind::Arc if has_content_encoding(bytes) => self.max_document,
             // A body in a single-byte charset can double in size as UTF-8.
-            RecordKind::Mail { .. } => (2 * length).min(self.max_document),
+            RecordKind::Mail(_) => (2 * length).min(self.max_document),
             _ => length,
         };
         let pass = (text * self.fingerprints).min(self.pass);

@@ -5,7 +5,7 @@ use crate::base::ids::Key;
 use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord};
 use crate::engine::shingle::Shingler;
 use crate::text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, docno_of, interpret,
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
 };
 use std::collections::BTreeMap;
 
@@ -185,7 +185,7 @@ pub(super) struct Grown;
 /// not its own.
 fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
     let notice = record.notice.clone()?;
-    let docno = docno_of(&record.kind, bytes);
+    let docno = record.kind.docno(bytes);
     Some((Reject { docno, ..notice }, true))
 }
 
