@@ -455,7 +455,7 @@ mod tests {
     use crate::text::read::record::ContentKind;
 
     fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
-        match document(object.as_bytes(), config) {
+        match JsonObject.document(object.as_bytes(), config) {
             Outcome::Document(parts) => parts,
             _ => panic!("no document in {object}"),
         }
@@ -512,7 +512,7 @@ mod tests {
         config.max_document = crate::base::budget::ByteSize(79);
         assert_eq!(parts(object, &config).body.len(), 79);
         config.max_document = crate::base::budget::ByteSize(78);
-        let outcome = document(object.as_bytes(), &config);
+        let outcome = JsonObject.document(object.as_bytes(), &config);
         assert!(matches!(
             outcome,
             Outcome::Refused {
@@ -530,7 +530,7 @@ mod tests {
     #[test]
     fn nulls_in_lists_are_passed_over() {
         let config = ReadConfig::default();
-        let text = |object| match document(object, &config) {
+        let text = |object| match JsonObject.document(object, &config) {
             Outcome::Document(parts) => Some(String::from_utf8(parts.body.into_owned()).unwrap()),
             _ => None,
         };
@@ -576,7 +576,10 @@ mod tests {
         }
         for (written, value) in [("true", "true"), ("NaN", "NaN"), ("[null,2.50]", "2.50")] {
             let object = format!("{{\"a\":{{\"b\":{written}}}}}");
-            assert_eq!(field(object.as_bytes(), "a.b").as_deref(), Some(value));
+            assert_eq!(
+                JsonObject.field(object.as_bytes(), "a.b").as_deref(),
+                Some(value)
+            );
         }
     }
 
@@ -587,7 +590,7 @@ mod tests {
         assert_eq!(parts(object, &config).title.as_deref(), Some("\\x"));
         let object = br#"{"id":"7","text":"t\x"}"#;
         assert!(matches!(
-            document(object, &config),
+            JsonObject.document(object, &config),
             Outcome::Refused { docno: Some(docno), refusal: Refusal { reason: Reason::BadJson, .. } }
                 if docno == "7"
         ));
@@ -617,7 +620,7 @@ mod tests {
         // A string has no fields.
         let bytes = br#"{"a":"b","a.n":"1"}"#;
         assert!(matches!(
-            document(bytes, &config),
+            JsonObject.document(bytes, &config),
             Outcome::Refused { docno: Some(docno), .. } if docno == "1"
         ));
     }

@@ -195,8 +195,8 @@ impl<'b> Original<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::json;
-    use crate::text::read::outcome::Outcome;
+    use crate::text::read::json::JsonObject;
+    use crate::text::read::outcome::{Interpreter, Outcome};
 
     fn config(field: Option<&str>) -> ReadConfig {
         ReadConfig {
@@ -224,7 +224,7 @@ mod tests {
         for object in objects {
             for field in fields.iter().copied().map(Some).chain([None]) {
                 let config = config(field);
-                let Outcome::Document(parts) = json::document(object, &config) else {
+                let Outcome::Document(parts) = JsonObject.document(object, &config) else {
                     continue;
                 };
                 let strings = JsonStrings::find(object, &config).unwrap();
