@@ -12,8 +12,7 @@
 
 use super::document::fingerprint;
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Document, Entry, Parameter, Plain};
-use crate::engine::join::JoinConfig;
+use super::{Entry, Parameter, Plain};
 
 pub(super) const METHOD: Entry = Entry {
     name: "bsw",
@@ -36,42 +35,28 @@ pub(super) const METHOD: Entry = Entry {
         THRESHOLD,
     ],
     build: |values| {
-        Ok(Box::new(Bsw {
-            window: window(values)?,
-            n: values.number("n", 1..=u64::from(u32::MAX))?,
-            chunk: values.one_of("keep", &[("smallest", false), ("chunk", true)])?,
-            join: join(values)?,
-        }))
+        let window = window(values)?;
+        let n = values.number("n", 1..=u64::from(u32::MAX))?;
+        let whole = values.one_of("keep", &[("smallest", false), ("chunk", true)])?;
+        Ok(Box::new(Plain::new(
+            join(values)?,
+            move |document, keys| {
+                let text = document.text().as_bytes();
+                let fingerprints = windows(document, window);
+                let mut from = 0;
+                for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(n)) {
+                    let to = from + chunk.len();
+                    if whole {
+                        // A chunk ends where the last window that begins in it ends.
+                        let end = to + window - 1;
+                        let start = if from == 0 { 0 } else { from + window - 1 };
+                        keys.push(fingerprint(&text[start..end], 0));
+                    } else {
+                        keys.extend(chunk.iter().min());
+                    }
+                    from = to;
+                }
+            },
+        )))
     },
 };
-
-struct Bsw {
-    window: usize,
-    n: u64,
-    chunk: bool,
-    join: JoinConfig,
-}
-
-impl Plain for Bsw {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let text = document.text().as_bytes();
-        let fingerprints = windows(document, self.window);
-        let mut from = 0;
-        for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(self.n)) {
-            let to = from + chunk.len();
-            if self.chunk {
-                // A chunk ends where the last window that begins in it ends.
-                let end = to + self.window - 1;
-                let start = if from == 0 { 0 } else { from + self.window - 1 };
-                keys.push(fingerprint(&text[start..end], 0));
-            } else {
-                keys.extend(chunk.iter().min());
-            }
-            from = to;
-        }
-    }
-}

@@ -15,13 +15,8 @@
 //! - The paper finds the neighbours of a sample of documents; here all pairs are found.
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, TermKeys, least_terms};
-use super::{Entry, Keys, Method, Parameter, join_by};
-use crate::Result;
-use crate::base::ids::Threshold;
+use super::{Entry, Keys, Parameter, Plain, join_by};
 use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::join::JoinConfig;
-use crate::store::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "cosine",
@@ -51,33 +46,16 @@ pub(super) const METHOD: Entry = Entry {
         if kolcz && filters != Filters::default() {
             return Err("filters belong to terms=chowdhury".into());
         }
-        Ok(Box::new(Cosine {
-            threshold: values.threshold("threshold")?,
-            preprocessing: if kolcz {
-                Preprocessing::Kolcz
-            } else {
-                Preprocessing::Chowdhury(filters)
+        let join = join_by(Measure::Cosine, values.threshold("threshold")?);
+        let terms = TermKeys {
+            preprocessing: match kolcz {
+                true => Preprocessing::Kolcz,
+                false => Preprocessing::Chowdhury(filters),
             },
             least_terms: least_terms(values)?,
-        }))
+        };
+        Ok(Box::new(Plain::new(join, move |document, keys| {
+            terms.keys(document, keys);
+        })))
     },
 };
-
-struct Cosine {
-    threshold: Threshold,
-    preprocessing: Preprocessing,
-    least_terms: usize,
-}
-
-impl Method for Cosine {
-    fn join(&self) -> JoinConfig {
-        join_by(Measure::Cosine, self.threshold)
-    }
-
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(TermKeys {
-            preprocessing: self.preprocessing,
-            least_terms: self.least_terms,
-        }))
-    }
-}

@@ -15,10 +15,9 @@
 //! - The original compares all 15 pairs of super-shingles (megashingles). Here the join counts the
 //!   super-shingles in common, which finds the same pairs.
 
-use super::sketch::{family, functions, minima};
-use super::super_shingles::together;
-use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
-use crate::engine::join::JoinConfig;
+use super::minhash::{bands, least};
+use super::sketch::{SEED, family, functions};
+use super::{Entry, Parameter, Plain, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "megashingles",
@@ -45,45 +44,21 @@ pub(super) const METHOD: Entry = Entry {
             default: "2",
             help: "super-shingles that two documents must have in common",
         },
-        Parameter {
-            name: "seed",
-            default: "0",
-            help: "seed of the hash functions",
-        },
+        SEED,
     ],
     build: |values| {
         let sets = values.number("super-shingles", 1..=1000)?;
         let minima = values.number("minima", 1..=1000)?;
-        Ok(Box::new(Megashingles {
-            size: values.number("size", 1..=1000)? as usize,
-            minima: minima as usize,
-            common: values.number("common", 1..=sets)? as u32,
-            family: family(
-                functions(sets * minima)?,
-                values.number("seed", 0..=u64::MAX)?,
-            ),
-        }))
+        let size = values.number("size", 1..=1000)? as usize;
+        let join = join_by_shared(values.number("common", 1..=sets)? as u32);
+        let family = family(functions(sets * minima)?, values)?;
+        Ok(Box::new(Plain::new(join, move |document, keys| {
+            // The position is part of the hash: only super-shingles of equal position may match.
+            bands(
+                &least(&family, document.shingles(size, 0)),
+                minima as usize,
+                keys,
+            );
+        })))
     },
 };
-
-struct Megashingles {
-    size: usize,
-    minima: usize,
-    common: u32,
-    family: Vec<u64>,
-}
-
-impl Plain for Megashingles {
-    fn join(&self) -> JoinConfig {
-        join_by_shared(self.common)
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let fingerprints = document.shingles(self.size, 0);
-        let mut least = Vec::with_capacity(self.family.len());
-        minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
-        let groups = least.chunks_exact(self.minima).enumerate();
-        // The position is part of the hash: only super-shingles of equal position may match.
-        keys.extend(groups.map(|(i, minima)| mix(together(minima).wrapping_add(mix(i as u64)))));
-    }
-}

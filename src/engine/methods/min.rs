@@ -10,9 +10,8 @@
 //! documents the estimate is their resemblance.
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Document, Entry, Parameter, Plain, join_by};
+use super::{Entry, Parameter, Plain, join_by};
 use crate::base::measure::Measure;
-use crate::engine::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "min",
@@ -29,29 +28,13 @@ pub(super) const METHOD: Entry = Entry {
     ],
     build: |values| {
         let n = values.number("n", 1..=1 << 20)? as u32;
-        Ok(Box::new(Min {
-            window: window(values)?,
-            n,
-            join: join_by(Measure::Smallest(n), values.threshold("threshold")?),
-        }))
+        let window = window(values)?;
+        let join = join_by(Measure::Smallest(n), values.threshold("threshold")?);
+        Ok(Box::new(Plain::new(join, move |document, keys| {
+            let fingerprints = windows(document, window);
+            fingerprints.sort_unstable();
+            fingerprints.dedup();
+            keys.extend(fingerprints.iter().take(n as usize));
+        })))
     },
 };
-
-struct Min {
-    window: usize,
-    n: u32,
-    join: JoinConfig,
-}
-
-impl Plain for Min {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let fingerprints = windows(document, self.window);
-        fingerprints.sort_unstable();
-        fingerprints.dedup();
-        keys.extend(fingerprints.iter().take(self.n as usize));
-    }
-}

@@ -28,11 +28,10 @@
 //! them, so their resemblance can be anything. With 16 bands of 8 rows, it finds half of all pairs
 //! of resemblance 0.71 and 99.4 % of all pairs of resemblance 0.85.
 
-use super::sketch::{family, functions, minima};
+use super::sketch::{SEED, family, functions, minima, seeded};
 use super::super_shingles::together;
-use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
+use super::{Entry, Parameter, Plain, join_by_shared, mix};
 use crate::base::error::refuse;
-use crate::engine::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "minhash",
@@ -61,24 +60,31 @@ pub(super) const METHOD: Entry = Entry {
                    documents with fewer shingles than bins it finds many pairs that have little \
                    in common",
         },
-        Parameter {
-            name: "seed",
-            default: "0",
-            help: "seed of the hash functions",
-        },
+        SEED,
     ],
     build: |values| {
         let bands = values.number("bands", 1..=1000)?;
         let rows = values.number("rows", 1..=1000)?;
-        Ok(Box::new(MinHash {
-            size: values.number("size", 1..=1000)? as usize,
-            rows: rows as usize,
-            one: values.flag("one-permutation")?,
-            family: family(
-                functions(bands * rows)?,
-                values.number("seed", 0..=u64::MAX)?,
-            ),
-        }))
+        let size = values.number("size", 1..=1000)? as usize;
+        let one = values.flag("one-permutation")?;
+        let family = family(functions(bands * rows)?, values)?;
+        let warning = one.then(|| {
+            format!(
+                "documents with fewer shingles than bins ({}) are paired with documents that \
+                 have little in common with them; check the pairs, or leave out \
+                 one-permutation=true",
+                family.len()
+            )
+        });
+        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+            let fingerprints = document.shingles(size, 0);
+            let least = match one {
+                true => bins(&family, fingerprints),
+                false => least(&family, fingerprints),
+            };
+            self::bands(&least, rows as usize, keys);
+        });
+        Ok(Box::new(Plain { warning, ..plain }))
     },
 };
 
@@ -97,7 +103,7 @@ impl MinHashes {
         let limit = match functions(number) {
             Ok(number) if number > 0 => {
                 return Ok(MinHashes {
-                    family: family(number, seed),
+                    family: seeded(number, seed),
                     rows: rows as usize,
                 });
             }
@@ -109,77 +115,44 @@ impl MinHashes {
 
     /// Appends the bands of a set. Leaves the set sorted.
     pub fn keys(&self, fingerprints: &mut Vec<u64>, keys: &mut Vec<u64>) {
-        let mut least = Vec::with_capacity(self.family.len());
-        minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
-        bands(&least, self.rows, keys);
+        bands(&least(&self.family, fingerprints), self.rows, keys);
     }
 }
 
-fn bands(least: &[u64], rows: usize, keys: &mut Vec<u64>) {
+/// The minimum of each function over the fingerprints.
+pub(super) fn least(family: &[u64], fingerprints: &mut Vec<u64>) -> Vec<u64> {
+    let mut least = Vec::with_capacity(family.len());
+    minima(family, fingerprints, |_, minimum| least.push(minimum));
+    least
+}
+
+/// Appends a hash of each band of minima, and of its position.
+pub(super) fn bands(least: &[u64], rows: usize, keys: &mut Vec<u64>) {
     let bands = least.chunks_exact(rows).enumerate();
     keys.extend(bands.map(|(i, rows)| mix(together(rows).wrapping_add(mix(i as u64)))));
 }
 
-struct MinHash {
-    size: usize,
-    rows: usize,
-    one: bool,
-    family: Vec<u64>,
-}
-
-impl Plain for MinHash {
-    fn join(&self) -> JoinConfig {
-        join_by_shared(1)
+/// The minimum of each bin; empty bins are filled from the bins after them.
+fn bins(family: &[u64], fingerprints: &[u64]) -> Vec<u64> {
+    let Some(function) = family.first().filter(|_| !fingerprints.is_empty()) else {
+        return Vec::new();
+    };
+    let count = family.len() as u128;
+    let mut bins = vec![None; family.len()];
+    for fingerprint in fingerprints {
+        let hash = mix(fingerprint ^ function);
+        let bin = ((u128::from(hash) * count) >> 64) as usize;
+        let slot = bins[bin].get_or_insert(hash);
+        *slot = hash.min(*slot);
     }
-
-    fn warning(&self) -> Option<String> {
-        self.one.then(|| {
-            format!(
-                "documents with fewer shingles than bins ({}) are paired with documents that \
-                 have little in common with them; check the pairs, or leave out \
-                 one-permutation=true",
-                self.family.len()
-            )
+    // At least one bin is not empty.
+    let filled = (0..bins.len()).filter_map(|bin| {
+        (0..bins.len()).find_map(|distance| {
+            let hash = bins[(bin + distance) % bins.len()]?;
+            Some(hash.wrapping_add(mix(distance as u64)))
         })
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let fingerprints = document.shingles(self.size, 0);
-        let mut least = Vec::with_capacity(self.family.len());
-        if self.one {
-            self.bins(fingerprints, &mut least);
-        } else {
-            minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
-        }
-        bands(&least, self.rows, keys);
-    }
-}
-
-impl MinHash {
-    /// The minimum of each bin; empty bins are filled from the bins after them.
-    fn bins(&self, fingerprints: &[u64], least: &mut Vec<u64>) {
-        let Some(function) = self.family.first() else {
-            return;
-        };
-        let count = self.family.len() as u128;
-        let mut bins = vec![None; self.family.len()];
-        for fingerprint in fingerprints {
-            let hash = mix(fingerprint ^ function);
-            let bin = ((u128::from(hash) * count) >> 64) as usize;
-            let slot = bins[bin].get_or_insert(hash);
-            *slot = hash.min(*slot);
-        }
-        if fingerprints.is_empty() {
-            return;
-        }
-        for bin in 0..bins.len() {
-            // At least one bin is not empty.
-            let behind = (0..bins.len()).find_map(|distance| {
-                bins[(bin + distance) % bins.len()].map(|hash| (distance, hash))
-            });
-            least.extend(behind.map(|(distance, hash)| hash.wrapping_add(mix(distance as u64))));
-        }
-    }
+    });
+    filled.collect()
 }
 
 #[cfg(test)]
@@ -189,19 +162,12 @@ mod tests {
     /// Of 300 pairs of sets of this many shingles with `shared` in common, the number with a common
     /// band.
     fn found(shingles: u64, shared: u64, one: bool) -> usize {
-        let method = MinHash {
-            size: 5,
-            rows: 8,
-            one,
-            family: family(128, 0),
-        };
+        let family = seeded(128, 0);
         let bands = |set: &mut Vec<u64>| {
-            let mut least = Vec::new();
-            if one {
-                method.bins(set, &mut least);
-            } else {
-                minima(&method.family, set, |_, minimum| least.push(minimum));
-            }
+            let least = match one {
+                true => bins(&family, set),
+                false => least(&family, set),
+            };
             let bands: Vec<Vec<u64>> = least.chunks_exact(8).map(<[u64]>::to_vec).collect();
             bands
         };

@@ -135,47 +135,47 @@ pub trait Method: Send + Sync {
 }
 
 /// A method that needs no statistics of the collection.
-trait Plain: Send + Sync {
-    /// As [`Method::join`].
-    fn join(&self) -> JoinConfig;
+struct Plain<F> {
+    join: JoinConfig,
+    sets: bool,
+    warning: Option<String>,
+    keys: F,
+}
 
-    /// As [`Keys::keys`].
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
-
-    /// As [`Method::sets`].
-    fn sets(&self) -> bool {
-        false
-    }
-
-    /// As [`Method::warning`].
-    fn warning(&self) -> Option<String> {
-        None
+impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync> Plain<F> {
+    /// `join` says what features must be shared, `keys` appends those of a document
+    /// ([`Keys::keys`]).
+    fn new(join: JoinConfig, keys: F) -> Self {
+        Plain {
+            join,
+            sets: false,
+            warning: None,
+            keys,
+        }
     }
 }
 
-impl<P: Plain> Method for P {
+impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync> Method for Plain<F> {
     fn join(&self) -> JoinConfig {
-        Plain::join(self)
+        self.join
     }
 
     fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(OfItself(self)))
+        Ok(Box::new(&self.keys))
     }
 
     fn sets(&self) -> bool {
-        Plain::sets(self)
+        self.sets
     }
 
     fn warning(&self) -> Option<String> {
-        Plain::warning(self)
+        self.warning.clone()
     }
 }
 
-struct OfItself<'a, P>(&'a P);
-
-impl<P: Plain> Keys for OfItself<'_, P> {
+impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Sync> Keys for F {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        self.0.keys(document, keys);
+        self(document, keys);
     }
 }
 

@@ -8,8 +8,7 @@
 //! See `windows.rs`.
 
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Document, Entry, Parameter, Plain};
-use crate::engine::join::JoinConfig;
+use super::{Entry, Parameter, Plain};
 
 pub(super) const METHOD: Entry = Entry {
     name: "mod",
@@ -27,27 +26,14 @@ pub(super) const METHOD: Entry = Entry {
         THRESHOLD,
     ],
     build: |values| {
-        Ok(Box::new(Mod {
-            window: window(values)?,
-            n: values.number("n", 1..=u64::from(u32::MAX))?,
-            join: join(values)?,
-        }))
+        let window = window(values)?;
+        let n = values.number("n", 1..=u64::from(u32::MAX))?;
+        Ok(Box::new(Plain::new(
+            join(values)?,
+            move |document, keys| {
+                let fingerprints = windows(document, window).iter().copied();
+                keys.extend(fingerprints.filter(|f| f.is_multiple_of(n)));
+            },
+        )))
     },
 };
-
-struct Mod {
-    window: usize,
-    n: u64,
-    join: JoinConfig,
-}
-
-impl Plain for Mod {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let fingerprints = windows(document, self.window).iter().copied();
-        keys.extend(fingerprints.filter(|f| f.is_multiple_of(self.n)));
-    }
-}

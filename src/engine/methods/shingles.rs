@@ -20,10 +20,10 @@
 //! - A line ends at a line feed of the text or a line break of the markup. Empty lines are ignored.
 
 use super::document::fingerprint;
-use super::{Document, Entry, Parameter, Plain, join_by, join_by_shared};
+use super::{Entry, Parameter, Plain, join_by, join_by_shared};
 use crate::base::ids::Threshold;
 use crate::base::measure::Measure;
-use crate::engine::join::{Join, JoinConfig};
+use crate::engine::join::Join;
 
 pub(super) const METHOD: Entry = Entry {
     name: "shingles",
@@ -87,13 +87,24 @@ pub(super) const METHOD: Entry = Entry {
         if max_postings.is_some() {
             join.join = Join::Count;
         }
-        Ok(Box::new(Shingles {
-            lines: preset.lines,
-            size: number("size", preset.size, 1, 1000)? as usize,
-            every: number("every", preset.every, 1, most)?,
-            most: number("most", preset.most, 1, most)? as usize,
-            join,
-        }))
+        let size = number("size", preset.size, 1, 1000)? as usize;
+        let every = number("every", preset.every, 1, most)?;
+        let kept = number("most", preset.most, 1, most)? as usize;
+        Ok(Box::new(Plain::new(join, move |document, keys| {
+            if preset.lines {
+                let lines: Vec<&str> = document.lines().filter(|line| !line.is_empty()).collect();
+                let shingles = lines.chunks_exact(size);
+                keys.extend(shingles.map(|lines| fingerprint(lines.join("\n").as_bytes(), 0)));
+            } else {
+                keys.append(document.shingles(size, 0));
+            }
+            keys.retain(|key| key.is_multiple_of(every));
+            if keys.len() > kept {
+                keys.sort_unstable();
+                keys.dedup();
+                keys.truncate(kept);
+            }
+        })))
     },
 };
 
@@ -157,33 +168,3 @@ const PRESETS: [(&str, Preset); 5] = [
         },
     ),
 ];
-
-struct Shingles {
-    lines: bool,
-    size: usize,
-    every: u64,
-    most: usize,
-    join: JoinConfig,
-}
-
-impl Plain for Shingles {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        if self.lines {
-            let lines: Vec<&str> = document.lines().filter(|line| !line.is_empty()).collect();
-            let shingles = lines.chunks_exact(self.size);
-            keys.extend(shingles.map(|lines| fingerprint(lines.join("\n").as_bytes(), 0)));
-        } else {
-            keys.append(document.shingles(self.size, 0));
-        }
-        keys.retain(|key| key.is_multiple_of(self.every));
-        if keys.len() > self.most {
-            keys.sort_unstable();
-            keys.dedup();
-            keys.truncate(self.most);
-        }
-    }
-}

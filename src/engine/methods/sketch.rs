@@ -10,9 +10,8 @@
 //! window. The paper hashes every window n times (Bob Jenkins' family).
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Document, Entry, Parameter, Plain, join_by, mix};
+use super::{Entry, Parameter, Plain, Values, join_by, mix};
 use crate::base::measure::Measure;
-use crate::engine::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "sketch",
@@ -25,22 +24,28 @@ pub(super) const METHOD: Entry = Entry {
             default: "100",
             help: "number of hash functions, at most 4096",
         },
-        Parameter {
-            name: "seed",
-            default: "0",
-            help: "seed of the hash functions",
-        },
+        SEED,
         THRESHOLD,
     ],
     build: |values| {
         let n = functions(values.number("n", 1..=u64::from(u32::MAX))?)?;
-        let seed = values.number("seed", 0..=u64::MAX)?;
-        Ok(Box::new(Sketch {
-            window: window(values)?,
-            family: family(n, seed),
-            join: join_by(Measure::Of(n), values.threshold("threshold")?),
-        }))
+        let family = family(n, values)?;
+        let window = window(values)?;
+        let join = join_by(Measure::Of(n), values.threshold("threshold")?);
+        Ok(Box::new(Plain::new(join, move |document, keys| {
+            // A feature is the hash of a position and the minimum there.
+            let fingerprints = windows(document, window);
+            minima(&family, fingerprints, |i, least| {
+                keys.push(mix(least.wrapping_add(family[i])));
+            });
+        })))
     },
+};
+
+pub(super) const SEED: Parameter = Parameter {
+    name: "seed",
+    default: "0",
+    help: "seed of the hash functions",
 };
 
 /// The most hash functions of a method, because each is one more pass over all fingerprints of a
@@ -60,8 +65,13 @@ pub(super) fn functions(n: u64) -> Result<u32, String> {
 }
 
 /// One random number for each hash function of a family.
-pub(super) fn family(n: u32, seed: u64) -> Vec<u64> {
+pub(super) fn seeded(n: u32, seed: u64) -> Vec<u64> {
     (0..u64::from(n)).map(|i| mix(seed ^ mix(i))).collect()
+}
+
+/// As [`seeded`], by the parameter [`SEED`].
+pub(super) fn family(n: u32, values: &Values) -> Result<Vec<u64>, String> {
+    Ok(seeded(n, values.number("seed", 0..=u64::MAX)?))
 }
 
 /// Calls `take` with the number of each function and its minimum over the fingerprints. Without
@@ -78,26 +88,6 @@ pub(super) fn minima(
         if let Some(least) = fingerprints.iter().map(|f| mix(f ^ function)).min() {
             take(i, least);
         }
-    }
-}
-
-struct Sketch {
-    window: usize,
-    family: Vec<u64>,
-    join: JoinConfig,
-}
-
-impl Plain for Sketch {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        // A feature is the hash of a position and the minimum there.
-        let fingerprints = windows(document, self.window);
-        minima(&self.family, fingerprints, |i, least| {
-            keys.push(mix(least.wrapping_add(self.family[i])));
-        });
     }
 }
 

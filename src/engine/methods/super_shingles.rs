@@ -21,8 +21,7 @@
 //! groups of k without overlap instead.
 
 use super::document::fingerprint;
-use super::{Document, Entry, Parameter, Plain, join_by_shared};
-use crate::engine::join::JoinConfig;
+use super::{Entry, Parameter, Plain, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "super-shingles",
@@ -51,41 +50,29 @@ pub(super) const METHOD: Entry = Entry {
         },
     ],
     build: |values| {
-        Ok(Box::new(SuperShingles {
-            k: values.number("k", 1..=1000)? as usize,
-            size: values.number("size", 1..=1000)? as usize,
-            every: values.number("every", 1..=u64::from(u32::MAX))?,
-            sliding: values.one_of("groups", &[("sliding", true), ("adjacent", false)])?,
+        let k = values.number("k", 1..=1000)? as usize;
+        let size = values.number("size", 1..=1000)? as usize;
+        let every = values.number("every", 1..=u64::from(u32::MAX))?;
+        let sliding = values.one_of("groups", &[("sliding", true), ("adjacent", false)])?;
+        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+            let sampled = document.shingles(size, 0);
+            sampled.retain(|f| f.is_multiple_of(every));
+            join_shingles(sampled, k, sliding, keys);
+        });
+        Ok(Box::new(Plain {
+            sets: true,
+            ..plain
         }))
     },
 };
 
-struct SuperShingles {
-    k: usize,
-    size: usize,
-    every: u64,
-    sliding: bool,
-}
-
-impl Plain for SuperShingles {
-    fn join(&self) -> JoinConfig {
-        join_by_shared(1)
-    }
-
-    fn sets(&self) -> bool {
-        true
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let sampled = document.shingles(self.size, 0);
-        sampled.retain(|f| f.is_multiple_of(self.every));
-        sampled.sort_unstable();
-        sampled.dedup();
-        if self.sliding {
-            keys.extend(sampled.windows(self.k).map(together));
-        } else {
-            keys.extend(sampled.chunks_exact(self.k).map(together));
-        }
+/// Appends the super-shingles of `k` of the sampled shingles.
+fn join_shingles(sampled: &mut Vec<u64>, k: usize, sliding: bool, keys: &mut Vec<u64>) {
+    sampled.sort_unstable();
+    sampled.dedup();
+    match sliding {
+        true => keys.extend(sampled.windows(k).map(together)),
+        false => keys.extend(sampled.chunks_exact(k).map(together)),
     }
 }
 
@@ -101,16 +88,11 @@ mod tests {
 
     #[test]
     fn documents_with_too_few_are_ignored() {
-        let method = SuperShingles {
-            k: 3,
-            size: 2,
-            every: 1,
-            sliding: true,
-        };
         let keys = |text: &str| {
             let mut scratch = super::super::document::Scratch::new(&Default::default());
             let mut keys = Vec::new();
-            method.keys(&mut Document::new(text, &mut scratch), &mut keys);
+            let mut document = super::super::Document::new(text, &mut scratch);
+            join_shingles(document.shingles(2, 0), 3, true, &mut keys);
             keys
         };
         assert_eq!(keys("a b c").len(), 0);

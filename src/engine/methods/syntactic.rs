@@ -18,8 +18,7 @@
 use sha1::{Digest, Sha1};
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
-use super::{Document, Entry, Parameter, Plain, join_by_shared};
-use crate::engine::join::JoinConfig;
+use super::{Entry, Parameter, Plain, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "syntactic",
@@ -34,35 +33,21 @@ pub(super) const METHOD: Entry = Entry {
         LEAST_TERMS,
     ],
     build: |values| {
-        Ok(Box::new(Syntactic {
-            preprocessing: Preprocessing::Chowdhury(Filters::read(values.text("filters"))?),
-            least_terms: least_terms(values)?,
+        let preprocessing = Preprocessing::Chowdhury(Filters::read(values.text("filters"))?);
+        let least_terms = least_terms(values)?;
+        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+            let mut terms: Terms = preprocessing.terms(document);
+            if terms.len() >= least_terms.max(1) {
+                terms.sort();
+                keys.push(signature(terms.lines()));
+            }
+        });
+        Ok(Box::new(Plain {
+            sets: true,
+            ..plain
         }))
     },
 };
-
-struct Syntactic {
-    preprocessing: Preprocessing,
-    least_terms: usize,
-}
-
-impl Plain for Syntactic {
-    fn join(&self) -> JoinConfig {
-        join_by_shared(1)
-    }
-
-    fn sets(&self) -> bool {
-        true
-    }
-
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let mut terms: Terms = self.preprocessing.terms(document);
-        if terms.len() >= self.least_terms.max(1) {
-            terms.sort();
-            keys.push(signature(terms.lines()));
-        }
-    }
-}
 
 /// The first 64 bits of the SHA-1 of the terms.
 pub(super) fn signature<'t>(lines: impl Iterator<Item = &'t [u8]>) -> u64 {
