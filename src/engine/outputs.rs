@@ -21,6 +21,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::base::error::refuse;
+use crate::base::words::words;
 use crate::engine::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::engine::sample::plan::PLAN_FILE;
 use crate::store::disk::{self, Destination};
@@ -49,7 +50,7 @@ pub const DIRECTORIES: [&str; 14] = [
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.
-pub const FILES: [&str; 26] = [
+pub const FILES: [&str; 8] = [
     MANIFEST_FILE,
     INPUTS_FILE,
     LOCK_FILE,
@@ -58,25 +59,13 @@ pub const FILES: [&str; 26] = [
     "sets.jsonl",
     "lexicon.tsv",
     "spex.tsv",
-    "spans.tsv",
-    "removable.tsv",
-    "coverage.tsv",
-    "matches.tsv",
-    "overlaps.tsv",
-    "common.tsv",
-    "common-places.tsv",
-    "boilerplate.tsv",
-    "boilerplate-places.tsv",
-    "spans.parquet",
-    "removable.parquet",
-    "coverage.parquet",
-    "matches.parquet",
-    "overlaps.parquet",
-    "common.parquet",
-    "common-places.parquet",
-    "boilerplate.parquet",
-    "boilerplate-places.parquet",
 ];
+
+/// The tables that a search for passages writes. Each may also be a Parquet file.
+pub const PASSAGE_FILES: [&str; 9] = words(
+    "spans.tsv removable.tsv coverage.tsv matches.tsv overlaps.tsv common.tsv common-places.tsv \
+     boilerplate.tsv boilerplate-places.tsv",
+);
 
 /// The directory that a command works in, and the names of the files in it that the command is made
 /// to write.
@@ -305,11 +294,13 @@ fn taken_in<'p>(
     (own, home): (Option<Own<'_>>, Option<&Path>),
 ) -> Result<Option<&'p Path>> {
     let mut inner = None;
+    let text = name.to_string_lossy().replace(".parquet", ".tsv");
     for directory in parent.ancestors() {
         if Some(directory) == home {
             let allowed = own.map_or(&[] as &[&str], |(_, names)| names);
             let taken = match inner {
                 None if allowed.iter().any(|own| name == *own) => false,
+                None if PASSAGE_FILES.contains(&&*text) => true,
                 None => FILES
                     .iter()
                     .chain(&RESULT_FILES)

@@ -87,6 +87,7 @@ pub use remove::{REMOVED_ENDING, RemovalConfig, RemovalSummary, remove};
 pub use task::{Done, Task};
 pub use units::{Scope, TextUnit, UnitsConfig};
 
+pub use crate::engine::outputs::PASSAGE_FILES as FILES;
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
@@ -118,19 +119,6 @@ pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
 pub const BOILERPLATE_FILE: &str = "boilerplate.tsv";
 /// Where they are.
 pub const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
-/// All files that a search writes.
-pub const FILES: [&str; 9] = [
-    SPANS_FILE,
-    REMOVABLE_FILE,
-    COVERAGE_FILE,
-    MATCHES_FILE,
-    OVERLAPS_FILE,
-    COMMON_FILE,
-    COMMON_PLACES_FILE,
-    BOILERPLATE_FILE,
-    BOILERPLATE_PLACES_FILE,
-];
-
 /// The least memory for the sorts.
 const LEAST_SORT_BYTES: u64 = 16 << 20;
 /// Bytes of memory for each document: where its repeats end, and the places in it that are looked

@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::STAGE;
 use super::finished::{Content, FinishedList, SharedList};
+use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
@@ -74,13 +75,17 @@ impl OutputDirectory {
         if above.is_some_and(|above| !disk::is_writable(above)) {
             return refuse(
                 parameter,
-                directory,
+                directory.display(),
                 "it cannot be created there; give another place",
             );
         }
         let entries = match disk::exists(directory)? {
             true if !disk::is_directory(directory)? => {
-                return refuse(parameter, directory, "it is a file; give a new directory");
+                return refuse(
+                    parameter,
+                    directory.display(),
+                    "it is a file; give a new directory",
+                );
             }
             true => disk::list_all(directory)?,
             false => Vec::new(),
@@ -92,7 +97,7 @@ impl OutputDirectory {
         }
         refuse(
             parameter,
-            directory,
+            directory.display(),
             "it is not empty; give a new directory",
         )
     }
@@ -118,7 +123,7 @@ impl OutputDirectory {
         if begun && output.state()?.digest != digest {
             let limit =
                 "it was made from other inputs or with other parameters; give a new directory";
-            return refuse(parameter, directory, limit);
+            return refuse(parameter, directory.display(), limit);
         }
         Ok(output)
     }
@@ -453,10 +458,6 @@ pub(crate) fn plain_name(name: &str, list: &Path) -> Result<()> {
         .expected("a relative path of plain names", format!("{name:?}")))
 }
 
-fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T> {
-    Err(Error::parameter(parameter, directory.display()).because(limit))
-}
-
 /// Refuses a file or directory in another directory. The message has words before and after the
 /// path of the directory.
 fn refuse_inside(
@@ -468,7 +469,7 @@ fn refuse_inside(
         return Ok(());
     }
     let limit = format!("it lies in {before}{}{after}", directory.display());
-    refuse(parameter, file, &limit)
+    refuse(parameter, file.display(), limit)
 }
 
 /// Refuses an output directory below a directory that is an input: the next call would read it.
@@ -501,7 +502,7 @@ fn check_place(parameter: &'static str, directory: &Path, taken: &[(&str, &Path)
         if mine.starts_with(&other) || other.starts_with(&mine) {
             let other = other.display();
             let limit = format!("it overlaps with {what}, {other}; give another directory");
-            return refuse(parameter, directory, &limit);
+            return refuse(parameter, directory.display(), limit);
         }
     }
     Ok(())
@@ -532,7 +533,7 @@ pub(crate) fn check_places(work: &Path, inputs: &[InputFile], places: Places<'_>
         if let Some(input) = inputs.iter().find(inside) {
             let input = input.path.display();
             let limit = format!("it contains the input {input}; give a new directory");
-            return refuse(parameter, output, &limit);
+            return refuse(parameter, output.display(), limit);
         }
     }
     Ok(())
