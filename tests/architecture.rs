@@ -80,22 +80,6 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// Modules that do not use each other, either way.
 const APART: &[&[&str]] = &[&["tasks::query", "tasks::evaluate", "tasks::dedup"]];
 
-/// Circles between modules of one parent that are known: each is to go away, none may come.
-const KNOWN: &[&[&str]] = &[
-    &[
-        "store::workspace::directory",
-        "store::workspace::manifest",
-        "store::workspace::others",
-        "store::workspace::place",
-    ],
-    &["tasks::contamination::grams", "tasks::contamination::items"],
-    &[
-        "tasks::contamination::output",
-        "tasks::contamination::search",
-    ],
-    &["tasks::passages::grams", "tasks::passages::repeats"],
-];
-
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -350,27 +334,18 @@ fn tie(circle: &[String], used: &[Use]) -> String {
 #[test]
 fn no_modules_use_each_other_in_a_circle() {
     let (_, used) = library();
-    let circles: Vec<Vec<String>> = circles(&used)
+    let circles: Vec<String> = circles(&used)
         .iter()
-        .map(|circle| circle.iter().map(|names| names.join("::")).collect())
-        .collect();
-    let unknown = |circle: &&Vec<String>| !KNOWN.iter().any(|known| known == circle);
-    let unknown: Vec<String> = circles
-        .iter()
-        .filter(unknown)
-        .map(|c| tie(c, &used))
+        .map(|circle| {
+            let circle: Vec<String> = circle.iter().map(|names| names.join("::")).collect();
+            tie(&circle, &used)
+        })
         .collect();
     assert!(
-        unknown.is_empty(),
+        circles.is_empty(),
         "{}\nMove what the modules of a circle need into one below them.",
-        unknown.join("\n\n")
+        circles.join("\n\n")
     );
-    for known in KNOWN {
-        assert!(
-            circles.iter().any(|circle| known == circle),
-            "{known:?} is gone: remove it from the list"
-        );
-    }
 }
 
 /// cargo looks for no programs of tests by itself (`autotests` in Cargo.toml), and rustc says

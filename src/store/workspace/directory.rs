@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
-use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
+use super::manifest::{Base, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program, put};
 use super::place::{is_run, output_kind};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
@@ -18,9 +18,6 @@ use crate::base::threads::lock;
 use crate::base::workers::Queue;
 use crate::store::{self, Kind, disk};
 use crate::{Error, Result};
-
-/// Name of the manifest in an output directory.
-pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// An output directory, locked for this process.
 #[derive(Debug)]
@@ -416,7 +413,7 @@ impl Workspace {
     pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
         let list = disk::read_all(&base.places.directory.join(INPUTS_FILE))?;
         if disk::is_gone(&self.places.directory.join(INPUTS_FILE))? {
-            super::others::put(&self.places.directory, INPUTS_FILE, &list)?;
+            put(&self.places.directory, INPUTS_FILE, &list)?;
         }
         check_list(&self.places.directory, &self.manifest)
     }
@@ -642,10 +639,6 @@ const PARTS_OF_MANIFEST: u64 = 64;
 /// Whether a manifest of this size is to be written for this number of bytes of new parts.
 fn is_due(manifest: u64, new: u64) -> bool {
     manifest < LARGE_MANIFEST || new >= manifest.saturating_mul(PARTS_OF_MANIFEST)
-}
-
-pub(super) fn program() -> String {
-    format!("lookalike {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Whether a name ends like the parts that this program writes, with or without `.tmp`.

@@ -1,6 +1,7 @@
 //! The content of `manifest.json`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use serde::ser::{Error as _, SerializeMap};
@@ -9,9 +10,14 @@ use serde_json::{Map, Value};
 
 use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
+use crate::Result;
 use crate::base::process;
 use crate::base::threads;
+use crate::store::disk::{self, AtomicFile};
 use crate::store::{self, Kind, PartInfo};
+
+/// Name of the manifest in an output directory.
+pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The format of `manifest.json` that this build writes and reads.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -111,7 +117,7 @@ impl Manifest {
         Manifest {
             head: Head {
                 format: MANIFEST_FORMAT,
-                program: super::directory::program(),
+                program: program(),
                 collection_digest: store::digest_text(parameters),
                 inputs: Default::default(),
                 origin: None,
@@ -289,6 +295,10 @@ impl Manifest {
     }
 }
 
+pub(super) fn program() -> String {
+    format!("lookalike {}", env!("CARGO_PKG_VERSION"))
+}
+
 impl Serialize for Manifest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Head {
@@ -355,6 +365,18 @@ impl ResultFile {
             checksum: format!("{checksum:016x}"),
         }
     }
+}
+
+/// Writes a small file into a directory. The caller adds it to the manifest.
+pub(crate) fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
+    let mut file = AtomicFile::create(&directory.join(name))?;
+    file.put(content)?;
+    Ok(ResultFile::new(name, file.finish()?))
+}
+
+/// Checks that a file has the recorded size and checksum.
+pub(crate) fn check(directory: &Path, file: &ResultFile) -> Result<()> {
+    disk::check(&directory.join(&file.name), file.bytes, &file.checksum)
 }
 
 /// The cost of a stage.

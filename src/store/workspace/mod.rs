@@ -31,16 +31,15 @@ mod others;
 mod place;
 mod record;
 
-pub use directory::{MANIFEST_FILE, Places, Workspace};
+pub use directory::{Places, Workspace};
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
 };
 pub(crate) use inputs::{check as check_inputs, modified_ns};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
-pub(crate) use manifest::Meter;
-pub use manifest::{Base, Cost, Manifest, ResultFile};
-pub(crate) use others::{check as check_file, put as put_file};
+pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
+pub(crate) use manifest::{Meter, check as check_file, put as put_file};
 pub use place::{OutputKind, PRIVATE, output_kind};
 pub(crate) use place::{STATE_FILE, refuse_below_another, refuse_remote, resolved};
 pub use record::{StageRecord, StageRecordKind};

@@ -8,8 +8,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::directory::{MANIFEST_FILE, Workspace};
+use super::directory::Workspace;
 use super::lock::LOCK_FILE;
+use super::manifest::{MANIFEST_FILE, check, put};
 use super::{INPUTS_FILE, ResultFile};
 use crate::Result;
 use crate::base::progress::Context;
@@ -111,18 +112,6 @@ impl Workspace {
             || results.any(|file| file.name == name);
         (!taken && parent == disk::canonical(self.directory()).ok()?).then(|| name.to_string())
     }
-}
-
-/// Writes a small file into a directory. The caller adds it to the manifest.
-pub(crate) fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
-    let mut file = AtomicFile::create(&directory.join(name))?;
-    file.put(content)?;
-    Ok(ResultFile::new(name, file.finish()?))
-}
-
-/// Checks that a file has the recorded size and checksum.
-pub(crate) fn check(directory: &Path, file: &ResultFile) -> Result<()> {
-    disk::check(&directory.join(&file.name), file.bytes, &file.checksum)
 }
 
 /// The subdirectory of a file.

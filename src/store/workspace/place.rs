@@ -7,9 +7,9 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::directory::MANIFEST_FILE;
 use super::inputs::INPUTS_FILE;
 use super::lock::LOCK_FILE;
+use super::manifest::MANIFEST_FILE;
 use crate::base::error::refuse;
 use crate::store::disk;
 use crate::{Error, Result};

@@ -14,11 +14,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::items::TestSets;
+use super::items::{NONE, TestSets};
 use crate::text::parse::{TokenConsumer, Tokens};
-
-/// The number of something that is not there.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// Bits of a filter for each sequence in it, before the number is rounded up to a power of two. Two
 /// of them are set, so about one in 100 sequences that are not in it passes.

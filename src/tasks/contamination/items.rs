@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use csv::ByteRecord;
 
-use super::grams::{Grams, NONE};
 use super::rows::{Rows, is_rows};
 use super::stats::{FieldCounts, SetReport};
 use super::{ContaminationConfig, STAGE};
@@ -32,6 +31,9 @@ const TOKEN_BYTES: u64 = 3 * (4 + 8);
 const ITEM_BYTES: u64 = 3 * 64;
 const FIELD_BYTES: u64 = 3 * 40;
 const SLOT_BYTES: u64 = 3 * 32;
+
+/// The number of something that is not there.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A field of an item that is looked for.
 pub(super) struct Field {
@@ -155,7 +157,7 @@ impl TestSets {
             parser: Parser::new(&config.parse),
             memory: Memory::new(&context.budget, fixed),
             per_item: per_item + ITEM_BYTES,
-            per_token: per_token + TOKEN_BYTES + Grams::TOKEN_BYTES,
+            per_token: per_token + TOKEN_BYTES,
             items: 0,
             tokens: 0,
         };

@@ -62,6 +62,7 @@
 mod config;
 mod grams;
 mod items;
+mod listed;
 mod output;
 mod rows;
 mod runs;
@@ -80,11 +81,13 @@ use crate::{Error, Result};
 
 use grams::Grams;
 use items::TestSets;
-use output::{Listed, Output};
+use listed::Listed;
+use output::Output;
 use search::{OfItem, Search, Shares};
 
 pub use config::{ContaminationConfig, MOST_FIELDS, MOST_LISTED, MOST_NGRAM};
-pub use output::{DROP_FILE, FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
+pub use listed::DROP_FILE;
+pub use output::{FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
 pub use runs::MOST_RUNS;
 pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, LEVELS, SetReport};
 
@@ -151,6 +154,7 @@ pub fn run(
         .as_ref()
         .map_or(0, |_| Listed::bytes(config.most));
     let per_item = size_of::<OfItem>() as u64 + listed;
+    let per_token = per_token + Grams::TOKEN_BYTES;
     let sets = TestSets::read(&inputs, config, (fixed, per_item, per_token), context)?;
     for line in items::warnings(&sets.sets, config) {
         context.progress.note(&line);

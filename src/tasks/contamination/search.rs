@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
-use super::output::{DROP_FILE, Dropped, Listed, Spill, share};
+use super::listed::{DROP_FILE, DocumentPlace, Dropped, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
@@ -160,10 +160,7 @@ pub(super) struct OfItem {
     pub best: AtomicU32,
 }
 
-/// The place of a document: unit, file, and number of its record in the file or piece, from 1.
-pub(super) type DocumentPlace = (u32, u32, u64);
-
-/// The state that all threads share.
+/// What all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
     pub units: Vec<Unit>,

@@ -20,11 +20,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::store::Item;
 use crate::store::checkpoint::UnitSort;
-use crate::store::item::{field, item};
+use crate::store::item::item;
 use crate::text::parse::{TokenConsumer, Tokens};
 use crate::{Error, Result};
 
-use super::repeats::{Repeat, RepeatsReader};
+use super::places::{Place, Repeat, RepeatsReader};
 
 /// The longest k-grams: a stretch then has less than 256 of them.
 pub(super) const MOST_LENGTH: u32 = 500;
@@ -35,38 +35,6 @@ const COUNT_BITS: u32 = 8;
 
 /// An odd number without structure, by which the hashes of tokens are combined.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// A place: a document, and a token in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub document: u32,
-    pub token: u32,
-}
-
-impl Place {
-    pub fn number(self) -> u64 {
-        u64::from(self.document) << 32 | u64::from(self.token)
-    }
-
-    pub fn of(number: u64) -> Place {
-        Place {
-            document: (number >> 32) as u32,
-            token: number as u32,
-        }
-    }
-
-    /// The place some tokens further on.
-    pub fn plus(self, tokens: u32) -> Place {
-        Place {
-            token: self.token + tokens,
-            ..self
-        }
-    }
-}
-
-field! {
-    Place, 64, |place: Place| place.number().into(), |number| Place::of(number as u64);
-}
 
 item! {
     /// A stretch in a sort.

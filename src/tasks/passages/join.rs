@@ -14,7 +14,8 @@
 
 use std::ops::Range;
 
-use super::repeats::{Repeat, Repeats, RepeatsReader, Search};
+use super::places::{Repeat, Repeats, RepeatsReader};
+use super::repeats::Search;
 use super::sweep::Run;
 use crate::Result;
 

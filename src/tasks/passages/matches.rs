@@ -25,11 +25,11 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::grams::Place;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
+use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::records::Records;
-use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search};
+use super::repeats::Search;
 use super::spans::Positions;
 use super::sweep::{Grouping, Run, sweep};
 use super::tables::{How, create};

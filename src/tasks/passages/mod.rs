@@ -53,6 +53,7 @@ mod grams;
 mod groups;
 mod join;
 mod matches;
+mod places;
 mod records;
 mod removable;
 mod remove;
@@ -93,7 +94,8 @@ pub use groups::By;
 use groups::Groups;
 pub use join::MOST_PIECES;
 pub use matches::TEXT_BYTES;
-use repeats::{REPEATS, Repeats, SORTS, Search};
+use places::Repeats;
+use repeats::{REPEATS, SORTS, Search};
 use tables::How;
 
 const STAGE: &str = "passages";
@@ -491,7 +493,7 @@ fn search(
     };
     let mut stats = Stats::default();
     let repeats = match steps.are_finished() {
-        true => Repeats::none(&search)?,
+        true => Repeats::none(scratch.path())?,
         false => find(&search, &mut stats)?,
     };
     let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {

@@ -3,7 +3,7 @@
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::repeats::PIECE_BYTES;
+use super::places::PIECE_BYTES;
 use crate::store::disk::{self, File};
 use crate::{Error, Result};
 

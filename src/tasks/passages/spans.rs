@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::repeats::{PIECE_BYTES, Repeat, Repeats, RepeatsReader, Search};
+use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
+use super::repeats::Search;
 use super::tables::{COVERAGE, How, SPANS, create};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use crate::Result;

@@ -25,8 +25,9 @@ use std::collections::BinaryHeap;
 
 use super::STAGE;
 use super::groups::Groups;
+use super::places::Repeats;
 use super::records::{Records, RecordsReader};
-use super::repeats::{Repeats, Search};
+use super::repeats::Search;
 use crate::Result;
 use crate::base::progress::Context;
 use crate::store::item::item;

@@ -30,8 +30,9 @@ use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
-use super::grams::{Hashed, Place};
-use super::repeats::{REPEATS, Repeat, Repeats, Search, UNITS};
+use super::grams::Hashed;
+use super::places::{Place, Repeat, Repeats};
+use super::repeats::{REPEATS, Search, UNITS};
 use super::{Of, STAGE, Stats};
 use crate::base::budget::ByteSize;
 use crate::base::keywords::keywords;
