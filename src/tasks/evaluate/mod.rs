@@ -461,57 +461,16 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         judged: None,
         families: None,
     };
-    if let (Some(truth), Some(report)) = (&sources.truth, &mut evaluation.truth) {
-        if truth.listed && sources.run.listed {
-            let found = compare::compare(&sources, thresholds, &documents, sorting, context)?;
-            let [truth, run] = found.counts;
-            for (what, counts) in [("ground truth", truth), ("run", run)] {
-                if counts.unknown > 0 {
-                    notes.push(format!(
-                        "ignored {} of {} of the {what}, with docnos that the collection of the \
-                         ground truth does not have",
-                        crate::base::numbers::count(counts.unknown),
-                        counted(counts.pairs, "pair")
-                    ));
-                }
-            }
-            if found.unnamed > 0 {
-                let duplicates = counted(found.unnamed, "pair");
-                notes.push(if documents.truth.has_classes() {
-                    format!(
-                        "the run lists none of the {duplicates} of exact duplicates: the line \
-                         `documents` counts them as missed, the line `representatives` leaves \
-                         them out"
-                    )
-                } else {
-                    format!(
-                        "the ground truth lists none of the {duplicates} of exact duplicates in \
-                         the run's directory: it is treated as a list of representatives, so \
-                         each of its pairs also stands for the exact duplicates of its documents"
-                    )
-                });
-            }
-            report.counts = Some(truth);
-            evaluation.run.counts = Some(run);
-            let classes = documents.truth.has_classes() || documents.run.has_classes();
-            for threshold in 0..thresholds.len().max(1) {
-                evaluation.pairs.push(PairsAt {
-                    threshold: thresholds.get(threshold).copied(),
-                    representatives: classes
-                        .then(|| pairs(&documents, &found.representatives, threshold)),
-                    documents: pairs(&documents, &found.all, threshold),
-                });
-            }
-        } else {
-            let which = if truth.listed { "run" } else { "ground truth" };
-            notes.push(format!(
-                "pairs of the {which} were not listed (--pairs none): only clusters are compared"
-            ));
-        }
-        if documents.truth.has_classes() && documents.run.has_classes() {
-            let counts = clusters::compare(&documents, sorting)?;
-            evaluation.clusters = Some(counts.into());
-        }
+    if let Some(truth) = &sources.truth {
+        let compared = (&sources, thresholds, &documents);
+        compare_with(
+            truth,
+            compared,
+            sorting,
+            &mut evaluation,
+            &mut notes,
+            context,
+        )?;
     }
     context.stop.check(STAGE)?;
     if let Some(path) = &sources.judged {
@@ -530,6 +489,70 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         .map_err(Error::io("remove", &config.scratch))?;
     evaluation.notes = notes;
     Ok(evaluation)
+}
+
+/// Compares the pairs of a run, and its clusters, with a ground truth.
+fn compare_with(
+    truth: &Opened,
+    (sources, thresholds, documents): (&Sources, &[Threshold], &Documents),
+    sorting: Sorting<'_>,
+    evaluation: &mut Evaluation,
+    notes: &mut Vec<String>,
+    context: &Context<'_>,
+) -> Result<()> {
+    if truth.listed && sources.run.listed {
+        let found = compare::compare(sources, thresholds, documents, sorting, context)?;
+        let [truth, run] = found.counts;
+        for (what, counts) in [("ground truth", truth), ("run", run)] {
+            if counts.unknown > 0 {
+                notes.push(format!(
+                    "ignored {} of {} of the {what}, with docnos that the collection of the \
+                     ground truth does not have",
+                    crate::base::numbers::count(counts.unknown),
+                    counted(counts.pairs, "pair")
+                ));
+            }
+        }
+        if found.unnamed > 0 {
+            let duplicates = counted(found.unnamed, "pair");
+            notes.push(if documents.truth.has_classes() {
+                format!(
+                    "the run lists none of the {duplicates} of exact duplicates: the line \
+                     `documents` counts them as missed, the line `representatives` leaves \
+                     them out"
+                )
+            } else {
+                format!(
+                    "the ground truth lists none of the {duplicates} of exact duplicates in \
+                     the run's directory: it is treated as a list of representatives, so \
+                     each of its pairs also stands for the exact duplicates of its documents"
+                )
+            });
+        }
+        if let Some(report) = &mut evaluation.truth {
+            report.counts = Some(truth);
+        }
+        evaluation.run.counts = Some(run);
+        let classes = documents.truth.has_classes() || documents.run.has_classes();
+        for threshold in 0..thresholds.len().max(1) {
+            evaluation.pairs.push(PairsAt {
+                threshold: thresholds.get(threshold).copied(),
+                representatives: classes
+                    .then(|| pairs(documents, &found.representatives, threshold)),
+                documents: pairs(documents, &found.all, threshold),
+            });
+        }
+    } else {
+        let which = if truth.listed { "run" } else { "ground truth" };
+        notes.push(format!(
+            "pairs of the {which} were not listed (--pairs none): only clusters are compared"
+        ));
+    }
+    if documents.truth.has_classes() && documents.run.has_classes() {
+        let counts = clusters::compare(documents, sorting)?;
+        evaluation.clusters = Some(counts.into());
+    }
+    Ok(())
 }
 
 /// Where a comparison sorts, and with how much memory.

@@ -398,37 +398,40 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             let [a, b, c, d, document, extra] = item;
             show(format!("{a:08x}{b:08x}{c:08x}{d:08x} {document} {extra}"))
         })?,
-        Kind::Text => {
-            let mut reader = TextReader::open(path, None, None)?;
-            let mut bytes = Vec::new();
-            while let Some(length) = reader.next_length()? {
-                bytes.clear();
-                while bytes.len() < SHOWN_BYTES
-                    && let Some(piece) = reader.piece()?
-                {
-                    bytes.extend_from_slice(piece);
-                }
-                // A text that is too long is cut at the end of a character.
-                let mut shown = bytes.len().min(SHOWN_BYTES);
-                while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
-                    shown -= 1;
-                }
-                let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
-                let text = match length - shown as u64 {
-                    0 => text,
-                    more => format!("{text} and {more} bytes more"),
-                };
-                if !show(text)? {
-                    break;
-                }
-            }
-        }
+        Kind::Text => inspect_texts(path, &mut show)?,
     }
     Ok(())
 }
 
 fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|e| Error::io("print", path)(e.into()))
+}
+
+fn inspect_texts(path: &Path, show: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
+    let mut reader = TextReader::open(path, None, None)?;
+    let mut bytes = Vec::new();
+    while let Some(length) = reader.next_length()? {
+        bytes.clear();
+        while bytes.len() < SHOWN_BYTES
+            && let Some(piece) = reader.piece()?
+        {
+            bytes.extend_from_slice(piece);
+        }
+        // A text that is too long is cut at the end of a character.
+        let mut shown = bytes.len().min(SHOWN_BYTES);
+        while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
+            shown -= 1;
+        }
+        let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
+        let text = match length - shown as u64 {
+            0 => text,
+            more => format!("{text} and {more} bytes more"),
+        };
+        if !show(text)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn inspect_run<K: Key>(

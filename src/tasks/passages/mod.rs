@@ -470,15 +470,7 @@ fn search(
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
     let steps = Steps::new(&checkpoints, &lines, more)?;
-    // Those of an earlier search, and those that a stopped one did not name.
-    let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
-    let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
-    let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
-    let is_other = |name: &str| other.contains(&name);
-    checkpoints.workspace().forget_others(is_other)?;
-    for name in &other {
-        disk::remove(&directory.join(name))?;
-    }
+    remove_others(&checkpoints, &steps, &directory)?;
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
@@ -525,4 +517,21 @@ fn search(
     checkpoints.end(then == Then::Remove, files)?;
     stats.cost = meter.cost();
     Ok(stats)
+}
+
+/// Removes the files of an earlier search, and those that a stopped one did not name.
+fn remove_others(
+    checkpoints: &Checkpoints<'_>,
+    steps: &Steps<'_, '_>,
+    directory: &Path,
+) -> Result<()> {
+    let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
+    let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
+    let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
+    let is_other = |name: &str| other.contains(&name);
+    checkpoints.workspace().forget_others(is_other)?;
+    for name in &other {
+        disk::remove(&directory.join(name))?;
+    }
+    Ok(())
 }

@@ -192,48 +192,14 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     report.qrels.lines = judgements.all.len() as u64;
     report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
     let mut out = Outputs::create(config)?;
-    let mut keep = vec![true; order.len()];
-    // With `map`, each line that is kept gets the highest relevance of its group.
-    let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
-    let mut marks = vec![Marks::default(); order.len()];
-    let groups = order.chunk_by(|a, b| {
-        (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster) && a.cluster != NONE
-    });
-    for (n, group) in groups.enumerate() {
-        context.tick(STAGE, n)?;
-        let differing = Group::new(group, &judgements, &clusters);
-        report.add(group[0].topic, &differing);
-        if group.len() < 2 {
-            continue;
-        }
-        for placed in group {
-            marks[placed.number as usize] = Marks::of(&differing);
-        }
-        if differing.grades.is_some()
-            && let Some(out) = &mut out.inconsistent
-        {
-            out.put(differing.line(&judgements, &clusters).as_bytes())?;
-        }
-        let best = group
-            .iter()
-            .map(|p| judgements.all[p.number as usize].grade)
-            .max();
-        let best = best.unwrap_or_default();
-        let kept = match config.keep {
-            Keep::First => Some(group[0].number),
-            Keep::Best => group
-                .iter()
-                .map(|p| p.number)
-                .find(|&number| judgements.all[number as usize].grade == best),
-            Keep::Map => group.iter().map(|p| p.number).min(),
-        };
-        for placed in group {
-            keep[placed.number as usize] = Some(placed.number) == kept;
-        }
-        if let (Keep::Map, Some(kept)) = (config.keep, kept) {
-            grades[kept as usize] = best;
-        }
-    }
+    let chosen = Chosen::of(
+        config,
+        (&judgements, &clusters),
+        &order,
+        &mut report,
+        &mut out,
+        context,
+    )?;
     // Each cluster once, and each document of it.
     let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
     order.sort_unstable_by_key(key);
@@ -241,17 +207,19 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         context.tick(STAGE, n)?;
         let documents = cluster.chunk_by(|a, b| key(a) == key(b));
         let documents = documents.map(|lines| {
-            let marks = lines.iter().map(|placed| marks[placed.number as usize]);
+            let marks = lines
+                .iter()
+                .map(|placed| chosen.marks[placed.number as usize]);
             marks.fold(Marks::default(), Marks::and)
         });
         report
             .distinct
             .add_cluster(cluster[0].cluster != NONE, documents);
     }
-    drop((order, marks));
+    drop(order);
     for (number, judgement) in judgements.all.iter().enumerate() {
         context.tick(STAGE, number)?;
-        if !keep[number] {
+        if !chosen.keep[number] {
             report.qrels.removed += 1;
             continue;
         }
@@ -262,7 +230,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             docno = to;
         }
         if let Some(out) = &mut out.qrels {
-            let line = judgements.line(judgement, docno, grades[number]);
+            let line = judgements.line(judgement, docno, chosen.grades[number]);
             out.put(line.as_bytes())?;
         }
     }
@@ -280,6 +248,74 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         disk::sync_directory(output)?;
     }
     Ok(report)
+}
+
+/// What is decided about each judgement, by its number.
+struct Chosen {
+    keep: Vec<bool>,
+    /// With `map`, each line that is kept gets the highest relevance of its group.
+    grades: Vec<i64>,
+    marks: Vec<Marks>,
+}
+
+impl Chosen {
+    /// Decides about the judgements of one topic and cluster together. They are in `order`.
+    fn of(
+        config: &QrelsConfig,
+        (judgements, clusters): (&Judgements, &Clusters),
+        order: &[Placed],
+        report: &mut QrelsReport,
+        out: &mut Outputs,
+        context: &Context<'_>,
+    ) -> Result<Chosen> {
+        let mut keep = vec![true; order.len()];
+        let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
+        let mut marks = vec![Marks::default(); order.len()];
+        let groups = order.chunk_by(|a, b| {
+            (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster)
+                && a.cluster != NONE
+        });
+        for (n, group) in groups.enumerate() {
+            context.tick(STAGE, n)?;
+            let differing = Group::new(group, judgements, clusters);
+            report.add(group[0].topic, &differing);
+            if group.len() < 2 {
+                continue;
+            }
+            for placed in group {
+                marks[placed.number as usize] = Marks::of(&differing);
+            }
+            if differing.grades.is_some()
+                && let Some(out) = &mut out.inconsistent
+            {
+                out.put(differing.line(judgements, clusters).as_bytes())?;
+            }
+            let best = group
+                .iter()
+                .map(|p| judgements.all[p.number as usize].grade)
+                .max();
+            let best = best.unwrap_or_default();
+            let kept = match config.keep {
+                Keep::First => Some(group[0].number),
+                Keep::Best => group
+                    .iter()
+                    .map(|p| p.number)
+                    .find(|&number| judgements.all[number as usize].grade == best),
+                Keep::Map => group.iter().map(|p| p.number).min(),
+            };
+            for placed in group {
+                keep[placed.number as usize] = Some(placed.number) == kept;
+            }
+            if let (Keep::Map, Some(kept)) = (config.keep, kept) {
+                grades[kept as usize] = best;
+            }
+        }
+        Ok(Chosen {
+            keep,
+            grades,
+            marks,
+        })
+    }
 }
 
 /// Refuses an output directory in which a file of a run or an input would be replaced.
