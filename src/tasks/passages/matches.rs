@@ -44,7 +44,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::Unit;
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
-use crate::engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
+use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Names, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::item::item;
@@ -547,7 +547,19 @@ fn write_matches(
         Ok(())
     };
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
-    let mut located = places.located(search)?;
+    let located = places.located(search)?;
+    write_rows(records, located, count, &names, &mut matches)?;
+    Ok(vec![matches.done()?, overlaps.done()?])
+}
+
+/// Writes the rows of matches, whose places in bytes come in the order of the records.
+fn write_rows(
+    records: Records,
+    mut located: Sorted<Located>,
+    count: u64,
+    names: &Names,
+    matches: &mut Table<AtomicFile>,
+) -> Result<()> {
     let mut records = records.read()?;
     for _ in 0..count {
         let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
@@ -560,5 +572,5 @@ fn write_matches(
         })?;
     }
     located.next()?;
-    Ok(vec![matches.done()?, overlaps.done()?])
+    Ok(())
 }

@@ -30,6 +30,7 @@
 //! - UTF-32 can be declared.
 
 use std::io;
+use std::str::Utf8Error;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -218,7 +219,25 @@ fn choose(
         (_, Ok(_)) => return charset,
         (_, Err(error)) => error,
     };
-    // The text is undeclared, or declared as UTF-8, and it is not valid UTF-8.
+    not_utf8(
+        document,
+        text,
+        (declared, ascii, error),
+        detector,
+        charset,
+        notices,
+    )
+}
+
+/// The charset of a text that is undeclared, or declared as UTF-8, and is not valid UTF-8.
+fn not_utf8(
+    document: &RawDocument<'_>,
+    text: &[u8],
+    (mut declared, ascii, error): (Option<Coding>, usize, Utf8Error),
+    detector: bool,
+    mut charset: Charset,
+    notices: &mut Vec<Reject>,
+) -> Charset {
     let valid = ascii + error.valid_up_to();
     if error.error_len().is_none() && valid > ascii {
         return charset;
@@ -229,7 +248,7 @@ fn choose(
         }
         return charset;
     }
-    if declared.is_none() && markup {
+    if declared.is_none() && document.content == ContentKind::Markup {
         let mut scan = MetaScan {
             rest: text,
             late: true,
