@@ -20,17 +20,13 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter {
-            name: "n",
-            default: "100",
-            help: "average number of windows in a chunk",
-        },
-        Parameter {
-            name: "keep",
-            default: "smallest",
-            help: "smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
-                   the classic algorithm",
-        },
+        Parameter::new("n", "100", "average number of windows in a chunk"),
+        Parameter::new(
+            "keep",
+            "smallest",
+            "smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
+             the classic algorithm",
+        ),
         MEASURE,
         THRESHOLD,
     ],

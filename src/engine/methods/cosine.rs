@@ -23,21 +23,13 @@ pub(super) const METHOD: Entry = Entry {
     about: "Exact cosine of the sets of unique terms",
     paper: "Kolcz & Chowdhury 2008, sections 6.3 and 6.4",
     parameters: &[
-        Parameter {
-            name: "threshold",
-            default: "0.9",
-            help: "lowest cosine of a pair",
-        },
-        Parameter {
-            name: "terms",
-            default: "kolcz",
-            help: "kolcz: words of section 6.3; chowdhury: tokens that pass `filters`",
-        },
-        Parameter {
-            name: "filters",
-            default: "none",
-            help: FILTERS_HELP,
-        },
+        Parameter::new("threshold", "0.9", "lowest cosine of a pair"),
+        Parameter::new(
+            "terms",
+            "kolcz",
+            "kolcz: words of section 6.3; chowdhury: tokens that pass `filters`",
+        ),
+        Parameter::new("filters", "none", FILTERS_HELP),
         LEAST_TERMS,
     ],
     build: |values| {

@@ -43,43 +43,39 @@ pub(super) const METHOD: Entry = Entry {
     about: "Chunks that occur more than once (SPEX), with scores S1 to S4 of the shared ones",
     paper: "Bernstein & Zobel 2006, sections 3 to 8",
     parameters: &[
-        Parameter {
-            name: "size",
-            default: "8",
-            help: "words in a chunk",
-        },
-        Parameter {
-            name: "selection",
-            default: "spex",
-            help: "chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
-                   min-N; chunks that two of them select: spex+modulo-16",
-        },
-        Parameter {
-            name: "memory",
-            default: "64MiB",
-            help: "size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
-        },
-        Parameter {
-            name: "iterate",
-            default: "true",
-            help: "true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
-        },
-        Parameter {
-            name: "score",
-            default: "s3",
-            help: "s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
-                   s4: as s3, but rare chunks weigh more",
-        },
-        Parameter {
-            name: "threshold",
-            default: "T3",
-            help: "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
-        },
-        Parameter {
-            name: "counting",
-            default: "auto",
-            help: "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
-        },
+        Parameter::new("size", "8", "words in a chunk"),
+        Parameter::new(
+            "selection",
+            "spex",
+            "chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
+             min-N; chunks that two of them select: spex+modulo-16",
+        ),
+        Parameter::new(
+            "memory",
+            "64MiB",
+            "size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
+        ),
+        Parameter::new(
+            "iterate",
+            "true",
+            "true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
+        ),
+        Parameter::new(
+            "score",
+            "s3",
+            "s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
+             s4: as s3, but rare chunks weigh more",
+        ),
+        Parameter::new(
+            "threshold",
+            "T3",
+            "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
+        ),
+        Parameter::new(
+            "counting",
+            "auto",
+            "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
+        ),
     ],
     build: |values| {
         let selection = ChunkSelection::read(values.text("selection"))?;

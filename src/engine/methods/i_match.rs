@@ -88,64 +88,56 @@ pub(super) const METHOD: Entry = Entry {
     about: "One hash of the document's terms that a lexicon has, by document frequency",
     paper: "Chowdhury et al. 2002; Kolcz & Chowdhury 2008",
     parameters: &[
-        Parameter {
-            name: "preset",
-            default: "chowdhury",
-            help: "chowdhury: variant=idf-l-10, terms=chowdhury, filters=nosc+stem, lexicons=0; kolcz: \
-                   variant=nidf-0.2-0.8, terms=kolcz, lexicons=10",
-        },
-        Parameter {
-            name: "variant",
-            default: BY_PRESET,
-            help: "doc-l-X, doc-h-X, docr-i-A-B, docr-o-A-B, idf-l-X, idf-h-X, idfr-i-A-B, idfr-o-A-B in hundredths, \
-                   or nidf-A-B in decimals (2002: doc-l-10 to idfr-o-40-60; 2008: nidf-0.2-0.8, nidf-0.2-0.3 for email)",
-        },
-        Parameter {
-            name: "terms",
-            default: BY_PRESET,
-            help: "chowdhury: tokens that pass `filters`; kolcz: words of section 6.3 of 2008",
-        },
-        Parameter {
-            name: "filters",
-            default: BY_PRESET,
-            help: FILTERS_HELP,
-        },
+        Parameter::new(
+            "preset",
+            "chowdhury",
+            "chowdhury: variant=idf-l-10, terms=chowdhury, filters=nosc+stem, lexicons=0; kolcz: \
+             variant=nidf-0.2-0.8, terms=kolcz, lexicons=10",
+        ),
+        Parameter::new(
+            "variant",
+            BY_PRESET,
+            "doc-l-X, doc-h-X, docr-i-A-B, docr-o-A-B, idf-l-X, idf-h-X, idfr-i-A-B, idfr-o-A-B in hundredths, \
+             or nidf-A-B in decimals (2002: doc-l-10 to idfr-o-40-60; 2008: nidf-0.2-0.8, nidf-0.2-0.3 for email)",
+        ),
+        Parameter::new(
+            "terms",
+            BY_PRESET,
+            "chowdhury: tokens that pass `filters`; kolcz: words of section 6.3 of 2008",
+        ),
+        Parameter::new("filters", BY_PRESET, FILTERS_HELP),
         LEAST_TERMS,
-        Parameter {
-            name: "secondary",
-            default: "0",
-            help: "share of the document's terms to reach, with terms above the primary lexicon if needed",
-        },
-        Parameter {
-            name: "reject-size",
-            default: "0",
-            help: "documents with fewer terms left have no hash",
-        },
-        Parameter {
-            name: "reject-ratio",
-            default: "0",
-            help: "documents with a smaller share of their terms left have no hash",
-        },
-        Parameter {
-            name: "lexicons",
-            default: BY_PRESET,
-            help: "number of randomised lexicons besides the first (2008: 1 to 10)",
-        },
-        Parameter {
-            name: "p",
-            default: "bootstrap",
-            help: "share of the terms that each randomised lexicon lacks; bootstrap: 1/e",
-        },
-        Parameter {
-            name: "seed",
-            default: "0",
-            help: "seed of the randomised lexicons",
-        },
-        Parameter {
-            name: "lexicon",
-            default: "own",
-            help: "own: document frequencies of this collection; or the file lexicon.tsv of another one",
-        },
+        Parameter::new(
+            "secondary",
+            "0",
+            "share of the document's terms to reach, with terms above the primary lexicon if needed",
+        ),
+        Parameter::new(
+            "reject-size",
+            "0",
+            "documents with fewer terms left have no hash",
+        ),
+        Parameter::new(
+            "reject-ratio",
+            "0",
+            "documents with a smaller share of their terms left have no hash",
+        ),
+        Parameter::new(
+            "lexicons",
+            BY_PRESET,
+            "number of randomised lexicons besides the first (2008: 1 to 10)",
+        ),
+        Parameter::new(
+            "p",
+            "bootstrap",
+            "share of the terms that each randomised lexicon lacks; bootstrap: 1/e",
+        ),
+        Parameter::new("seed", "0", "seed of the randomised lexicons"),
+        Parameter::new(
+            "lexicon",
+            "own",
+            "own: document frequencies of this collection; or the file lexicon.tsv of another one",
+        ),
     ],
     build: |values| Ok(Box::new(build(values)?)),
 };

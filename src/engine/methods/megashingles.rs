@@ -24,26 +24,14 @@ pub(super) const METHOD: Entry = Entry {
     about: "Six super-shingles of fourteen min-hashes each; two in common make a pair",
     paper: "Fetterly et al. 2003, in Ye et al. 2008, Table 1, and Kolcz & Chowdhury 2008, section 2",
     parameters: &[
-        Parameter {
-            name: "size",
-            default: "5",
-            help: "words in a shingle",
-        },
-        Parameter {
-            name: "super-shingles",
-            default: "6",
-            help: "super-shingles per document",
-        },
-        Parameter {
-            name: "minima",
-            default: "14",
-            help: "min-hashes per super-shingle",
-        },
-        Parameter {
-            name: "common",
-            default: "2",
-            help: "super-shingles that two documents must have in common",
-        },
+        Parameter::new("size", "5", "words in a shingle"),
+        Parameter::new("super-shingles", "6", "super-shingles per document"),
+        Parameter::new("minima", "14", "min-hashes per super-shingle"),
+        Parameter::new(
+            "common",
+            "2",
+            "super-shingles that two documents must have in common",
+        ),
         SEED,
     ],
     build: |values| {

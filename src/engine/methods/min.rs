@@ -19,11 +19,7 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter {
-            name: "n",
-            default: "100",
-            help: "number of fingerprints per document",
-        },
+        Parameter::new("n", "100", "number of fingerprints per document"),
         THRESHOLD,
     ],
     build: |values| {

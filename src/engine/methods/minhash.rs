@@ -38,28 +38,20 @@ pub(super) const METHOD: Entry = Entry {
     about: "Min-hashes in bands (LSH); one band in common makes a pair",
     paper: "Broder 1997; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4",
     parameters: &[
-        Parameter {
-            name: "size",
-            default: "5",
-            help: "words in a shingle",
-        },
-        Parameter {
-            name: "bands",
-            default: "16",
-            help: "number of bands; one must be equal; bands x rows is at most 4096",
-        },
-        Parameter {
-            name: "rows",
-            default: "8",
-            help: "min-hashes per band",
-        },
-        Parameter {
-            name: "one-permutation",
-            default: "false",
-            help: "true: one hash function and bins instead of bands x rows functions; among \
-                   documents with fewer shingles than bins it finds many pairs that have little \
-                   in common",
-        },
+        Parameter::new("size", "5", "words in a shingle"),
+        Parameter::new(
+            "bands",
+            "16",
+            "number of bands, one of which must be equal; bands x rows is at most 4096",
+        ),
+        Parameter::new("rows", "8", "min-hashes per band"),
+        Parameter::new(
+            "one-permutation",
+            "false",
+            "true: one hash function and bins instead of bands x rows functions; among \
+             documents with fewer shingles than bins it finds many pairs that have little \
+             in common",
+        ),
         SEED,
     ],
     build: |values| {

@@ -16,12 +16,12 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter {
-            name: "n",
-            default: "100",
-            help: "keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
-                   50 KB)",
-        },
+        Parameter::new(
+            "n",
+            "100",
+            "keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
+             50 KB)",
+        ),
         MEASURE,
         THRESHOLD,
     ],

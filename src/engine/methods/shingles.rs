@@ -30,36 +30,32 @@ pub(super) const METHOD: Entry = Entry {
     about: "DSC: shingles, all of them or the selections of Broder, Heintze or Shivakumar",
     paper: "Ye et al. 2008, section 2.1 and Table 1; Chowdhury et al. 2002, section 2",
     parameters: &[
-        Parameter {
-            name: "preset",
-            default: "full",
-            help: "full, broder97, heintze, shivakumar2 or shivakumar4; sets the parameters below",
-        },
-        Parameter {
-            name: "size",
-            default: "preset",
-            help: "words in a shingle (lines with shivakumar)",
-        },
-        Parameter {
-            name: "every",
-            default: "preset",
-            help: "keeps one shingle in this number",
-        },
-        Parameter {
-            name: "most",
-            default: "preset",
-            help: "keeps at most this number of the smallest shingles of a document",
-        },
-        Parameter {
-            name: "max-postings",
-            default: "preset",
-            help: "drops shingles that occur in more documents; none drops no shingles",
-        },
-        Parameter {
-            name: "threshold",
-            default: "preset",
-            help: "lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
-        },
+        Parameter::new(
+            "preset",
+            "full",
+            "full, broder97, heintze, shivakumar2 or shivakumar4; sets the parameters below",
+        ),
+        Parameter::new(
+            "size",
+            "preset",
+            "words in a shingle (lines with shivakumar)",
+        ),
+        Parameter::new("every", "preset", "keeps one shingle in this number"),
+        Parameter::new(
+            "most",
+            "preset",
+            "keeps at most this number of the smallest shingles of a document",
+        ),
+        Parameter::new(
+            "max-postings",
+            "preset",
+            "drops shingles that occur in more documents; none drops no shingles",
+        ),
+        Parameter::new(
+            "threshold",
+            "preset",
+            "lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
+        ),
     ],
     build: |values| {
         let preset = values.one_of("preset", &PRESETS)?;

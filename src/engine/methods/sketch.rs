@@ -19,11 +19,7 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter {
-            name: "n",
-            default: "100",
-            help: "number of hash functions, at most 4096",
-        },
+        Parameter::new("n", "100", "number of hash functions, at most 4096"),
         SEED,
         THRESHOLD,
     ],
@@ -42,11 +38,7 @@ pub(super) const METHOD: Entry = Entry {
     },
 };
 
-pub(super) const SEED: Parameter = Parameter {
-    name: "seed",
-    default: "0",
-    help: "seed of the hash functions",
-};
+pub(super) const SEED: Parameter = Parameter::new("seed", "0", "seed of the hash functions");
 
 /// The most hash functions of a method, because each is one more pass over all fingerprints of a
 /// document. The standard error of an estimate from 4,096 functions is at most 0.008. The method

@@ -20,6 +20,17 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+impl Parameter {
+    /// A parameter with its default and its help.
+    pub const fn new(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+        Parameter {
+            name,
+            default,
+            help,
+        }
+    }
+}
+
 /// The values of all parameters of a method: the given ones, and defaults for the others.
 #[derive(Clone, Debug)]
 pub struct Values(BTreeMap<&'static str, String>);

@@ -28,26 +28,18 @@ pub(super) const METHOD: Entry = Entry {
     about: "DSC-SS: hashes of k sampled shingles each; one in common makes a pair",
     paper: "Chowdhury et al. 2002, sections 2 to 4; Broder et al. 1997",
     parameters: &[
-        Parameter {
-            name: "k",
-            default: "2",
-            help: "shingles in a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
-        },
-        Parameter {
-            name: "size",
-            default: "10",
-            help: "words in a shingle",
-        },
-        Parameter {
-            name: "every",
-            default: "25",
-            help: "keeps one shingle in this number",
-        },
-        Parameter {
-            name: "groups",
-            default: "sliding",
-            help: "sliding: every k consecutive shingles; adjacent: groups of k without overlap",
-        },
+        Parameter::new(
+            "k",
+            "2",
+            "shingles in a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
+        ),
+        Parameter::new("size", "10", "words in a shingle"),
+        Parameter::new("every", "25", "keeps one shingle in this number"),
+        Parameter::new(
+            "groups",
+            "sliding",
+            "sliding: every k consecutive shingles; adjacent: groups of k without overlap",
+        ),
     ],
     build: |values| {
         let k = values.number("k", 1..=1000)? as usize;

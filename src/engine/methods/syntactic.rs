@@ -25,11 +25,7 @@ pub(super) const METHOD: Entry = Entry {
     about: "One hash of the document's unique tokens after filters",
     paper: "Chowdhury et al. 2002, section 4.2, Table II",
     parameters: &[
-        Parameter {
-            name: "filters",
-            default: "sw+tg5+tl25+nosc+stem",
-            help: FILTERS_HELP,
-        },
+        Parameter::new("filters", "sw+tg5+tl25+nosc+stem", FILTERS_HELP),
         LEAST_TERMS,
     ],
     build: |values| {

@@ -80,11 +80,11 @@ pub(super) const FILTERS_HELP: &str = "any of sw (stop words), tg5 (below 5 char
      and stem (Porter), joined by +; or none";
 
 /// The parameter `least-terms`, which all methods of terms share.
-pub(super) const LEAST_TERMS: Parameter = Parameter {
-    name: "least-terms",
-    default: "0",
-    help: "ignores documents with fewer unique terms (2008, section 6.3: 5 for email)",
-};
+pub(super) const LEAST_TERMS: Parameter = Parameter::new(
+    "least-terms",
+    "0",
+    "ignores documents with fewer unique terms (2008, section 6.3: 5 for email)",
+);
 
 /// The value of [`LEAST_TERMS`].
 pub(super) fn least_terms(values: &Values) -> Result<usize, String> {

@@ -16,21 +16,18 @@ use super::{Document, Parameter, Values, join_by};
 use crate::base::measure::Measure;
 use crate::engine::join::JoinConfig;
 
-pub(super) const WINDOW: Parameter = Parameter {
-    name: "window",
-    default: "20",
-    help: "bytes in the sliding window (1 to 65536)",
-};
-pub(super) const THRESHOLD: Parameter = Parameter {
-    name: "threshold",
-    default: "0.7",
-    help: "lowest similarity of a pair (section 5: above 70 % are good candidates)",
-};
-pub(super) const MEASURE: Parameter = Parameter {
-    name: "measure",
-    default: "resemblance",
-    help: "resemblance, or containment of the smaller set in the other",
-};
+pub(super) const WINDOW: Parameter =
+    Parameter::new("window", "20", "bytes in the sliding window (1 to 65536)");
+pub(super) const THRESHOLD: Parameter = Parameter::new(
+    "threshold",
+    "0.7",
+    "lowest similarity of a pair (section 5: above 70 % are good candidates)",
+);
+pub(super) const MEASURE: Parameter = Parameter::new(
+    "measure",
+    "resemblance",
+    "resemblance, or containment of the smaller set in the other",
+);
 
 pub(super) fn window(values: &Values) -> Result<usize, String> {
     Ok(values.number("window", 1..=1 << 16)? as usize)

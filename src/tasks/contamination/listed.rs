@@ -1,0 +1,141 @@
+//! The documents that are listed with each item, and the temporary file for their rows.
+
+use std::cmp::Reverse;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::measure::Measure;
+use crate::base::threads::lock;
+use crate::store::disk::{self, File};
+use crate::store::table::Cell;
+use crate::{Error, Result};
+
+/// The documents that are to be dropped, for `lookalike dedup --remove`.
+pub const DROP_FILE: &str = "drop.tsv";
+/// The place of a document: unit, file, and number of its record in the file or piece, from 1.
+pub(super) type DocumentPlace = (u32, u32, u64);
+
+/// A document that is to be dropped, until the number of its record in the file is known.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Dropped {
+    pub file: u32,
+    /// The number of its record in its unit.
+    pub record: u64,
+    pub docno: String,
+    /// The item of which it covers most, and the number of tokens.
+    pub item: u32,
+    pub covered: u32,
+}
+
+/// The share of an item that is covered; null if it has no tokens.
+pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
+    match tokens {
+        0 => Cell::Null,
+        _ => Cell::Measured(Measure::Of(tokens), [covered.into(), 0, 0]),
+    }
+}
+
+/// What was put into a file aside: its place and length.
+pub(super) type Extent = (u64, u32);
+
+/// A file without a name, for what is put in order at the end.
+pub(super) struct Spill {
+    path: PathBuf,
+    file: Mutex<(File, u64)>,
+    /// Unit, whether these are rejects, and place.
+    pub rows: Mutex<Vec<(u32, bool, Extent)>>,
+}
+
+impl Spill {
+    pub(super) fn create(directory: &Path) -> Result<Spill> {
+        Ok(Spill {
+            file: Mutex::new((disk::unnamed(directory)?, 0)),
+            rows: Mutex::default(),
+            path: directory.into(),
+        })
+    }
+
+    pub(super) fn put(&self, bytes: &[u8]) -> Result<Extent> {
+        let mut file = lock(&self.file);
+        let at = file.1;
+        file.0
+            .write_all(bytes)
+            .map_err(Error::io("write a temporary file in", &self.path))?;
+        file.1 += bytes.len() as u64;
+        Ok((at, bytes.len() as u32))
+    }
+
+    /// Puts rows of a unit, which come in their order.
+    pub(super) fn put_rows(&self, unit: u32, rejects: bool, rows: &[u8]) -> Result<()> {
+        let extent = self.put(rows)?;
+        lock(&self.rows).push((unit, rejects, extent));
+        Ok(())
+    }
+
+    pub(super) fn get(&self, (at, length): Extent) -> Result<String> {
+        let mut bytes = vec![0; length as usize];
+        let read = lock(&self.file).0.read_exact_at(&mut bytes, at);
+        read.map_err(Error::io("read a temporary file in", &self.path))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A document that is listed with an item.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub covered: u32,
+    pub place: DocumentPlace,
+    pub at: Extent,
+}
+
+impl Entry {
+    fn key(&self) -> (Reverse<u32>, DocumentPlace) {
+        (Reverse(self.covered), self.place)
+    }
+}
+
+/// The documents that are listed with each item: those that cover most, and of several the first in
+/// the order of the input.
+pub(super) struct Listed {
+    most: usize,
+    pub items: Vec<Vec<Entry>>,
+}
+
+impl Listed {
+    /// Bytes of memory for an item, if this number of documents is listed for it.
+    pub(super) fn bytes(most: usize) -> u64 {
+        (size_of::<Vec<Entry>>() + most * size_of::<Entry>()) as u64
+    }
+
+    pub(super) fn new(items: usize, most: usize) -> Listed {
+        Listed {
+            most,
+            items: vec![Vec::new(); items],
+        }
+    }
+
+    /// Whether a document is listed that covers this number of tokens of an item.
+    pub(super) fn takes(&self, item: u32, covered: u32, place: DocumentPlace) -> bool {
+        let list = &self.items[item as usize];
+        list.len() < self.most
+            || list
+                .last()
+                .is_some_and(|last| (Reverse(covered), place) < last.key())
+    }
+
+    pub(super) fn insert(&mut self, item: u32, covered: u32, place: DocumentPlace, at: Extent) {
+        let list = &mut self.items[item as usize];
+        let entry = Entry { covered, place, at };
+        if list.len() == self.most {
+            list.pop();
+        }
+        if list.len() == list.capacity() {
+            list.reserve_exact(self.most.min(2 * list.len() + 1) - list.len());
+        }
+        let before = list.partition_point(|other| other.key() < entry.key());
+        list.insert(before, entry);
+    }
+}
