@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::NaiveDate;
 use globset::Glob;
 
 use crate::base::keywords::{keywords, stored_as_text};
@@ -188,6 +189,9 @@ fn number(text: &str) -> Option<u64> {
     })
 }
 
+/// Days from 1 March of the year -400 to 1970.
+const YEAR_400: i64 = 719_468 + 146_097;
+
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
 pub(super) fn date(text: &str) -> Option<u64> {
@@ -205,10 +209,12 @@ pub(super) fn date(text: &str) -> Option<u64> {
         (None, _) => (digits(0..4)?, 1, 1),
         _ => return None,
     };
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    // Days that a month does not have continue in the next one.
+    let month = NaiveDate::from_ymd_opt(year as i32, month as u32, 1)?;
+    if !(1..=31).contains(&day) {
         return None;
     }
-    let mut seconds = days(year, month, day) * 86_400;
+    let mut seconds = (i64::from(month.to_epoch_days()) + YEAR_400 + day - 1) * 86_400;
     let mut fraction = 0;
     if let Some(rest) = text.get(10..).filter(|rest| !rest.is_empty()) {
         let mut rest = rest.strip_prefix(['T', 't', ' '])?;
@@ -254,16 +260,6 @@ fn zone(text: &str) -> Option<i64> {
     };
     let (hours, minutes): (u32, u32) = (hours.parse().ok()?, minutes.parse().ok()?);
     (hours < 24 && minutes < 60).then(|| sign * i64::from(hours * 3600 + minutes * 60))
-}
-
-/// Days since 1 March of the year -400, in the proleptic Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month < 3 {
-        (year + 399, month + 9)
-    } else {
-        (year + 400, month - 3)
-    };
-    year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Values of Parquet as text: the digits that are in the file.
 
+use chrono::{Datelike, NaiveDate};
+
 /// Bytes of the longest decimal that is written in digits; the conversion takes quadratic time.
 /// The decimals of Arrow have at most 32.
 pub(super) const LONGEST_DECIMAL: usize = 256;
@@ -82,22 +84,19 @@ pub(super) fn float(value: f64, shortest: &str) -> Option<String> {
 
 /// A day, counted from 1970, as `2004-01-31`; its number if the year has not four digits.
 pub(super) fn date(day: i64) -> String {
-    match civil(day) {
-        Some((year, month, day)) => format!("{year:04}-{month:02}-{day:02}"),
-        None => day.to_string(),
-    }
+    civil(day).map_or_else(|| day.to_string(), |date| date.to_string())
 }
 
 /// A time, counted from 1970 in `unit`s of a second, as `2004-01-31T12:00:00.5Z`; its number if the
 /// year has not four digits.
 pub(super) fn timestamp(time: i64, unit: i64, utc: bool) -> String {
     let (second, part) = (time.div_euclid(unit), time.rem_euclid(unit));
-    let Some((year, month, day)) = civil(second.div_euclid(86_400)) else {
+    let Some(date) = civil(second.div_euclid(86_400)) else {
         return time.to_string();
     };
     let clock = second.rem_euclid(86_400);
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
-    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    let mut text = format!("{date}T{hour:02}:{minute:02}:{second:02}");
     if part > 0 {
         let digits = unit.ilog10() as usize;
         text += format!(".{part:0digits$}").trim_end_matches('0');
@@ -124,25 +123,10 @@ pub(super) fn int96(words: &[u32]) -> Option<String> {
     })
 }
 
-/// Year, month and day of a day counted from 1970, if the year has four digits.
-fn civil(day: i64) -> Option<(i64, i64, i64)> {
-    // 0000-01-01 and 9999-12-31.
-    if !(-719_528..=2_932_896).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the day of a leap year is their last.
-    let day = day + 719_468;
-    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    Some((era * 400 + year + later, month, day))
+/// A day counted from 1970, if its year has four digits.
+fn civil(day: i64) -> Option<NaiveDate> {
+    let date = NaiveDate::from_epoch_days(day.try_into().ok()?)?;
+    (0..=9999).contains(&date.year()).then_some(date)
 }
 
 #[cfg(test)]
