@@ -101,9 +101,9 @@ impl FieldSink for Preferences<'_> {
 /// What is read of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'p> {
-    /// The field with this name ([`field_of`]).
+    /// The field with this name ([`RecordKind::field`]).
     Field(&'p str),
-    /// The date ([`date_of`]).
+    /// The date ([`RecordKind::date`]).
     Date,
 }
 
