@@ -21,6 +21,8 @@ pub struct Wanted {
     count: usize,
     bytes: usize,
     room: usize,
+    /// The memory of sets that were loaded before. New memory costs as much as reading sets into it.
+    memory: (Vec<u64>, Vec<u8>),
 }
 
 impl Wanted {
@@ -38,6 +40,7 @@ impl Wanted {
             count: 0,
             bytes: 0,
             room: room as usize,
+            memory: Default::default(),
         }
     }
 
@@ -67,7 +70,8 @@ impl Wanted {
 
     /// Reads the sets with several threads.
     pub fn load(self, sets: &MappedSets, threads: usize, stop: &Stop) -> Result<LoadedSets> {
-        let mut starts = Vec::with_capacity(self.count + 1);
+        let (mut starts, mut bytes) = self.memory;
+        starts.clear();
         let mut end = 0u64;
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -80,7 +84,7 @@ impl Wanted {
             end += sets.bytes_of(document) as u64;
         }
         starts.push(end);
-        let mut bytes = vec![0; end as usize];
+        bytes.resize(end as usize, 0);
         let mut rest = &mut bytes[..];
         let mut tasks = Vec::with_capacity(pieces.len());
         for (at, &(document, start)) in pieces.iter().enumerate() {
@@ -147,6 +151,7 @@ impl LoadedSets {
             count: 0,
             bytes: 0,
             room: self.room,
+            memory: (self.starts, self.bytes),
         }
     }
 }

@@ -46,6 +46,11 @@ pub(super) struct Distinct<'r> {
 }
 
 impl<'r> Distinct<'r> {
+    /// Bytes of memory for this number of runs.
+    pub(super) fn bytes(files: usize, threads: usize) -> u64 {
+        threads as u64 * thread_bytes(files)
+    }
+
     /// Begins with the first candidate that is at least `from`. `memory` bounds the number of
     /// threads.
     pub(super) fn new(

@@ -146,13 +146,15 @@ pub(super) fn run<K: Key>(
     // Most sets are loaded. A set that takes much of that memory is mapped.
     let sets = MappedSets::open::<K>(workspace, memory / 8)?;
     let verifier = Verifier::new(sets, join, most);
+    let merging = Distinct::bytes(candidates.len(), join.context.budget.threads).min(memory / 2);
     let mut verifying = Verifying {
         workspace,
         join,
         verifier: &verifier,
         clusters: clusters.as_ref(),
-        merging: memory / 2,
-        loaded: memory / 8 * 3,
+        merging,
+        // What is left beside the mapped sets.
+        loaded: memory / 8 * 7 - merging,
         number: 0,
         run: None,
     };
