@@ -82,7 +82,7 @@ pub struct Options {
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"], help_heading = None)]
     from: Option<PathBuf>,
-    /// Also remove records that resemble a document of OLD, which does not change
+    /// Also remove records that resemble a document of OLD, an earlier run
     ///
     /// OLD is the output directory of a `run` or `ingest` with the same parameters, and is only
     /// read. Its documents come before the new ones in the order of preference; --keep decides
