@@ -309,6 +309,7 @@ fn question(threshold: Threshold) -> JoinParameters {
             candidates: None,
         },
         spill: Spill::Always,
+        postings: pipeline::Postings::All,
         fan_in: None,
     }
 }

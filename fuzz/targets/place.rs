@@ -96,6 +96,7 @@ pub fn finished_run(name: &str) -> PathBuf {
             candidates: None,
         },
         spill: pipeline::Spill::Auto,
+        postings: pipeline::Postings::Auto,
         fan_in: None,
     };
     let inputs = pipeline::inputs(&[input], &out).expect("the input is listed");

@@ -10,7 +10,7 @@ use crate::engine::collection::{
 };
 use crate::engine::join::{JoinConfig, Pair, PairsEntry, open_pairs};
 use crate::engine::merge::PostingsEntry;
-use crate::engine::pipeline::{self, JoinParameters};
+use crate::engine::pipeline::{self, JoinParameters, Postings};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::engine::sort::RunsEntry;
 use crate::store::workspace::Workspace;
@@ -50,7 +50,7 @@ fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Works
     let theirs = &base.manifest;
     let complete = theirs
         .get::<PostingsEntry>()
-        .filter(|postings| postings.complete);
+        .filter(|postings| postings.complete && postings.selection.is_none());
     let sample = theirs.get::<SampleEntry>();
     let sample = sample.filter(|sample| sample.sampling == *sampling);
     let shared = complete.zip(sample);
@@ -102,6 +102,8 @@ pub(crate) fn ask_by(
     let mut workspace = over(base, directory, sampling)?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
+        // Costs are compared, and trials share the postings.
+        postings: Postings::All,
         ..JoinParameters::from(JoinConfig::of(criterion))
     };
     // The stages of a trial are not reported as the caller's.

@@ -133,6 +133,10 @@ fn sort_rows(summary: &Summary, rows: &mut Rows) {
         let nothing = sample.nothing_sampled;
         rows.any("documents without sampled shingles", nothing);
     }
+    if let Some(selected) = &summary.selected {
+        let all = summary.sample.as_ref().map_or(0, |sample| sample.sampled);
+        rows.share("sorted for the threshold", selected.stats.keys, all);
+    }
     if let Some(sort) = &summary.sort {
         let each = sort.bytes as f64 / (sort.records as f64).max(1.0);
         let spilled = if sort.runs == 0 && sort.records > 0 {
@@ -145,7 +149,9 @@ fn sort_rows(summary: &Summary, rows: &mut Rows) {
     }
     if let Some(merge) = &summary.merge {
         let fingerprint = fingerprint(summary);
-        rows.count(format!("{fingerprint}s of one document"), merge.singles);
+        if summary.selected.is_none() {
+            rows.count(format!("{fingerprint}s of one document"), merge.singles);
+        }
         let postings = counted(merge.entries, "posting");
         let shared = format!("{} in {postings}", count(merge.lists));
         rows.row(format!("{fingerprint}s shared"), shared);
@@ -181,7 +187,9 @@ fn join_rows(summary: &Summary, rows: &mut Rows) {
         let value = format!("{documents}{}", share(pruned, first));
         rows.row("pruned before pairing", value);
         let (postings, all) = (prefix.prefix_postings, prefix.entries);
-        rows.share("postings in prefixes", postings, all);
+        if summary.selected.is_none() {
+            rows.share("postings in prefixes", postings, all);
+        }
         rows.count("pairs found there", prefix.probes);
         rows.count("candidates verified", prefix.verified);
     }

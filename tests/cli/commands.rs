@@ -503,7 +503,15 @@ fn progress_as_json_is_one_object_on_a_line() {
     let ended: Vec<&str> = ended.filter_map(|line| line["stage"].as_str()).collect();
     assert_eq!(
         ended,
-        ["ingest", "catalogue", "sample", "merge", "join", "cluster"]
+        [
+            "ingest",
+            "catalogue",
+            "sample",
+            "sort",
+            "merge",
+            "join",
+            "cluster"
+        ]
     );
     for line in &lines {
         assert!(line["seconds"].is_number(), "{line}");

@@ -19,7 +19,7 @@ use lookalike::engine::collection::{self, CollectionConfig, SegmentEntry, SizeGr
 use lookalike::engine::index::{Buffers, Index};
 use lookalike::engine::join::{JoinConfig, JoinProgress, PairsEntry};
 use lookalike::engine::merge::PostingsEntry;
-use lookalike::engine::pipeline::{self, JoinParameters, Spill, Summary};
+use lookalike::engine::pipeline::{self, JoinParameters, Postings, Spill, Summary};
 use lookalike::engine::sample::SampleEntry;
 use lookalike::engine::sample::plan::Plan;
 use lookalike::engine::shingle::ShingleConfig;
@@ -74,7 +74,7 @@ pub struct Run {
 }
 
 impl Default for Run {
-    /// Everything in memory, nothing sampled, ten words, 0.85.
+    /// Everything in memory, nothing sampled, all postings, ten words, 0.85.
     fn default() -> Self {
         Run {
             collection: CollectionConfig {
@@ -100,6 +100,7 @@ impl Default for Run {
                     candidates: None,
                 },
                 spill: Spill::Auto,
+                postings: Postings::All,
                 fan_in: None,
             },
             memory: ByteSize::mib(256),
@@ -131,6 +132,12 @@ impl Run {
     /// They do so only where memory does not take them.
     pub fn direct(mut self) -> Run {
         self.question.spill = Spill::Auto;
+        self
+    }
+
+    /// Only the postings that the threshold needs are sorted.
+    pub fn selected(mut self) -> Run {
+        self.question.postings = Postings::Needed;
         self
     }
 

@@ -62,6 +62,27 @@ fn threads_change_nothing() {
     assert!(plain.keys().filter(|name| name.ends_with(".docs")).count() > 10);
 }
 
+/// Neither the fingerprints that are sorted nor their postings depend on threads, on memory, or on
+/// whether they are sorted there.
+#[test]
+fn a_selection_is_the_same_however_it_is_sorted() {
+    let directory = common::temporary();
+    let (input, run) = corpus(directory.path(), FEW);
+    for threshold in ["0.2", "0.85"] {
+        let run = run.clone().selected().threshold(threshold);
+        let plain = files_of(&run.clone().threads(1), &input);
+        let spilled = run.clone().spill();
+        let little = run.clone().memory(72 << 20);
+        for (n, run) in [run.threads(4), spilled.clone(), spilled.fan_in(2), little]
+            .into_iter()
+            .enumerate()
+        {
+            let what = format!("{threshold}, run {n}");
+            assert_same_files(&files_of(&run, &input), &plain, &what);
+        }
+    }
+}
+
 /// Threads make blocks of 4,096 pairs into lines, and long docnos make several pieces of a block.
 #[test]
 fn threads_change_nothing_in_long_pair_lists() {

@@ -23,7 +23,7 @@ use lookalike::engine::join::{
     PairsEntry, PrefixStats, count,
 };
 use lookalike::engine::merge::PostingsWriter;
-use lookalike::engine::pipeline::{self, JoinParameters, Spill};
+use lookalike::engine::pipeline::{self, JoinParameters, Postings, Spill};
 use lookalike::engine::sample::Sampling;
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
@@ -612,6 +612,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
             candidates: None,
         },
         spill: Spill::Auto,
+        postings: Postings::All,
         fan_in: None,
     };
     let budget = Budget {
@@ -1315,6 +1316,7 @@ fn directories_are_read() {
                 ..pairs.config
             },
             spill: Spill::Auto,
+            postings: Postings::Auto,
             fan_in: None,
         };
         pipeline::join(&mut workspace, &question, &context).unwrap();

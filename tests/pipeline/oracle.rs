@@ -64,12 +64,24 @@ fn check(spec: &Spec, docs: &[Doc], input: &Path, out: &Path, seed: u64, met: &m
     if spec.max_postings.is_some() {
         return;
     }
-    // The other way to the pairs, and the clusters without them.
+    // The other ways to the pairs, and the clusters without them.
     let before = results(out);
+    let directory = common::temporary();
+    let selected = directory.path();
+    let summary = spec.run().selected().run(&[input], selected).unwrap();
+    assert_same_files(&results(selected), &before, &format!("selected, {what}"));
+    assert_balanced(&summary);
+    let full = spec.sampling == FULL && spec.by_group.is_none() && spec.candidates.is_none();
+    assert_eq!(summary.selected.is_some(), full, "selected: {what}");
     let summary = spec.run().join("count").run(&[input], out).unwrap();
     assert_same_files(&results(out), &before, &format!("count, {what}"));
     assert_balanced(&summary);
     spec.run().pairs("none").run(&[input], out).unwrap();
+    if seed.is_multiple_of(2) {
+        let alone = spec.run().selected().pairs("none");
+        alone.run(&[input], selected).unwrap();
+        assert_same_files(&results(selected), &results(out), &what);
+    }
     let after = results(out);
     assert_eq!(rows(&after["pairs.tsv"]), Vec::<String>::new(), "{what}");
     let name = "clusters.jsonl";
@@ -84,7 +96,8 @@ fn assert_balanced(summary: &Summary) {
     let skipped: u64 = ingest.skipped.values().sum();
     assert_eq!(ingest.records, ingest.documents + rejected + skipped);
     let (sample, merge) = (summary.sample.as_ref().unwrap(), summary.merge.unwrap());
-    assert_eq!(sample.sampled, merge.entries + merge.singles);
+    let sorted = summary.selected.map_or(sample.sampled, |s| s.stats.keys);
+    assert_eq!(sorted, merge.entries + merge.singles);
     let join = summary.join.clone().unwrap();
     if let Some(join) = join.count {
         assert_eq!(merge.entries, join.entries + join.entries_dropped);

@@ -35,6 +35,10 @@ fn agree(run: &Run, input: &Path) -> (Summary, PrefixStats, PrefixStats) {
         summary.join.as_ref().unwrap().pairs,
         counted.join.unwrap().pairs
     );
+    let other = common::temporary();
+    let chosen = run.clone().selected().run(&[input], other.path()).unwrap();
+    assert_same_files(&results(other.path()), &expected, "selected");
+    assert!(chosen.selected.is_some());
     // Left to itself it takes one of the two.
     run.clone().join("auto").run(&[input], out).unwrap();
     assert_same_files(&results(out), &expected, "auto");

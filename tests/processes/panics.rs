@@ -63,6 +63,8 @@ fn subjects() -> Vec<Subject> {
         run(3, "--sampling 1/2 --verified --join prefix"),
         run(3, "--spill always --join count"),
         run(3, "--spill auto --join prefix --pairs none"),
+        run(3, "--spill auto --postings needed"),
+        run(1, "--spill always --postings needed"),
         run(3, "--spill auto --score s4"),
         run(1, "--spill auto --score s4"),
         // Each of three threads has something to sort, and so a run of its own: one more than are

@@ -6,7 +6,7 @@ use lookalike::Error;
 use lookalike::base::progress::{Progress, Stop, Unit};
 use lookalike::engine::join;
 use lookalike::engine::merge;
-use lookalike::engine::pipeline;
+use lookalike::engine::pipeline::{self, Postings};
 use lookalike::engine::sample;
 use lookalike::engine::sort;
 use lookalike::store::workspace::Workspace;
@@ -27,7 +27,9 @@ fn stopped_at_any_call_and_run_again() {
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     stopped_at_any_call(&run, &input, true);
-    stopped_at_any_call(&run.direct().keep_text(), &input, false);
+    stopped_at_any_call(&run.clone().direct().keep_text(), &input, false);
+    // What was selected is held in memory, and lost by a stop.
+    stopped_at_any_call(&run.direct().selected().threshold("0.5"), &input, true);
 }
 
 fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
@@ -53,6 +55,11 @@ fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
             .clone()
             .threads(1 + after % 4)
             .memory((64 + after as u64 * 8) << 20);
+        let again = match again.question.postings {
+            Postings::All => again,
+            _ if after % 2 == 0 => again.spill(),
+            _ => again.direct(),
+        };
         again.run(&[input], out.path()).unwrap();
         let what = format!("stopped at call {after} of {calls}");
         assert_same_files(&lasting(out.path()), &expected, &what);
@@ -231,6 +238,31 @@ fn another_question_uses_what_is_there() {
         (times(&out, "collection"), times(&out, "catalogue")),
         collection
     );
+}
+
+/// Postings of a threshold serve higher ones. Everything else makes its own.
+#[test]
+fn another_threshold_uses_a_selection_that_serves_it() {
+    let directory = common::temporary();
+    let (input, run) = corpus(directory.path(), 12);
+    let run = run.selected().threshold("0.6");
+    let out = directory.path().join("out");
+    let asked = |run: &Run| {
+        let watch = StopAt::never();
+        run.watched(&[&input], &out, &watch.stop, &watch).unwrap();
+        let fresh = common::temporary();
+        run.run(&[&input], fresh.path()).unwrap();
+        assert_same_files(&results(&out), &results(fresh.path()), "in a new directory");
+        watch.begun()
+    };
+    assert_eq!(asked(&run).len(), 7);
+    let again = ["sort", "merge", "join", "cluster"];
+    assert_eq!(asked(&run.clone().threshold("0.9")), again[2..]);
+    assert_eq!(asked(&run), again[2..]);
+    assert_eq!(asked(&run.clone().threshold("0.3")), again);
+    assert_eq!(asked(&run.clone().join("count")), again);
+    // All postings serve every threshold.
+    assert_eq!(asked(&run), again[2..]);
 }
 
 #[test]

@@ -172,6 +172,28 @@ impl<K: Key> SetReader<K> {
         Ok(())
     }
 
+    /// Reads the next document's set of `size` keys in rising pieces: of each, the keys up to
+    /// `greatest`, and the bytes of the others.
+    pub fn next_split(
+        &mut self,
+        size: u32,
+        greatest: K,
+        mut take: impl FnMut(&[K], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = size as usize;
+        while left > 0 {
+            let n = left.min(PIECE);
+            let bytes = self.part.take(n * K::BYTES)?;
+            let end = position(bytes, |key: K| key <= greatest) * K::BYTES;
+            self.piece.clear();
+            let inside = bytes[..end].chunks_exact(K::BYTES).map(K::get_le);
+            self.piece.extend(inside);
+            take(&self.piece, &bytes[end..])?;
+            left -= n;
+        }
+        Ok(())
+    }
+
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
         self.part.finish()

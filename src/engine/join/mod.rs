@@ -155,7 +155,12 @@ pub fn run<K: Key>(
         }
     }
     let adds = adds(workspace, &digest);
-    let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
+    let complete = workspace.matches::<PostingsEntry>(|p| {
+        let criterion = config.criterion();
+        p.complete
+            && p.selection
+                .is_none_or(|selection| selection.serves(criterion))
+    });
     if !complete && !adds {
         return Err(workspace.missing("merge"));
     }
@@ -245,6 +250,12 @@ const TOKENS_OF_A_PROBE: u64 = 20;
 /// Up to this number of probes the prefix join is so fast that the choice does not matter.
 const FEW_PROBES: u64 = 100_000;
 
+/// Whether the count join is expected to be faster, with this number of pair tokens, than the
+/// prefix join with this number of probes.
+pub(crate) fn counting_pays(probes: u64, tokens: u64) -> bool {
+    probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens
+}
+
 /// Should the stage run the count join?
 fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
     let begun = workspace.manifest.get::<JoinProgress>();
@@ -257,10 +268,14 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
         Join::Auto if begun.is_some_and(|joining| joining.stats.count.is_some()) => Ok(true),
         Join::Auto if begun.is_some_and(|joining| joining.prefix.is_some()) => Ok(false),
         Join::Auto => {
-            let tokens = workspace.manifest.get::<PostingsEntry>();
-            let tokens = tokens.map_or(0, |postings| postings.stats.pair_tokens);
+            let postings = workspace.manifest.get::<PostingsEntry>();
+            if postings.is_some_and(|postings| postings.selection.is_some()) {
+                // They lack what the count join counts; it was found not to pay.
+                return Ok(false);
+            }
+            let tokens = postings.map_or(0, |postings| postings.stats.pair_tokens);
             let probes = prefix::expected(workspace, config, context)?;
-            Ok(probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens)
+            Ok(counting_pays(probes, tokens))
         }
     }
 }

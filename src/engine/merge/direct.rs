@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
-    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
-    ranges_of,
+    Cuts, LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish,
+    list_bytes, ranges_of,
 };
 use super::{MergeStats, STAGE};
 
@@ -132,7 +132,8 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         },
         ..RunsEntry::default()
     });
-    let begin = || PostingsEntry::begin(ranges, MergeStats::default(), true);
+    let cuts = Cuts::of(records, None);
+    let begin = || PostingsEntry::begin(cuts, MergeStats::default(), true);
     let postings = workspace.manifest.get_or_insert_with(begin);
     let todo = postings.ranges_left(ranges);
     let done = AtomicU64::new(postings.stats.records);

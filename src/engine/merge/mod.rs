@@ -25,7 +25,8 @@
 //!    from all runs separately.
 //! 4. A tree of losers merges counted pairs, because their equal keys become one record.
 //!
-//! If all records fit in memory within a few passes over the fingerprint sets, [`direct`] makes the
+//! Selected records that are held in memory become postings without runs ([`held`]); they need no
+//! profiles. If all records fit in memory within a few passes over the fingerprint sets, [`direct`] makes the
 //! postings without runs. In both cases the merge counts, while it makes the lists, how many
 //! fingerprints of each document fall in each class of document frequency. These counts are the
 //! document's *profile*, from which the prefix join starts.
@@ -53,6 +54,7 @@
 mod batches;
 pub mod direct;
 mod generations;
+pub mod held;
 mod losers;
 mod postings;
 pub(crate) mod profile;

@@ -2,7 +2,7 @@
 
 use crate::base::ids::Key;
 use crate::base::progress::Context;
-use crate::engine::sample::{Rate, Sampled};
+use crate::engine::sample::{Rate, Sampled, Selection};
 use crate::engine::sort::{Record, RunsEntry};
 use crate::store::workspace::{StageRecord, Workspace};
 use crate::store::{Kind, PartInfo};
@@ -18,6 +18,8 @@ use super::profile::{self, Collector};
 
 /// Approximate number of records in a range.
 const RANGE_RECORDS: u64 = 4 << 20;
+/// Approximate number of selected records in a range. There are fewer of them, and as many threads.
+const SELECTED_RECORDS: u64 = 1 << 20;
 /// The most ranges. Each range is a file.
 const MOST_RANGES: u64 = 1024;
 /// Level of zstd for the packed columns of postings. Near-duplicate documents share hundreds of
@@ -108,6 +110,30 @@ impl MergeStats {
 /// The number of ranges for this number of records.
 pub(super) fn ranges_of(records: u64) -> u32 {
     records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
+}
+
+/// The ranges into which records are cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cuts {
+    pub(super) ranges: u32,
+    selection: Option<Selection>,
+}
+
+impl Cuts {
+    pub(super) fn of(records: u64, selection: Option<Selection>) -> Cuts {
+        let ranges = match selection {
+            None => ranges_of(records),
+            Some(_) => records.div_ceil(SELECTED_RECORDS).clamp(1, MOST_RANGES) as u32,
+        };
+        Cuts { ranges, selection }
+    }
+
+    pub(super) fn bounds<K: Key>(self, range: u32) -> (K, K) {
+        match self.selection {
+            None => bounds(self.ranges, range),
+            Some(selection) => selection.bounds(self.ranges, range),
+        }
+    }
 }
 
 /// The least and the greatest fingerprint of a range.
@@ -244,7 +270,12 @@ pub(super) fn finish<K: Key>(
     memory: u64,
     context: &Context<'_>,
 ) -> Result<()> {
-    let profiles = profile::write(workspace, sampled, collected, memory, context)?;
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    let profiles = if postings.is_some_and(|postings| postings.selection.is_some()) {
+        Vec::new()
+    } else {
+        profile::write(workspace, sampled, collected, memory, context)?
+    };
     let path = workspace.path("postings");
     if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
         if postings.stats.records != records {
@@ -277,14 +308,18 @@ pub struct PostingsEntry {
     /// Whether the postings were made from the sets, without runs.
     pub direct: bool,
     /// The profiles: the number of each document's fingerprints in each class of document
-    /// frequency, by level.
+    /// frequency, by level. A selection needs none.
     pub profiles: Vec<PartInfo>,
+    /// Which of the sampled fingerprints they have; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
 }
 
 impl PostingsEntry {
-    pub(super) fn begin(ranges: u32, stats: MergeStats, direct: bool) -> PostingsEntry {
+    pub(super) fn begin(cuts: Cuts, stats: MergeStats, direct: bool) -> PostingsEntry {
         PostingsEntry {
-            ranges,
+            ranges: cuts.ranges,
+            selection: cuts.selection,
             parts: BTreeMap::new(),
             stats,
             complete: false,

@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
-    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
-    ranges_of,
+    Cuts, LongLists, MergedRange, RangeWriter, WORKER_BYTES, commit_range, finish, list_bytes,
 };
 use super::{
     Batches, Combine, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in,
@@ -67,16 +66,16 @@ pub fn run<K: Key>(
             )
         })
         .collect::<Result<Vec<_>>>()?;
-    let ranges = ranges_of(entry.stats.records);
+    let cuts = Cuts::of(entry.stats.records, entry.selection);
     let postings = workspace.manifest.get_or_insert_with(|| {
         let stats = MergeStats {
             generations,
             fan_in: runs.len() as u64,
             ..MergeStats::default()
         };
-        PostingsEntry::begin(ranges, stats, false)
+        PostingsEntry::begin(cuts, stats, false)
     });
-    let tasks = postings.ranges_left(ranges);
+    let tasks = postings.ranges_left(cuts.ranges);
     let done = AtomicU64::new(postings.stats.records);
     let sampled = Sampled::load(workspace)?;
     let collected = Collected::<K>::new(&sampled, collect);
@@ -85,7 +84,7 @@ pub fn run<K: Key>(
         out: &out,
         parameters,
         long: LongLists::default(),
-        ranges,
+        cuts,
         stop: context.stop,
         done: &done,
     };
@@ -130,10 +129,12 @@ fn fan_in_and_profiles<K: Key>(
     let levels = levels.map_or(1, |sample| sample.sizes.len());
     let (memory, threads) = (context.budget.memory.0, context.budget.threads as u64);
     // Profiles are counted during the merge if they do not take memory from it.
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let selected = runs.is_some_and(|runs| runs.selection.is_some());
     let profiles =
         Sampled::bytes(levels, extent) + threads * Collector::<K>::bytes(documents, levels);
     let fresh = !workspace.manifest.has::<PostingsEntry>();
-    if fresh && profiles <= memory / PROFILE_SHARE {
+    if fresh && !selected && profiles <= memory / PROFILE_SHARE {
         let budget = context.budget.without(profiles);
         if let Ok(fan_in) = runs_at_once::<K>(&budget, documents, limit) {
             return Ok((fan_in, true));
@@ -181,7 +182,7 @@ struct RangeMerge<'a, K> {
     out: &'a Path,
     parameters: u128,
     long: LongLists,
-    ranges: u32,
+    cuts: Cuts,
     stop: &'a Stop,
     /// Records merged so far.
     done: &'a AtomicU64,
@@ -190,7 +191,7 @@ struct RangeMerge<'a, K> {
 impl<K: Key> RangeMerge<'_, K> {
     fn range(&self, range: u32, profiles: &mut Option<Collector<'_, K>>) -> Result<MergedRange> {
         self.stop.check(STAGE)?;
-        let (low, high) = bounds::<K>(self.ranges, range);
+        let (low, high) = self.cuts.bounds::<K>(range);
         let files = self.files.iter();
         let cursors = files.map(|file| file.range(low, high));
         let mut batches = Batches::new(cursors.collect::<Result<_>>()?, &self.long);

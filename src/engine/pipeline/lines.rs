@@ -58,9 +58,12 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
         }
         "sort" => {
             let stats = summary.sort.unwrap_or_default();
+            let records = counted(stats.records, "record");
+            if stats.runs == 0 {
+                return format!("{records} in memory, {seconds:.1} s");
+            }
             format!(
-                "{} in {} of {}",
-                counted(stats.records, "record"),
+                "{records} in {} of {}",
                 counted(stats.runs, "run"),
                 bytes(stats.bytes)
             )

@@ -8,18 +8,20 @@ use crate::base::progress::Context;
 use crate::engine::cluster;
 use crate::engine::cluster::{ResultsEntry, TablesEntry};
 use crate::engine::collection::{
-    self, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, Segments,
+    self, Additions, Against, Catalogue, CatalogueEntry, CollectionConfig, Ingested, Segments,
 };
 use crate::engine::index::{self, IndexEntry, IndexStats};
 use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
 use crate::engine::merge::{self, PostingsEntry};
 use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampling};
-use crate::engine::sort::{self, RunsEntry};
+use crate::engine::sample::{
+    self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection,
+};
+use crate::engine::sort::{self, Asked, Formed, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
 use crate::store::disk;
 use crate::store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
-use crate::text::read::{InputFile, Inputs, Selection, lasting, list_outside};
+use crate::text::read::{self, InputFile, Inputs, lasting, list_outside};
 use crate::{Error, Result};
 
 mod add;
@@ -33,8 +35,9 @@ mod summary;
 pub use add::add;
 pub use against::run_against;
 pub use open::{check_results, look, open, open_catalogued, open_for, open_shared, open_to_read};
-pub use parameters::{AppliedPlan, JoinParameters, Spill};
-pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
+use parameters::Needs;
+pub use parameters::{AppliedPlan, JoinParameters, Postings, Spill};
+pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
 pub const RECORDS: &[StageRecordKind] = &[
@@ -63,7 +66,7 @@ pub const RECORDS: &[StageRecordKind] = &[
 /// # Errors
 /// `NoInput` without any file; the errors of [`crate::text::read::list_selected`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
-    selected_inputs(arguments, &Selection::default(), out)
+    selected_inputs(arguments, &read::Selection::default(), out)
 }
 
 /// The files that a command reads.
@@ -71,7 +74,7 @@ pub struct InputChoice {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
     /// Which files of the directories.
-    pub selection: Selection,
+    pub selection: read::Selection,
     /// Whether a collection without documents is an error.
     pub need_documents: bool,
     /// Whether an input that cannot be read is left out, rather than an error.
@@ -97,7 +100,11 @@ impl InputChoice {
 ///
 /// # Errors
 /// The errors of [`inputs`].
-pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
+pub fn selected_inputs(
+    arguments: &[PathBuf],
+    selection: &read::Selection,
+    out: &Path,
+) -> Result<Inputs> {
     let real = match disk::canonical(out) {
         Ok(real) => Some(real),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
@@ -408,40 +415,119 @@ pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     catalogue(workspace, context)?;
     let (sampling, spill) = (&Sampling::Full, Spill::Auto);
     match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, spill, None, context),
-        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, spill, None, context),
+        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, None, spill, None, context),
+        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, None, spill, None, context),
     }
 }
 
+/// Makes the postings that a join needs, or those of all fingerprints, unless they exist.
 fn merge_keys<K: crate::base::ids::Key>(
     workspace: &mut Workspace,
     sampling: &Sampling,
+    needs: Option<Needs>,
     spill: Spill,
     fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
     sampled::<K>(workspace, sampling, context)?;
-    if !workspace.matches::<PostingsEntry>(|p| p.complete) {
-        let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
-        if !direct && workspace.matches::<PostingsEntry>(|p| p.direct) {
-            // An earlier run began this merge with a larger budget.
-            merge::direct::discard(workspace)?;
+    let manifest = &workspace.manifest;
+    let begun = manifest.get::<RunsEntry>().map(|runs| runs.selection);
+    let begun = begun.or(manifest
+        .get::<PostingsEntry>()
+        .map(|postings| postings.selection));
+    if let Some(Some(selection)) = begun
+        && !(selection.fits(&context.budget)
+            && needs.is_some_and(|needs| selection.serves(needs.criterion)))
+    {
+        // They lack what this join needs, or memory has no room to choose as they were chosen.
+        for name in ["sort", "merge"] {
+            workspace.manifest.costs.remove(name);
         }
-        preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
-        let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
-        if !made {
-            // Once the merge has begun, all runs are complete.
-            if !workspace.manifest.has::<PostingsEntry>() {
-                stage(workspace, "sort", context, |w| {
-                    sort::form_runs::<K>(w, context)
-                })?;
-            }
-            stage(workspace, "merge", context, |w| {
-                merge::run::<K>(w, fan_in, context)
+        merge::direct::discard(workspace)?;
+    }
+    if workspace.matches::<PostingsEntry>(|p| p.complete) {
+        return Ok(());
+    }
+    if let Some(needs) = needs
+        && merge_selected::<K>(workspace, needs, spill, fan_in, context)?
+    {
+        return Ok(());
+    }
+    let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
+    if !direct && workspace.matches::<PostingsEntry>(|p| p.direct) {
+        // An earlier run began this merge with a larger budget.
+        merge::direct::discard(workspace)?;
+    }
+    preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
+    let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
+    if !made {
+        // Once the merge has begun, all runs are complete.
+        if !workspace.manifest.has::<PostingsEntry>() {
+            stage(workspace, "sort", context, |w| {
+                sort::form_runs::<K>(w, context)
             })?;
         }
+        stage(workspace, "merge", context, |w| {
+            merge::run::<K>(w, fan_in, context)
+        })?;
     }
     Ok(())
+}
+
+/// Makes the postings that a join needs; `false` if it needs all of them, or if memory has no room
+/// for a selection.
+fn merge_selected<K: crate::base::ids::Key>(
+    workspace: &mut Workspace,
+    needs: Needs,
+    spill: Spill,
+    fan_in: Option<usize>,
+    context: &Context<'_>,
+) -> Result<bool> {
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    let held = postings.is_some_and(|postings| postings.direct);
+    let selection = match runs.map(|runs| runs.selection) {
+        Some(selection) => selection,
+        None => Selection::of(
+            needs.criterion,
+            &Sampled::load(workspace)?,
+            &context.budget,
+            needs.always,
+        ),
+    };
+    let Some(selection) = selection else {
+        return Ok(false);
+    };
+    let begun = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
+    if postings.is_none() || held {
+        let documents = Catalogue::stats(workspace)?.documents;
+        let hold = merge::held::bytes(documents, context.budget.threads as u64);
+        let hold = (spill == Spill::Auto && !begun).then_some(hold);
+        let records = workspace.record::<SampleEntry>("sample")?.stats.sampled;
+        let refuses = |expected: &SelectStats| needs.counts(expected, records);
+        let asked = Asked { selection, hold };
+        let formed = stage(workspace, "sort", context, |w| {
+            sort::form_selected::<K>(w, asked, refuses, context)
+        })?;
+        match formed {
+            Formed::Refused => return Ok(false),
+            Formed::Held(held) => {
+                stage(workspace, "merge", context, |w| {
+                    merge::held::run::<K>(w, held, context)
+                })?;
+                return Ok(true);
+            }
+            Formed::Runs => {}
+        }
+        if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+            // The ranges that were made from memory are those that runs give.
+            postings.direct = false;
+        }
+    }
+    stage(workspace, "merge", context, |w| {
+        merge::run::<K>(w, fan_in, context)
+    })?;
+    Ok(true)
 }
 
 /// Makes the sizes of the samples, unless they exist.
@@ -480,7 +566,17 @@ fn join_keys<K: crate::base::ids::Key>(
         sampled::<K>(workspace, sampling, context)?;
         stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
     } else {
-        merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
+        // The scores of methods read all postings.
+        let needs = parameters.needs();
+        let needs = needs.filter(|_| workspace.manifest.method.is_none());
+        merge_keys::<K>(
+            workspace,
+            sampling,
+            needs,
+            parameters.spill,
+            fan_in,
+            context,
+        )?;
     }
     if !workspace.matches::<PairsEntry>(|p| p.digest == digest) {
         if !workspace.matches::<JoinProgress>(|j| j.digest == digest) {

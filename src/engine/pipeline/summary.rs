@@ -7,7 +7,7 @@ use crate::engine::collection::{
 use crate::engine::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::engine::merge::{MergeStats, PostingsEntry};
 use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{SampleEntry, SampleStats, Sampling};
+use crate::engine::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
 use crate::engine::sort::{FormStats, RunsEntry};
 use crate::store::json;
 use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
@@ -50,6 +50,9 @@ pub struct Summary {
     pub sample: Option<SampleStats>,
     /// Counts of the sort.
     pub sort: Option<FormStats>,
+    /// Which of the sampled fingerprints were sorted, if not all, and how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<Selected>,
     /// Counts of the merge.
     pub merge: Option<MergeStats>,
     /// The join's parameters.
@@ -62,6 +65,17 @@ pub struct Summary {
     pub disk_bytes: BTreeMap<String, u64>,
     /// Wall and CPU seconds and peak memory of each stage.
     pub costs: BTreeMap<String, Cost>,
+}
+
+/// A selection of fingerprints, and its counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selected {
+    /// The selection.
+    #[serde(flatten)]
+    pub selection: Selection,
+    /// The counts.
+    #[serde(flatten)]
+    pub stats: SelectStats,
 }
 
 impl Summary {
@@ -100,6 +114,10 @@ impl Summary {
             plan: manifest.get::<Plan>().cloned(),
             sample: manifest.get::<SampleEntry>().map(|s| s.stats.clone()),
             sort: sort.or(before.map(|(sort, _)| sort)),
+            selected: manifest.get::<RunsEntry>().and_then(|runs| {
+                let (selection, stats) = runs.selection.zip(runs.selected)?;
+                Some(Selected { selection, stats })
+            }),
             merge: merge.or(before.map(|(_, merge)| merge)),
             join_config: manifest.get::<PairsEntry>().map(|p| p.config),
             join: manifest.get::<PairsEntry>().map(|p| p.stats.clone()),

@@ -13,6 +13,9 @@
 //! A fingerprint h of b bits is in class floor(h n / 2^b) of n. Each class is a contiguous slice of
 //! a sorted set, and two binary searches find it.
 //!
+//! If only pairs from a threshold on are wanted, a [`Selection`] says which of the sampled
+//! fingerprints enter the sort. It is made when they are sorted, and recorded with what was sorted.
+//!
 //! # Invariants
 //! - If n divides m, each class of m lies within one class of n. So two documents of different
 //!   ratios can be compared on the coarser ratio, and their shared sampled fingerprints are exactly
@@ -26,8 +29,10 @@
 mod config;
 pub mod plan;
 pub(crate) mod plan_file;
+mod select;
 mod stage;
 
 pub use crate::base::rate::Rate;
 pub use config::{Levels, Sampling};
+pub use select::{Chooser, SelectStats, Selection, Selector, Sets};
 pub use stage::{PlanGiven, SampleEntry, SampleStats, Sampled, digest, run};

@@ -125,36 +125,66 @@ impl<K: Key> Buffer<K> {
 
     /// Passes all records to `take` in sorted order, then empties the buffer.
     pub fn drain(&mut self, mut take: impl FnMut(&[Record<K>]) -> Result<()>) -> Result<()> {
-        let longest = (0..self.ends.len()).map(|bucket| self.chain(bucket));
-        if longest.max().unwrap_or(0) > MOST_SORTED {
+        if self.longest() > MOST_SORTED {
             self.compact();
             self.records.sort_unstable();
             take(&self.records)?;
         } else {
+            let (mut distributor, mut chain) = (
+                std::mem::take(&mut self.distributor),
+                std::mem::take(&mut self.chain),
+            );
             for bucket in 0..self.ends.len() {
-                let count = self.chain(bucket);
-                if count == 0 {
-                    continue;
+                let count = self.chain(bucket, &mut chain);
+                if count > 0 {
+                    let (first, last) = self.bounds(bucket);
+                    let records = self.chained(bucket, &chain);
+                    take(distributor.sort(first, last, count, records))?;
                 }
-                let first = self.least.to_u128() + ((bucket as u128) << self.shift);
-                let last = first.saturating_add((1u128 << self.shift) - 1);
-                let last = K::from_u128(last.min(self.most.to_u128()));
-                let (records, tail) = (&self.records, self.tail(bucket));
-                let pieces = self.chain.iter().rev().enumerate().flat_map(|(n, &piece)| {
-                    let at = piece as usize * PIECE;
-                    let filled = if n + 1 == self.chain.len() {
-                        tail
-                    } else {
-                        PIECE
-                    };
-                    records[at..at + filled].iter().copied()
-                });
-                let first = K::from_u128(first);
-                take(self.distributor.sort(first, last, count, pieces))?;
             }
+            (self.distributor, self.chain) = (distributor, chain);
         }
         self.empty();
         Ok(())
+    }
+
+    /// Bytes of the records that are in the buffer.
+    pub(super) fn used_bytes(&self) -> u64 {
+        let records = self.records.len() * size_of::<Record<K>>();
+        (records + 4 * (self.before.len() + self.ends.len())) as u64
+    }
+
+    /// The most records in a bucket.
+    pub(super) fn longest(&mut self) -> usize {
+        let mut chain = std::mem::take(&mut self.chain);
+        let longest = (0..self.ends.len()).map(|bucket| self.chain(bucket, &mut chain));
+        let longest = longest.max().unwrap_or(0);
+        self.chain = chain;
+        longest
+    }
+
+    /// The least and the greatest key of a bucket.
+    fn bounds(&self, bucket: usize) -> (K, K) {
+        let first = self.least.to_u128() + ((bucket as u128) << self.shift);
+        let last = first.saturating_add((1u128 << self.shift) - 1);
+        (
+            K::from_u128(first),
+            K::from_u128(last.min(self.most.to_u128())),
+        )
+    }
+
+    /// The records of a bucket, in the order in which they came, given its pieces.
+    fn chained<'b>(
+        &'b self,
+        bucket: usize,
+        chain: &'b [u32],
+    ) -> impl Iterator<Item = Record<K>> + Clone + 'b {
+        let tail = self.tail(bucket);
+        chain.iter().rev().enumerate().flat_map(move |(n, &piece)| {
+            let at = piece as usize * PIECE;
+            let filled = if n + 1 == chain.len() { tail } else { PIECE };
+            self.records[at..at + filled].iter().copied()
+        })
     }
 
     /// Number of records in the last piece of a bucket that is not empty.
@@ -163,17 +193,17 @@ impl<K: Key> Buffer<K> {
     }
 
     /// Collects the pieces of a bucket, last piece first. Returns the number of its records.
-    fn chain(&mut self, bucket: usize) -> usize {
-        self.chain.clear();
+    fn chain(&self, bucket: usize, chain: &mut Vec<u32>) -> usize {
+        chain.clear();
         if self.ends[bucket] == 0 {
             return 0;
         }
         let mut piece = (self.ends[bucket] - 1) / PIECE as u32;
         while let Some(&before) = self.before.get(piece as usize) {
-            self.chain.push(piece);
+            chain.push(piece);
             piece = before;
         }
-        (self.chain.len() - 1) * PIECE + self.tail(bucket)
+        (chain.len() - 1) * PIECE + self.tail(bucket)
     }
 
     /// Closes the gaps after the last records of the buckets.
@@ -190,6 +220,59 @@ impl<K: Key> Buffer<K> {
         self.records.copy_within(from.., to);
         to += self.records.len() - from;
         self.records.truncate(to);
+    }
+}
+
+/// Buffers of the same capacity and range of keys, which are sorted together.
+#[derive(Debug)]
+pub struct Held<K>(Vec<Buffer<K>>);
+
+impl<K: Key> Held<K> {
+    pub(super) fn new(buffers: Vec<Buffer<K>>) -> Held<K> {
+        debug_assert!(buffers.windows(2).all(|b| b[0].shift == b[1].shift));
+        Held(buffers)
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.0.iter().map(|buffer| buffer.filled as u64).sum()
+    }
+
+    /// Passes the records with keys in `low..=high` to `take`, in sorted order.
+    ///
+    /// # Errors
+    /// The errors of `take`.
+    pub fn sorted(
+        &self,
+        (low, high): (K, K),
+        mut take: impl FnMut(&[Record<K>]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(any) = self.0.first() else {
+            return Ok(());
+        };
+        let bucket = |key: K| key.above(any.least, any.shift).min(any.ends.len() - 1);
+        let (mut chain, mut records) = (Vec::new(), Vec::new());
+        let mut distributor = Distributor::default();
+        for bucket in bucket(low)..=bucket(high) {
+            records.clear();
+            for buffer in &self.0 {
+                if buffer.chain(bucket, &mut chain) > 0 {
+                    records.extend(buffer.chained(bucket, &chain));
+                }
+            }
+            let sorted = if records.len() > MOST_SORTED {
+                records.sort_unstable();
+                &records[..]
+            } else {
+                let (first, last) = any.bounds(bucket);
+                distributor.sort(first, last, records.len(), records.iter().copied())
+            };
+            let from = sorted.partition_point(|record| record.key < low);
+            let to = sorted.partition_point(|record| record.key <= high);
+            take(&sorted[from..to])?;
+        }
+        Ok(())
     }
 }
 

@@ -4,19 +4,23 @@ use crate::base::budget::{Budget, PROCESS_BYTES};
 use crate::base::ids::Key;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Stop, Unit};
+use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
-use crate::engine::sample::{Rate, SampleEntry, Sampled};
+use crate::engine::sample::{
+    Chooser, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
+};
 use crate::store::workspace::{Places, StageRecord, Workspace};
 use crate::store::{Kind, PartInfo, disk};
 use crate::{Error, Result};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::buffer::Buffer;
-use super::run::{Compression, RunWriter};
+use super::buffer::{Buffer, Held};
+use super::run::{Compression, Record, RunWriter};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
@@ -56,8 +60,28 @@ pub struct FormStats {
     pub bytes: u64,
 }
 
+/// What a selection of records asks of the sort.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The selection.
+    pub selection: Selection,
+    /// If the sort may hold all records in memory: the bytes that the merge needs beside them.
+    pub hold: Option<u64>,
+}
+
+/// What a sort made.
+#[derive(Debug)]
+pub enum Formed<K> {
+    /// Runs.
+    Runs,
+    /// All records in memory.
+    Held(Held<K>),
+    /// Nothing, because the caller refused the selection.
+    Refused,
+}
+
 /// The data that all workers read.
-struct RunPlan<'a> {
+struct RunPlan<'a, K> {
     places: &'a Places,
     runs: &'a Path,
     parameters: u128,
@@ -70,6 +94,17 @@ struct RunPlan<'a> {
     next_number: AtomicU64,
     capacity: usize,
     done: AtomicU64,
+    selector: Option<&'a Selector<'a, K>>,
+    /// Whether buffers are held, as long as none is full.
+    hold: bool,
+    spilled: AtomicBool,
+    stop: &'a Stop,
+    held: Mutex<HeldBuffers<K>>,
+}
+
+/// Bytes beside the buffers.
+fn fixed_bytes(extent: Extent, levels: usize, threads: u64) -> u64 {
+    PROCESS_BYTES + extent.column_bytes() + Sampled::bytes(levels, extent) + threads * WORKER_BYTES
 }
 
 /// The most records in a run: the capacity of one thread's buffer.
@@ -80,10 +115,7 @@ pub(crate) fn run_records<K: Key>(
     records: u64,
 ) -> Result<usize> {
     let threads = budget.threads as u64;
-    let fixed = PROCESS_BYTES
-        + extent.column_bytes()
-        + Sampled::bytes(levels, extent)
-        + threads * WORKER_BYTES;
+    let fixed = fixed_bytes(extent, levels, threads);
     let least = threads * Buffer::<K>::bytes(LEAST_RECORDS);
     let what = || format!("sorting with {}", counted(threads, "thread"));
     let capacity = Buffer::<K>::capacity(budget.rest(fixed, least, what)? / threads);
@@ -93,43 +125,177 @@ pub(crate) fn run_records<K: Key>(
     Ok(capacity.min(records.max(LEAST_RECORDS)).min(fast) as usize)
 }
 
+/// Bytes of the counters of a selection, and of what threads need to choose.
+fn choosing_bytes<K: Key>(selection: &Selection, sampled: &Sampled, threads: u64) -> u64 {
+    let documents = 0..sampled.documents() as u32;
+    let largest = documents
+        .map(|document| sampled.own(document))
+        .max()
+        .unwrap_or(0);
+    selection.bytes() + threads * Chooser::<K>::bytes(largest.into())
+}
+
+/// Buffers that are held, with the documents that they cover.
+type HeldBuffers<K> = Vec<(Buffer<K>, Vec<(u32, u32)>)>;
+
+/// Bytes of buffers that are held.
+fn held_bytes<K: Key>(held: &HeldBuffers<K>) -> u64 {
+    held.iter().map(|(buffer, _)| buffer.used_bytes()).sum()
+}
+
+/// The most bytes in which a thread sorts a part of the buffers.
+fn sorting_bytes<K: Key>(held: &mut HeldBuffers<K>) -> u64 {
+    let longest: usize = held.iter_mut().map(|(buffer, _)| buffer.longest()).sum();
+    // Collected, and distributed.
+    (longest * size_of::<Record<K>>() * 2) as u64
+}
+
+/// Keys from which documents choose may take this part of the memory.
+const KEPT_SHARE: u64 = 4;
+/// The most records in a buffer that is held. Larger buffers are slower to fill than runs are to
+/// merge.
+const MOST_HELD: u64 = 16 << 20;
+
 /// Forms runs of all sampled records, skipping the documents that committed runs cover.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    form::<K>(workspace, None, |_| false, context).map(|_| ())
+}
+
+/// Sorts the records that a selection chooses, unless `refuses` what is expected of it. They are
+/// held in memory if they may and if there is room.
+///
+/// # Errors
+/// The errors of reading the sets and of writing runs; `Interrupted`.
+pub fn run_selected<K: Key>(
+    workspace: &mut Workspace,
+    asked: Asked,
+    refuses: impl Fn(&SelectStats) -> bool,
+    context: &Context<'_>,
+) -> Result<Formed<K>> {
+    form(workspace, Some(asked), refuses, context)
+}
+
+/// Counts for a selection, and for wider ones while many pairs are expected, unless the selection
+/// is that of an earlier run.
+fn selector<'a, K: Key>(
+    mut selection: Selection,
+    recorded: bool,
+    (sampled, sets): (&'a Sampled, Sets<'a>),
+    records: u64,
+    context: &Context<'_>,
+) -> Result<(Selector<'a, K>, SelectStats)> {
+    let (budget, by) = (&context.budget, (STAGE, context.stop));
+    loop {
+        let means = (budget.threads, kept_bytes(budget));
+        let selector = Selector::count(selection, sampled, sets, means, by)?;
+        let expected = selector.expected()?;
+        match selection.wider(budget) {
+            Some(wider) if !recorded && Selector::<K>::is_crowded(&expected, records) => {
+                selection = wider
+            }
+            _ => return Ok((selector, expected)),
+        }
+    }
+}
+
+/// Bytes of the keys that are kept from the count to the choice.
+fn kept_bytes(budget: &Budget) -> u64 {
+    budget.memory.0 / KEPT_SHARE
+}
+
+fn form<K: Key>(
+    workspace: &mut Workspace,
+    asked: Option<Asked>,
+    refuses: impl Fn(&SelectStats) -> bool,
+    context: &Context<'_>,
+) -> Result<Formed<K>> {
     let made = workspace.manifest.get::<RunsEntry>();
-    if made.is_some_and(|runs| runs.complete) {
-        return Ok(());
+    let hold = asked.and_then(|asked| asked.hold);
+    // Records that an earlier run held in memory are gone.
+    let gone = asked.is_some() && made.is_some_and(|runs| runs.runs.is_empty());
+    if made.is_some_and(|runs| runs.complete) && !gone {
+        return Ok(Formed::Runs);
     }
     let sample = workspace.record::<SampleEntry>("sample")?.clone();
     let extent = Catalogue::extent(workspace)?;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
-    let capacity = run_records::<K>(&context.budget, extent, levels, records)?;
-    context.start(STAGE, Unit::Count("records"), Some(records));
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
-    let entry = workspace
+    let segments = collection::segments(&workspace.manifest).to_vec();
+    let threads = context.budget.threads;
+    let places = workspace.places().clone();
+    let parameters = workspace.collection_parameters();
+    let sets = Sets {
+        places: &places,
+        parameters,
+        segments: &segments,
+        stored: &stored,
+    };
+    let made = workspace.manifest.get::<RunsEntry>();
+    let recorded = made.is_some_and(|runs| runs.selection.is_some());
+    let (selector, expected, budget) = match asked {
+        Some(Asked { selection, .. }) => {
+            context.start(STAGE, Unit::Count("fingerprints"), Some(records));
+            let (selector, expected) =
+                selector::<K>(selection, recorded, (&sampled, sets), records, context)?;
+            let selection = selector.selection();
+            let used = choosing_bytes::<K>(&selection, &sampled, threads as u64)
+                + kept_bytes(&context.budget);
+            (Some(selector), expected, context.budget.without(used))
+        }
+        None => {
+            context.start(STAGE, Unit::Count("records"), Some(records));
+            let all = SelectStats {
+                keys: records,
+                ..SelectStats::default()
+            };
+            (None, all, context.budget)
+        }
+    };
+    let begun = workspace
         .manifest
-        .get_or_insert_with(RunsEntry::default)
-        .clone();
+        .get::<RunsEntry>()
+        .is_some_and(|runs| !runs.runs.is_empty());
+    if selector.is_some() && !begun && refuses(&expected) {
+        return Ok(Formed::Refused);
+    }
+    let capacity = match run_records::<K>(&budget, extent, levels, expected.keys) {
+        Err(_) if selector.is_some() && !begun => return Ok(Formed::Refused),
+        capacity => capacity?,
+    };
+    // Threads take segments as they come, so one may get more records than another.
+    let room = expected.keys * 2 / threads as u64 + (64 << 10);
+    let fixed = fixed_bytes(extent, levels, threads as u64);
+    let most = Buffer::<K>::capacity(budget.memory.0.saturating_sub(fixed) / threads as u64);
+    let hold = hold.filter(|_| !begun && room <= most.min(MOST_HELD));
+    let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+    if gone {
+        (entry.complete, entry.stats) = (false, FormStats::default());
+    }
+    entry.selection = selector.as_ref().map(Selector::selection);
+    let entry = entry.clone();
     let mut covered: Vec<(u32, u32)> = entry.runs.iter().flat_map(|r| r.covers.clone()).collect();
     covered.sort_unstable();
-    let segments = collection::segments(&workspace.manifest).to_vec();
     let runs = workspace.path(DIRECTORY);
     let plan = RunPlan {
-        places: &workspace.places().clone(),
+        places: &places,
         runs: &runs,
-        parameters: workspace.collection_parameters(),
+        parameters,
         segments: &segments,
         stored: &stored,
         sampled: &sampled,
         most: sample.sampling.most_per_document(),
         covered,
         next_number: AtomicU64::new(entry.next_number),
-        capacity,
+        capacity: hold.map_or(capacity, |_| room as usize),
         done: AtomicU64::new(entry.stats.records),
+        selector: selector.as_ref(),
+        hold: hold.is_some(),
+        spilled: AtomicBool::new(false),
+        held: Mutex::default(),
+        stop: context.stop,
     };
-    let work = |tasks: &Segments<'_>| Worker::<K>::new(&plan, tasks, context.stop).work();
-    let tasks = 0..segments.len();
-    work_and_commit(STAGE, context.budget.threads, tasks, work, |runs| {
+    let commit = |workspace: &mut Workspace, runs: Vec<RunEntry>| {
         disk::point("sort: commit");
         let next_number = plan.next_number.load(Ordering::SeqCst);
         let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
@@ -144,55 +310,89 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         workspace.commit_part(&[DIRECTORY], bytes)?;
         context.progress.at(plan.done.load(Ordering::Relaxed));
         Ok(())
-    })?;
-    let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
-    if entry.stats.records != sample.stats.sampled {
-        return Err(Error::corrupt(runs, "records in all runs")
-            .expected(sample.stats.sampled, entry.stats.records));
+    };
+    let work = |tasks: &Segments<'_>| Worker::new(&plan, tasks).work();
+    let tasks = 0..segments.len();
+    work_and_commit(STAGE, threads, tasks, work, |runs| commit(workspace, runs))?;
+    let mut held = std::mem::take(&mut *lock(&plan.held));
+    let stats = selector.as_ref().map(Selector::stats);
+    let merging = hold.unwrap_or(0) + threads as u64 * sorting_bytes(&mut held);
+    let fits = held_bytes(&held) + merging <= context.budget.memory.0;
+    if !held.is_empty() && fits && !plan.spilled.load(Ordering::SeqCst) {
+        let buffers = held.drain(..).map(|(buffer, _)| buffer);
+        let held = Held::new(buffers.collect());
+        let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+        entry.selected = stats;
+        entry.stats.records = held.records();
+        return Ok(Formed::Held(held));
     }
+    for (buffer, covers) in held {
+        let mut worker = Spilling {
+            plan: &plan,
+            buffer,
+            covers,
+            parts: Vec::new(),
+        };
+        let runs = worker.spill()?;
+        commit(workspace, runs)?;
+    }
+    let expected = stats.map_or(sample.stats.sampled, |stats| stats.keys);
+    let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+    if entry.stats.records != expected {
+        return Err(
+            Error::corrupt(runs, "records in all runs").expected(expected, entry.stats.records)
+        );
+    }
+    entry.selected = stats;
     entry.complete = true;
-    workspace.commit(&[DIRECTORY])
+    workspace.commit(&[DIRECTORY])?;
+    Ok(Formed::Runs)
 }
 
 /// Segments to sort, by their numbers, and the runs that cover some documents.
 type Segments<'a> = Tasks<'a, usize, Vec<RunEntry>>;
 
-struct Worker<'a, K> {
-    plan: &'a RunPlan<'a>,
+struct Worker<'a, K: Key> {
     tasks: &'a Segments<'a>,
-    stop: &'a Stop,
-    buffer: Buffer<K>,
-    covers: Vec<(u32, u32)>,
-    /// Runs that hold a part of the current document.
-    parts: Vec<RunEntry>,
+    chooser: Option<Chooser<'a, K>>,
+    spilling: Spilling<'a, K>,
 }
 
 impl<'a, K: Key> Worker<'a, K> {
-    fn new(plan: &'a RunPlan<'a>, tasks: &'a Segments<'a>, stop: &'a Stop) -> Self {
+    fn new(plan: &'a RunPlan<'a, K>, tasks: &'a Segments<'a>) -> Self {
         // The class of the finest ratio contains the classes of the other ratios.
         let finest = plan.sampled.rates().first().copied();
         let (least, most) = finest.unwrap_or(Rate::FULL).bounds::<K>();
-        let buffer = Buffer::new(plan.capacity, least, most);
-        Worker {
+        let spilling = Spilling {
             plan,
-            tasks,
-            stop,
-            buffer,
+            buffer: Buffer::new(plan.capacity, least, most),
             covers: Vec::new(),
             parts: Vec::new(),
+        };
+        Worker {
+            tasks,
+            chooser: plan.selector.map(Chooser::new),
+            spilling,
         }
     }
 
     fn work(mut self) -> Result<()> {
+        let plan = self.spilling.plan;
         while let Some(segment) = self.tasks.next() {
             disk::point("sort: worker");
-            self.segment(&self.plan.segments[segment])?;
+            self.segment(segment)?;
+        }
+        if plan.hold && !plan.spilled.load(Ordering::SeqCst) {
+            let Spilling { buffer, covers, .. } = self.spilling;
+            lock(&plan.held).push((buffer, covers));
+            return Ok(());
         }
         self.spill()
     }
 
-    fn segment(&mut self, segment: &SegmentEntry) -> Result<()> {
-        let plan = self.plan;
+    fn segment(&mut self, number: usize) -> Result<()> {
+        let plan = self.spilling.plan;
+        let segment = &plan.segments[number];
         let first = segment.first_document;
         let last = first + segment.stats.documents as u32;
         let covered = |document: u32| {
@@ -200,66 +400,127 @@ impl<'a, K: Key> Worker<'a, K> {
             after > 0 && plan.covered[after - 1].1 > document
         };
         let wanted = |document: u32| !covered(document) && plan.sampled.own(document) > 0;
-        if !(first..last).any(wanted) {
+        // What a selection takes is counted for all documents.
+        if self.chooser.is_none() && !(first..last).any(wanted) {
             return Ok(());
         }
-        let mut sets = SetReader::<K>::open(plan.places, plan.parameters, segment)?;
-        for document in first..last {
-            self.stop.tick(STAGE, document)?;
-            let stored = plan.stored.at(document);
-            if !wanted(document) {
-                sets.next(stored, |_: &[K]| Ok(()))?;
-                // A document without records is covered by any run. Otherwise the interval would
-                // end at every exact duplicate, and the manifest would list millions of them.
-                if let Some(last) = self.covers.last_mut()
-                    && last.1 == document
-                    && !covered(document)
-                {
-                    last.1 += 1;
-                }
-                continue;
-            }
-            let size = plan.sampled.own(document) as usize;
-            if size > self.buffer.room() {
-                self.spill()?;
-            }
-            let (low, high) = plan.sampled.rate(document).bounds::<K>();
-            let mut left = plan.most.map_or(usize::MAX, |most| most as usize);
-            sets.next(stored, |keys| {
-                let from = keys.partition_point(|&key| key < low);
-                let to = keys.partition_point(|&key| key <= high);
-                let mut keys = &keys[from..to.min(from.saturating_add(left))];
-                left -= keys.len();
-                while !keys.is_empty() {
-                    if self.buffer.room() == 0 {
-                        let part = self.write()?;
-                        self.parts.push(part);
-                    }
-                    let (now, later) = keys.split_at(keys.len().min(self.buffer.room()));
-                    self.buffer.extend(now, document);
-                    keys = later;
-                }
-                Ok(())
-            })?;
-            match self.covers.last_mut() {
-                Some(last) if last.1 == document => last.1 += 1,
-                _ => self.covers.push((document, document + 1)),
-            }
-            plan.done.fetch_add(size as u64, Ordering::Relaxed);
+        let mut sets = None;
+        match &mut self.chooser {
+            Some(chooser) => chooser.begin(number)?,
+            None => sets = Some(SetReader::open(plan.places, plan.parameters, segment)?),
         }
-        sets.finish()
+        for document in first..last {
+            plan.stop.tick(STAGE, document)?;
+            let wanted = wanted(document);
+            match &mut sets {
+                None => self.choose(document, wanted)?,
+                Some(sets) => self.take(sets, document, wanted)?,
+            }
+            // A document without records is covered by any run. Otherwise the interval would end
+            // at every exact duplicate, and the manifest would list millions of them.
+            match self.spilling.covers.last_mut() {
+                Some(last) if last.1 == document && !covered(document) => last.1 += 1,
+                _ if wanted => self.spilling.covers.push((document, document + 1)),
+                _ => {}
+            }
+            if wanted {
+                let size = plan.sampled.own(document).into();
+                plan.done.fetch_add(size, Ordering::Relaxed);
+            }
+        }
+        if let Some(chooser) = &mut self.chooser {
+            chooser.finish()?;
+        }
+        sets.map_or(Ok(()), SetReader::finish)
+    }
+
+    /// Takes the sampled keys of the next document.
+    fn take(&mut self, sets: &mut SetReader<K>, document: u32, wanted: bool) -> Result<()> {
+        let plan = self.spilling.plan;
+        let stored = plan.stored.at(document);
+        if !wanted {
+            return sets.next(stored, |_| Ok(()));
+        }
+        if plan.sampled.own(document) as usize > self.spilling.buffer.room() {
+            self.spill()?;
+        }
+        let (low, high) = plan.sampled.rate(document).bounds::<K>();
+        let mut left = plan.most.map_or(usize::MAX, |most| most as usize);
+        sets.next(stored, |keys| {
+            let from = keys.partition_point(|&key| key < low);
+            let to = keys.partition_point(|&key| key <= high);
+            let keys = &keys[from..to.min(from.saturating_add(left))];
+            left -= keys.len();
+            self.spilling.put(keys, document)
+        })
+    }
+
+    /// Takes the chosen keys of the next document.
+    fn choose(&mut self, document: u32, wanted: bool) -> Result<()> {
+        let Worker {
+            tasks,
+            chooser,
+            spilling,
+        } = self;
+        let Some(chooser) = chooser else {
+            return Ok(());
+        };
+        let mut begun = false;
+        chooser.next(document, |keys| {
+            if !wanted {
+                return Ok(());
+            }
+            if !begun && keys.len() > spilling.buffer.room() {
+                finish(tasks, spilling.spill()?);
+            }
+            begun = true;
+            spilling.put(keys, document)
+        })
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        finish(self.tasks, self.spilling.spill()?);
+        Ok(())
+    }
+}
+
+fn finish(tasks: &Segments<'_>, runs: Vec<RunEntry>) {
+    if !runs.is_empty() {
+        tasks.finished(runs);
+    }
+}
+
+/// A buffer, and the documents whose records are in it.
+struct Spilling<'a, K> {
+    plan: &'a RunPlan<'a, K>,
+    buffer: Buffer<K>,
+    covers: Vec<(u32, u32)>,
+    /// Runs that hold a part of the current document.
+    parts: Vec<RunEntry>,
+}
+
+impl<K: Key> Spilling<'_, K> {
+    /// Takes keys of a document, which may be more than there is room for.
+    fn put(&mut self, mut keys: &[K], document: u32) -> Result<()> {
+        while !keys.is_empty() {
+            if self.buffer.room() == 0 {
+                let part = self.write()?;
+                self.parts.push(part);
+            }
+            let (now, later) = keys.split_at(keys.len().min(self.buffer.room()));
+            self.buffer.extend(now, document);
+            keys = later;
+        }
+        Ok(())
     }
 
     /// Sorts the buffer into a run. The caller fills in the documents that it covers.
     fn write(&mut self) -> Result<RunEntry> {
-        self.stop.check(STAGE)?;
-        let number = self.plan.next_number.fetch_add(1, Ordering::SeqCst);
-        let mut run = RunWriter::create(
-            self.plan.runs,
-            number,
-            self.plan.parameters,
-            Compression::Packed,
-        )?;
+        let plan = self.plan;
+        plan.stop.check(STAGE)?;
+        plan.spilled.store(true, Ordering::SeqCst);
+        let number = plan.next_number.fetch_add(1, Ordering::SeqCst);
+        let mut run = RunWriter::create(plan.runs, number, plan.parameters, Compression::Packed)?;
         self.buffer.drain(|records| {
             for &record in records {
                 run.push(record)?;
@@ -273,15 +534,15 @@ impl<'a, K: Key> Worker<'a, K> {
         })
     }
 
-    fn spill(&mut self) -> Result<()> {
+    /// Writes what is in the buffer, and returns all runs that were not returned yet.
+    fn spill(&mut self) -> Result<Vec<RunEntry>> {
         if self.covers.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut run = self.write()?;
         run.covers = std::mem::take(&mut self.covers);
         self.parts.push(run);
-        self.tasks.finished(std::mem::take(&mut self.parts));
-        Ok(())
+        Ok(std::mem::take(&mut self.parts))
     }
 }
 
@@ -296,6 +557,12 @@ pub struct RunsEntry {
     pub next_number: u64,
     /// The counts.
     pub stats: FormStats,
+    /// Which of the sampled records they have; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
+    /// What was selected, once all is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<SelectStats>,
 }
 
 impl StageRecord for RunsEntry {

@@ -20,6 +20,9 @@
 //! 3. A document too large for a buffer becomes a run of its own, because its stored set is already
 //!    sorted.
 //!
+//! With a [`crate::engine::sample::Selection`], the records are those that it chooses. They stay in
+//! memory, without runs, if there is room.
+//!
 //! # Invariants
 //! - Every sampled fingerprint of every representative is in exactly one run. Which run depends on
 //!   the budget and the threads, but the result of the merge does not.
@@ -39,10 +42,12 @@ mod distribute;
 mod form;
 mod run;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Held};
 pub use distribute::Distributor;
 pub(crate) use form::run_records;
-pub use form::{FormStats, RunEntry, RunsEntry, run as form_runs};
+pub use form::{
+    Asked, FormStats, Formed, RunEntry, RunsEntry, run as form_runs, run_selected as form_selected,
+};
 pub use run::{
     BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,
 };

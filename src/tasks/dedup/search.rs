@@ -9,8 +9,7 @@ use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::join::JoinConfig;
-use crate::engine::pipeline::{self, InputChoice, JoinParameters, Spill};
-use crate::engine::sample::Sampling;
+use crate::engine::pipeline::{self, InputChoice, JoinParameters};
 use crate::store::workspace::Workspace;
 
 /// A search for the pairs of inputs.
@@ -41,17 +40,7 @@ pub fn search(
     let (collection, strict) = (&search.collection, search.strict);
     let how = (config, &collection.read);
     check_before(&search.inputs.paths, work, outputs, how, context)?;
-    let parameters = JoinParameters {
-        sampling: Sampling::Full,
-        plan: None,
-        join: JoinConfig {
-            threshold: search.criterion.threshold,
-            measure: search.criterion.measure,
-            ..JoinConfig::default()
-        },
-        spill: Spill::Auto,
-        fan_in: None,
-    };
+    let parameters = JoinParameters::from(JoinConfig::of(search.criterion));
     Workspace::look_whether_free(work)?;
     let inputs = search.inputs.list(work)?;
     let removed = outputs.1.is_some();

@@ -368,6 +368,12 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let least = [&least[..], &["--spill", "always", "--fan-in", "2"]].concat();
     let counted = run(&["--join", "count"]);
     let verified = run(&["--sampling", "1/2", "--verified", "--candidates", "0.1"]);
+    let selected = run(&["--postings", "needed"]);
+    let higher = asked("0.5", &[&ample[..], &["--postings", "needed"]].concat());
+    let lower = asked(
+        "0.1",
+        &[&ample[..], &["--postings", "needed", "--spill", "always"]].concat(),
+    );
     let base = run(&[]);
     let again = asked(
         "0.3",
@@ -435,10 +441,16 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let index_old = [&["index", "OUT/old"][..], &ample].concat();
     let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
     let against = [&against[..], &of_copies, &ample].concat();
-    let all: [Parts<'_>; 21] = [
+    let all: [Parts<'_>; 22] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
+        (
+            "run, selected, and other thresholds",
+            14,
+            &selected,
+            &[&higher, &lower],
+        ),
         ("run, sampled and verified", 14, &verified, &[]),
         ("run again, another question", 14, &base, &[&again]),
         ("study", 8, &base, &[&study]),

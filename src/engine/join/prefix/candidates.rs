@@ -31,7 +31,7 @@ const CANDIDATES_OF_A_DOCUMENT: u64 = 32;
 /// Bytes of the smallest buffer of a thread.
 pub(super) const LEAST_BYTES: u64 = LEAST_CANDIDATES * 8;
 /// Slots of the tables of recently paired lists and recent pairs; powers of two.
-const LISTS_MET: usize = 4 << 10;
+const LISTS_MET: usize = 64 << 10;
 const PAIRS_MET: usize = 64 << 10;
 /// Lists of fewer documents are not looked up in the table, because pairing them costs less.
 const LEAST_MET: usize = 4;
@@ -188,6 +188,7 @@ pub(super) fn run<K: Key>(
     let shared = Shared::<K> {
         join,
         levels: &levels,
+        selected: levels.iter().all(|level| level.cutoff.is_empty()),
         largest_cutoff: levels
             .iter()
             .map(|level| level.cutoff.iter().copied().max().unwrap_or(0))
@@ -250,6 +251,8 @@ struct Early<'a> {
 struct Shared<'a, K> {
     join: &'a Joining<'a>,
     levels: &'a [Level],
+    /// Whether the postings have only what is in prefixes.
+    selected: bool,
     largest_cutoff: Vec<u8>,
     bounds: Vec<(K, K)>,
     source: Mutex<Source<K>>,
@@ -344,13 +347,17 @@ impl<'a, K: Key> Worker<'a, K> {
             };
             packed.check(&block.documents, shared.join.sampled.documents())?;
             disk::point("candidates: worker");
-            self.filter(&block.keys, &block.lengths, &block.documents);
-            let Some(()) = shared
-                .quotas
-                .with(sequence, |quotas| self.count_down(quotas))
-            else {
-                break;
-            };
+            if shared.selected {
+                self.keep(&block.lengths, &block.documents);
+            } else {
+                self.filter(&block.keys, &block.lengths, &block.documents);
+                let Some(()) = shared
+                    .quotas
+                    .with(sequence, |quotas| self.count_down(quotas))
+                else {
+                    break;
+                };
+            }
             self.pair()?;
             let mut done = lock(&shared.done);
             *done += packed.entries() as u64;
@@ -360,6 +367,18 @@ impl<'a, K: Key> Worker<'a, K> {
         self.spill()?;
         leaving.0 = None;
         Ok((self.stats, self.runs))
+    }
+
+    /// Keeps all lists: all documents have them in their prefixes.
+    fn keep(&mut self, lengths: &[u32], documents: &[u32]) {
+        self.heads.clear();
+        self.heads.extend(lengths.iter().map(|&length| Kept {
+            level: 0,
+            class: 0,
+            length: length as usize,
+        }));
+        self.kept.clear();
+        self.kept.extend_from_slice(documents);
     }
 
     /// Keeps of each list the documents whose prefix reaches its class.

@@ -7,6 +7,7 @@ use crate::engine::merge::PostingsEntry;
 use crate::engine::merge::profile::{
     Base, CLASSES, Profile, each_committed, each_profile, typical,
 };
+use crate::engine::sort::RunsEntry;
 use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ pub struct Round {
 /// The prefixes of a level's documents.
 pub(super) struct Level {
     /// The last class of each document's prefix; 0 for a document that is pruned or is not compared
-    /// at this level.
+    /// at this level. Empty if all postings are in prefixes.
     pub(super) cutoff: Vec<u8>,
     /// The number of fingerprints of that class in the prefix, which takes the first ones.
     pub(super) quota: Column,
@@ -152,6 +153,10 @@ pub(super) fn settle<K: Key>(
     memory: u64,
 ) -> Result<Cutoffs> {
     let (documents, levels) = (join.sampled.documents(), join.sampled.rates().len());
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    if postings.is_some_and(|postings| postings.selection.is_some()) {
+        return Ok(selected(workspace, join));
+    }
     let mut settling = Settling::of(workspace, join)?;
     let mut rounds = vec![settling.round];
     let cutoffs = Cutoffs::bytes(levels, Catalogue::extent(workspace)?);
@@ -190,6 +195,34 @@ pub(super) fn settle<K: Key>(
         stats.prefix_postings = settling.prefix_postings;
     }
     Ok(Cutoffs(settling.levels))
+}
+
+/// The cut-offs over selected postings: all of them are in prefixes.
+fn selected(workspace: &mut Workspace, join: &Joining<'_>) -> Cutoffs {
+    let merged = workspace.manifest.get::<PostingsEntry>();
+    let merged = merged.map(|postings| postings.stats).unwrap_or_default();
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let selected = runs.and_then(|runs| runs.selected).unwrap_or_default();
+    if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
+        let stats = joining.stats.prefix.get_or_insert_default();
+        stats.entries = merged.entries;
+        stats.singles = merged.singles;
+        stats.prefix_postings = merged.entries;
+        stats.rounds = vec![Round {
+            documents: selected.documents,
+            entries: merged.entries,
+            pruned: selected.pruned,
+            entries_pruned: 0,
+            probes_expected: selected.probes_expected,
+        }];
+    }
+    let level = |sizes: &Column| Level {
+        cutoff: Vec::new(),
+        quota: std::iter::empty().collect(),
+        shareable: sizes.clone(),
+        base: None,
+    };
+    Cutoffs(join.sampled.columns().iter().map(level).collect())
 }
 
 /// Does another count pay? It costs a pass over all entries. The fraction of the expected probes

@@ -21,6 +21,9 @@
 //! of B. These first fingerprints are the *prefixes* of A and B. Any order works if it is the same
 //! for all documents. The join orders by (class of document frequency, fingerprint).
 //!
+//! If the postings have only what a threshold needs ([`crate::engine::sample::Selection`]), every
+//! posting is in a prefix, and steps 1 and 2 fall away.
+//!
 //! 1. *Profile*: the number of fingerprints in each class, for each document. The merge counts
 //!    profiles while it makes the postings and commits them with the postings. They serve every
 //!    threshold.
