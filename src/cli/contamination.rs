@@ -13,7 +13,6 @@ use crate::tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
 use crate::text::parse::ParseConfig;
-use crate::text::read::ReadConfig;
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
@@ -135,11 +134,7 @@ impl Command for Options {
             against: self.against.clone(),
             fields: self.fields.clone(),
             item_id: self.item_id.clone(),
-            read: ReadConfig {
-                max_document: self.limits.max_document,
-                max_ratio: self.limits.max_ratio,
-                ..self.reading.config()?
-            },
+            read: self.limits.config(&self.reading)?,
             parse: ParseConfig {
                 detector: self.limits.detect_charset,
                 ..ParseConfig::default()

@@ -8,7 +8,6 @@ use crate::lab::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
-use crate::text::read::ReadConfig;
 use crate::{Error, Result};
 use clap::Args;
 
@@ -172,11 +171,7 @@ fn config(options: &Options) -> Result<PerturbConfig> {
     };
     Ok(PerturbConfig {
         selection: options.walk.selection(),
-        read: ReadConfig {
-            max_document: options.limits.max_document,
-            max_ratio: options.limits.max_ratio,
-            ..options.reading.config()?
-        },
+        read: options.limits.config(&options.reading)?,
         detector: options.limits.detect_charset,
         recipe,
         originals: options.originals,

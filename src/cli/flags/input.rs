@@ -208,6 +208,17 @@ pub struct ReadLimits {
     pub detect_charset: bool,
 }
 
+impl ReadLimits {
+    /// The parameters of reading that these flags and `reading` give.
+    pub fn config(&self, reading: &Reading) -> Result<ReadConfig> {
+        Ok(ReadConfig {
+            max_document: self.max_document,
+            max_ratio: self.max_ratio,
+            ..reading.config()?
+        })
+    }
+}
+
 /// How a document becomes a set of fingerprints.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
@@ -303,6 +314,26 @@ pub struct ShingleFlags {
         hide_short_help = true
     )]
     size_groups: SizeGroups,
+}
+
+impl ShingleFlags {
+    /// The parameters of shingling that these flags and `limits` give.
+    pub fn config(&self, limits: &ReadLimits) -> Result<ShingleConfig> {
+        let config = ShingleConfig {
+            parse: ParseConfig {
+                tokens: self.tokens.clone(),
+                fold: self.fold,
+                detector: limits.detect_charset,
+                ..ParseConfig::default()
+            },
+            shingle_size: self.shingle_size,
+            short: self.short,
+            fingerprint: self.fingerprint,
+            seed: self.seed,
+        };
+        config.check()?;
+        Ok(config)
+    }
 }
 
 /// A collection: its inputs, its directory and its parameters.
@@ -403,23 +434,9 @@ impl CollectionFlags {
     pub fn config(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
             url_field: self.url_field.clone(),
-            max_document: self.limits.max_document,
-            max_ratio: self.limits.max_ratio,
-            ..self.reading.config()?
+            ..self.limits.config(&self.reading)?
         };
-        let shingle = ShingleConfig {
-            parse: ParseConfig {
-                tokens: self.shingles.tokens.clone(),
-                fold: self.shingles.fold,
-                detector: self.limits.detect_charset,
-                ..ParseConfig::default()
-            },
-            shingle_size: self.shingles.shingle_size,
-            short: self.shingles.short,
-            fingerprint: self.shingles.fingerprint,
-            seed: self.shingles.seed,
-        };
-        shingle.check()?;
+        let shingle = self.shingles.config(&self.limits)?;
         if self.segment_size < ByteSize(1 << 10) {
             return refuse("segment-size", self.segment_size, "at least 1KiB");
         }
