@@ -1,12 +1,16 @@
 //! The prefix join where it is hardest, beside the count join, which must say the same.
 
 use crate::common;
+use lookalike::base::measure::{Criterion, Measure};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::collection::{self, Catalogue};
 use lookalike::engine::join::PrefixStats;
 use lookalike::engine::pipeline::Summary;
+use lookalike::engine::sample::{self, Chooser, Sampled, Sampling, Selection, Selector, Sets};
 
 use std::path::Path;
 
-use common::corpus::{Doc, Random, write_jsonl};
+use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
 use common::{Run, assert_same_files, one_in, results, rows, sample_corpora};
 
 fn doc(number: usize, text: String) -> Doc {
@@ -222,5 +226,75 @@ fn frequencies_are_counted_again_where_it_pays() {
         assert_eq!(all.rounds[1].documents, 200);
         assert_eq!(none.rounds, all.rounds);
         assert!(summary.join.unwrap().pairs > 10_000);
+    }
+}
+
+/// What documents choose is the same from kept keys and from the sets, and with any number of
+/// threads.
+#[test]
+fn a_choice_does_not_depend_on_where_the_keys_come_from() {
+    let directory = common::temporary();
+    let shape = Shape {
+        families: 30,
+        members: 5,
+        words: 400,
+        vocabulary: 3000,
+        boilerplate: 100,
+    };
+    let input = write_jsonl(directory.path(), &random_corpus(5, shape), 3);
+    let run = Run::default().shingle_size(3).segment_size(16 << 10);
+    let mut workspace = run
+        .ingest(&[&input], &directory.path().join("out"))
+        .unwrap();
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    sample::run::<u64>(&mut workspace, &Sampling::Full, &context).unwrap();
+    let sampled = Sampled::load(&workspace).unwrap();
+    let stored = Catalogue::stored(&workspace).unwrap();
+    let segments = collection::segments(&workspace.manifest).to_vec();
+    let sets = Sets {
+        places: workspace.places(),
+        parameters: workspace.collection_parameters(),
+        segments: &segments,
+        stored: &stored,
+    };
+    for threshold in ["0.5", "0.85", "1"] {
+        let criterion = Criterion {
+            measure: Measure::default(),
+            threshold: threshold.parse().unwrap(),
+        };
+        let narrow = Selection::of(criterion, &sampled, &context.budget, true).unwrap();
+        let wide = narrow.wider(&context.budget).unwrap_or(narrow);
+        for selection in [narrow, wide] {
+            let chosen = |threads, room| {
+                let means = (threads, room);
+                let by = ("sort", &stop);
+                let selector =
+                    Selector::<u64>::count(selection, &sampled, sets, means, by).unwrap();
+                let expected = selector.expected(by).unwrap();
+                let mut chooser = Chooser::new(&selector);
+                let mut chosen = Vec::new();
+                for (number, segment) in segments.iter().enumerate() {
+                    chooser.begin(number).unwrap();
+                    let first = segment.first_document;
+                    for document in first..first + segment.stats.documents as u32 {
+                        let take = |keys: &[u64]| {
+                            chosen.extend(keys.iter().map(|&key| (document, key)));
+                            Ok(())
+                        };
+                        chooser.next(document, take).unwrap();
+                    }
+                    chooser.finish().unwrap();
+                }
+                drop(chooser);
+                assert_eq!(selector.stats().keys, chosen.len() as u64);
+                (chosen, expected, selector.stats())
+            };
+            let plain = chosen(1, 0);
+            assert!(threshold == "1" || !plain.0.is_empty());
+            for (threads, room) in [(1, 1 << 30), (3, 0), (3, 1 << 30), (2, 100 << 10)] {
+                assert_eq!(chosen(threads, room), plain, "{threads} threads, {room}");
+            }
+        }
     }
 }

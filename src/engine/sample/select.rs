@@ -27,7 +27,7 @@
 //! - What is chosen depends on the collection, the criterion and the size of the table.
 //!
 //! # Cost
-//! Two passes over the sets. Memory: the table, and the set of one document in each thread. A set of
+//! Two passes over the sets, or one if memory has room for the keys of the region. Memory: the table, and the set of one document in each thread. A set of
 //! more than [`HELD`] keys is not held; all its counted keys of other documents enter the sort.
 
 use std::ops::Range;
@@ -48,8 +48,11 @@ use crate::store::workspace::Places;
 
 use serde::{Deserialize, Serialize};
 
-/// Where counters stop. Several threads may pass it by one each, and a byte has room for them.
+/// Where counters stop. Each thread may pass it by one, and a byte must have room for that: a
+/// counter that begins again at zero would lose pairs.
 const MOST: u8 = 200;
+/// The most threads that count.
+const MOST_THREADS: usize = (u8::MAX - MOST) as usize;
 /// Parts of all keys in which the region is given.
 const PARTS: u32 = 16;
 /// The region has this number of keys for each key that is chosen, so that there is a choice, and
@@ -68,8 +71,9 @@ const CROWDED: u64 = 8;
 const TABLE_SHARE: u64 = 4;
 /// One in this number of documents is tried before all are.
 const TRIED: u32 = 16;
-/// Bits of the smallest table.
+/// Bits of the smallest table, and of the largest that a manifest may ask for.
 const LEAST_BITS: u32 = 16;
+const MOST_BITS: u32 = 48;
 
 /// Which fingerprints the sort has, if not all: those that pairs from a threshold on need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +129,7 @@ impl Selection {
             } else {
                 parts.clamp(1, PARTS.into()) as u32
             },
-            bits: (keys.max(1).ilog2() + 1).max(LEAST_BITS),
+            bits: (keys.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
         };
         selection.within(budget)
     }
@@ -154,10 +158,13 @@ impl Selection {
         wider.within(budget).filter(|_| self.sixteenths < PARTS)
     }
 
-    /// Whether memory has room for the counters.
+    /// Whether it can be used, and memory has room for the counters. It may come from a manifest
+    /// that this program did not write.
     #[must_use]
     pub fn fits(&self, budget: &Budget) -> bool {
-        self.bytes() <= budget.memory.0 / TABLE_SHARE
+        (LEAST_BITS..=MOST_BITS).contains(&self.bits)
+            && (1..=PARTS).contains(&self.sixteenths)
+            && self.bytes() <= budget.memory.0 / TABLE_SHARE
     }
 
     /// Whether postings of this selection have all pairs that reach `criterion`.
@@ -230,7 +237,7 @@ fn class(counter: u8) -> u8 {
 /// The greatest counter of the class before the last.
 const MOST_OF_A_CLASS: u8 = 128;
 /// The most keys of the last class that are held for an estimate.
-const MOST_FREQUENT: usize = 1 << 20;
+const MOST_FREQUENT: usize = 1 << 17;
 
 /// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
 const CLASSES: usize = 10;
@@ -367,7 +374,8 @@ impl<'a, K: Key> Selector<'a, K> {
         };
         let work = || work().inspect_err(|_| queue.clear());
         threads::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let workers = (0..threads.min(MOST_THREADS)).map(|_| scope.spawn(work));
+            let workers: Vec<_> = workers.collect();
             joined_all(stage, workers)
         })?;
         Ok(selector)
@@ -455,14 +463,15 @@ impl<'a, K: Key> Selector<'a, K> {
     /// lie together resemble each other more than others do.
     ///
     /// # Errors
-    /// The errors of reading the sets.
-    pub fn expected(&self) -> Result<SelectStats> {
+    /// The errors of reading the sets; `Interrupted`.
+    pub fn expected(&self, (stage, stop): (&'static str, &Stop)) -> Result<SelectStats> {
         let (mut all, mut some) = (0u64, 0u64);
         let mut chooser = Chooser::new(self);
         let mut frequent: Vec<K> = Vec::new();
         for (number, segment) in self.sets.segments.iter().enumerate() {
             chooser.begin(number)?;
             for document in documents_of(segment) {
+                stop.tick(stage, document)?;
                 let size = u64::from(self.sampled.own(document));
                 all += size;
                 if document % TRIED > 0 {

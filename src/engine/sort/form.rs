@@ -188,7 +188,7 @@ fn selector<'a, K: Key>(
     loop {
         let means = (budget.threads, kept_bytes(budget));
         let selector = Selector::count(selection, sampled, sets, means, by)?;
-        let expected = selector.expected()?;
+        let expected = selector.expected(by)?;
         match selection.wider(budget) {
             Some(wider) if !recorded && Selector::<K>::is_crowded(&expected, records) => {
                 selection = wider
