@@ -104,7 +104,7 @@ def test_progress_is_told_and_may_raise(tmp_path):
     events = []
     lookalike.run(SAMPLES / "trec-web", tmp_path / "out", progress=lambda *told: events.append(told))
     ended = [stage for event, stage, *_ in events if event == "end"]
-    assert ended == ["ingest", "catalogue", "sample", "merge", "join", "cluster"]
+    assert ended == ["ingest", "catalogue", "sample", "sort", "merge", "join", "cluster"]
 
     class Own(Exception):
         pass
