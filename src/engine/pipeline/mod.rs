@@ -435,17 +435,14 @@ fn merge_keys<K: crate::base::ids::Key>(
     let begun = begun.or(manifest
         .get::<PostingsEntry>()
         .map(|postings| postings.selection));
+    let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
     if let Some(Some(selection)) = begun
-        && !(selection.fits(&context.budget)
+        && !((complete || selection.fits(&context.budget))
             && needs.is_some_and(|needs| selection.serves(needs.criterion)))
     {
         // They lack what this join needs, or memory has no room to choose as they were chosen.
-        for name in ["sort", "merge"] {
-            workspace.manifest.costs.remove(name);
-        }
-        merge::direct::discard(workspace)?;
-    }
-    if workspace.matches::<PostingsEntry>(|p| p.complete) {
+        discard_postings(workspace)?;
+    } else if complete {
         return Ok(());
     }
     if let Some(needs) = needs
@@ -474,6 +471,14 @@ fn merge_keys<K: crate::base::ids::Key>(
     Ok(())
 }
 
+/// Removes runs and postings, and their costs, so that others can be made.
+fn discard_postings(workspace: &mut Workspace) -> Result<()> {
+    for name in ["sort", "merge"] {
+        workspace.manifest.costs.remove(name);
+    }
+    merge::direct::discard(workspace)
+}
+
 /// Makes the postings that a join needs; `false` if it needs all of them, or if memory has no room
 /// for a selection.
 fn merge_selected<K: crate::base::ids::Key>(
@@ -499,7 +504,8 @@ fn merge_selected<K: crate::base::ids::Key>(
         return Ok(false);
     };
     let begun = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
-    if postings.is_none() || held {
+    let postings_begun = postings.is_some();
+    if !postings_begun || held {
         let documents = Catalogue::stats(workspace)?.documents;
         let hold = merge::held::bytes(documents, context.budget.threads as u64);
         let hold = (spill == Spill::Auto && !begun).then_some(hold);
@@ -510,7 +516,13 @@ fn merge_selected<K: crate::base::ids::Key>(
             sort::form_selected::<K>(w, asked, refuses, context)
         })?;
         match formed {
-            Formed::Refused => return Ok(false),
+            Formed::Refused => {
+                // Some may have been made with more memory; the others would be of all.
+                if postings_begun {
+                    discard_postings(workspace)?;
+                }
+                return Ok(false);
+            }
             Formed::Held(held) => {
                 stage(workspace, "merge", context, |w| {
                     merge::held::run::<K>(w, held, context)
