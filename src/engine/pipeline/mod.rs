@@ -455,7 +455,8 @@ fn merge_keys<K: crate::base::ids::Key>(
         // An earlier run began this merge with a larger budget.
         merge::direct::discard(workspace)?;
     }
-    preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
+    let records = workspace.record::<SampleEntry>("sample")?.stats.sampled;
+    preflight::before_sort::<K>(workspace, (records, direct), fan_in, context)?;
     let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
     if !made {
         // Once the merge has begun, all runs are complete.
@@ -491,18 +492,17 @@ fn merge_selected<K: crate::base::ids::Key>(
     let runs = workspace.manifest.get::<RunsEntry>();
     let postings = workspace.manifest.get::<PostingsEntry>();
     let held = postings.is_some_and(|postings| postings.direct);
+    let sampled = Sampled::load(workspace)?;
     let selection = match runs.map(|runs| runs.selection) {
         Some(selection) => selection,
-        None => Selection::of(
-            needs.criterion,
-            &Sampled::load(workspace)?,
-            &context.budget,
-            needs.always,
-        ),
+        None => Selection::of(needs.criterion, &sampled, &context.budget, needs.always),
     };
     let Some(selection) = selection else {
         return Ok(false);
     };
+    let most = selection.most_keys(&sampled);
+    drop(sampled);
+    preflight::before_sort::<K>(workspace, (most, false), fan_in, context)?;
     let begun = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
     let postings_begun = postings.is_some();
     if !postings_begun || held {

@@ -239,11 +239,11 @@ fn of_inputs<K: Key>(
     )
 }
 
-/// Refuses to sort and merge the records of a sample if the disk has too little space. `limit`
-/// bounds the fan-in as it does in the merge. With `direct` there are no runs.
+/// Refuses to sort and merge `records` records of a sample if the disk has too little space.
+/// `limit` bounds the fan-in as it does in the merge. With `direct` there are no runs.
 pub fn before_sort<K: Key>(
     workspace: &Workspace,
-    direct: bool,
+    (records, direct): (u64, bool),
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -265,7 +265,7 @@ pub fn before_sort<K: Key>(
         text: 0,
         names: catalogue.names.bytes + segments.map(|s| s.documents.bytes).sum::<u64>(),
         stored: catalogue.stats.shingles,
-        records: sample.stats.sampled,
+        records,
         key_bytes: K::BYTES as u64,
     };
     let mut asking = volume.merging::<K>(&context.budget, sample.sizes.len(), limit);
@@ -287,7 +287,6 @@ pub fn before_sort<K: Key>(
         asking.postings = part(asking.postings, left, ranges);
     }
     let needed = volume.asking(asking).saturating_add(FIXED_BYTES);
-    let records = volume.records;
     decide(
         out,
         needed,

@@ -65,9 +65,9 @@ const MOST_CHOSEN: (u64, u64) = (2, 5);
 const FEW_KEYS: u64 = 64;
 /// The most keys of a set that are held for a choice.
 const HELD: usize = 1 << 20;
-/// Counters for each key of the region; rarer if memory is short, up to [`CROWDED`] keys each.
+/// There is about one counter for a key. If memory is short, up to this number of keys share one.
 const CROWDED: u64 = 8;
-/// The table may take this part of the memory.
+/// The counters may take one part in this number of the memory.
 const TABLE_SHARE: u64 = 4;
 /// One in this number of documents is tried before all are.
 const TRIED: u32 = 16;
@@ -108,13 +108,10 @@ impl Selection {
         if !prefixes || sampled.rates() != [super::Rate::FULL] {
             return None;
         }
-        let (mut keys, mut chosen, mut documents) = (0u64, 0u64, 0u64);
-        for document in 0..sampled.documents() as u32 {
-            let size = sampled.own(document);
-            keys += u64::from(size);
-            documents += u64::from(size > 0);
-            chosen += u64::from(criterion.prefix(size, size));
-        }
+        let sizes = || (0..sampled.documents() as u32).map(|document| sampled.own(document));
+        let keys: u64 = sizes().map(u64::from).sum();
+        let documents = sizes().filter(|&size| size > 0).count() as u64;
+        let chosen = chosen_keys(criterion, sampled);
         if !always && chosen * MOST_CHOSEN.1 > keys * MOST_CHOSEN.0 {
             return None;
         }
@@ -132,6 +129,12 @@ impl Selection {
             bits: (keys.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
         };
         selection.within(budget)
+    }
+
+    /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
+    #[must_use]
+    pub fn most_keys(&self, sampled: &Sampled) -> u64 {
+        chosen_keys(self.criterion(), sampled)
     }
 
     /// With as many counters as memory has room for; `None` if they would be too crowded.
@@ -213,6 +216,14 @@ impl Selection {
         }
         (low, self.greatest(start(range + 1).max(start(range) + 1)))
     }
+}
+
+/// The lengths of all prefixes, added up.
+fn chosen_keys(criterion: Criterion, sampled: &Sampled) -> u64 {
+    let sizes = (0..sampled.documents() as u32).map(|document| sampled.own(document));
+    sizes
+        .map(|size| u64::from(criterion.prefix(size, size)))
+        .sum()
 }
 
 /// The class of each counter. Higher classes are more documents; class 0 is one document.
@@ -316,7 +327,8 @@ impl<K: Key> Kept<K> {
         })
     }
 
-    /// Keeps keys of the region, and the first `missing` ones outside; `None` if there is no room.
+    /// Keeps keys of the region and the first `missing` keys outside it. Returns `None` if memory has
+    /// no room for them.
     fn put(mut self, keys: &[K], others: &[u8], missing: &mut usize) -> Option<Self> {
         let others = others.chunks_exact(K::BYTES).map(K::get_le).take(*missing);
         let room = self.keys.capacity() - self.keys.len();
@@ -815,8 +827,8 @@ mod tests {
         }
     }
 
-    /// Classes are those of the counters' bounds, and a counter that several threads pass by one
-    /// each has the class of the last.
+    /// A class has the counters between its bounds. Threads may pass the last counter by one each;
+    /// the class does not change.
     #[test]
     fn classes_rise_with_counters() {
         let classes = [

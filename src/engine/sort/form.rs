@@ -65,7 +65,8 @@ pub struct FormStats {
 pub struct Asked {
     /// The selection.
     pub selection: Selection,
-    /// If the sort may hold all records in memory: the bytes that the merge needs beside them.
+    /// The bytes that the merge of held records needs in addition to them; `None` if the sort must
+    /// not hold records in memory.
     pub hold: Option<u64>,
 }
 
