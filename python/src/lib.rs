@@ -216,8 +216,8 @@ fn command(
     }
 }
 
-/// What is wrong with the arguments of a call: the message of the command line with the name of the
-/// parameter for that of the flag, and without its advice for a shell.
+/// The error in the arguments of a call. The message of the command line names the parameter in place
+/// of the flag and omits the advice for a shell.
 fn usage(error: &clap::Error) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

@@ -68,7 +68,7 @@ impl Values {
     }
 }
 
-/// The columns as Arrow has them: the types are those of the Parquet files.
+/// The columns as Arrow fields, with the types of the Parquet files.
 pub fn fields(columns: &[Column]) -> Vec<Field> {
     let field = |column: &Column| {
         let kind = match column.kind {

@@ -304,7 +304,7 @@ pub(crate) struct TypedTable {
 }
 
 impl TypedTable {
-    /// Opens a file whose columns are some of `defined`, those of a text file.
+    /// Opens a text file with some of the columns `defined`.
     pub fn open(path: &Path, defined: &[Column]) -> Result<TypedTable> {
         let mut table = Table::open(path)?;
         let columns = if table.is_json() || !table.pending {

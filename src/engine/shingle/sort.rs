@@ -4,8 +4,8 @@
 //! set. The keys are distributed by their leading bits into as many slots as there are keys, and
 //! each slot is sorted. On web pages with a thousand fingerprints this takes half the time of
 //! [`slice::sort_unstable`]. If the keys are not uniform (a document that repeats itself, a narrow
-//! range), crowded slots are sorted by `sort_unstable`, so the worst case is no worse than
-//! `sort_unstable`'s.
+//! range), `sort_unstable` sorts the crowded slots, so in the worst case this takes as long as
+//! `sort_unstable` alone.
 
 use crate::base::ids::Key;
 

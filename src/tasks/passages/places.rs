@@ -133,7 +133,7 @@ impl Repeats {
         self.count(document) > 0
     }
 
-    /// Reads the repeats of documents, with up to `ahead` bytes beyond those of the document.
+    /// Reads the repeats of documents, and up to `ahead` bytes of the repeats that follow.
     pub fn reader(&self, ahead: usize) -> RepeatsReader<'_> {
         RepeatsReader {
             repeats: self,

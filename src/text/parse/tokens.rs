@@ -309,7 +309,8 @@ impl Canonical {
                 return self.push_ascii(block, at);
             }
             let here = u64::MAX >> (LANES - end) >> first << first;
-            // For each byte: does it follow a space, or is no token open that it could extend?
+            // The bytes at which a token may begin: those after a space, and the first one unless
+            // it extends an open token.
             let free = (space & here) << 1 | u64::from(self.open == Open::None) << first;
             let begins = !space & free & here;
             let mut dropped = space & free & here;

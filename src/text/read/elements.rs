@@ -2,9 +2,9 @@
 //!
 //! # Fields
 //! A field is a path of names joined by dots, from the record to an element below it:
-//! `revision.text`. A name stands for the children of this name; if there are none, for the
-//! attribute; and at the start of a path, if there is no attribute either, for the outermost
-//! elements of the name anywhere in the record. `@name` is an attribute. The values of all elements
+//! `revision.text`. A name selects the children of this name. Without such children it selects the
+//! attribute of this name. At the start of a path, a name that selects neither selects the
+//! outermost elements of this name anywhere in the record. `@name` is an attribute. The values of all elements
 //! that a path leads to are joined by line feeds.
 //!
 //! # What counts as text
