@@ -18,6 +18,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::ids::{Threshold, resemblance_text};
 use crate::base::keywords::stored_as_text;
 
@@ -178,7 +180,7 @@ impl Measure {
 ///
 /// Sizes are numbers of keys. With [`Measure::of_words`] they are lengths in words, and a set has
 /// at most as many keys as its document has words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
     /// The measure.
     pub measure: Measure,

@@ -37,7 +37,6 @@ use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 use crate::Result;
 use crate::base::budget::Budget;
 use crate::base::ids::Key;
-use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::progress::{Stop, joined_all};
 use crate::base::threads::{self, lock};
@@ -78,10 +77,9 @@ const MOST_BITS: u32 = 48;
 /// Which fingerprints the sort has, if not all: those that pairs from a threshold on need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// The score.
-    pub measure: Measure,
-    /// The lowest threshold of whose pairs none is lost.
-    pub threshold: Threshold,
+    /// The score, and the lowest threshold at which no pair is lost.
+    #[serde(flatten)]
+    pub criterion: Criterion,
     /// The part of all keys that is counted, in sixteenths.
     pub sixteenths: u32,
     /// The table would have two to the power of this number of counters if it counted all keys.
@@ -99,8 +97,7 @@ impl Selection {
         budget: &Budget,
         always: bool,
     ) -> Option<Selection> {
-        let Criterion { measure, threshold } = criterion;
-        let prefixes = match measure {
+        let prefixes = match criterion.measure {
             Measure::Resemblance | Measure::Cosine | Measure::Shared(_) | Measure::Of(_) => true,
             // A prefix of containment is the whole set. S2 to S4 divide by lengths in words.
             _ => false,
@@ -119,8 +116,7 @@ impl Selection {
             .div_ceil(keys.max(1).into());
         let few = keys < documents * FEW_KEYS;
         let selection = Selection {
-            measure,
-            threshold,
+            criterion,
             sixteenths: if few {
                 PARTS
             } else {
@@ -134,7 +130,7 @@ impl Selection {
     /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
     #[must_use]
     pub fn most_keys(&self, sampled: &Sampled) -> u64 {
-        chosen_keys(self.criterion(), sampled)
+        chosen_keys(self.criterion, sampled)
     }
 
     /// With as many counters as memory has room for; `None` if they would be too crowded.
@@ -173,16 +169,8 @@ impl Selection {
     /// Whether postings of this selection have all pairs that reach `criterion`.
     #[must_use]
     pub fn serves(&self, criterion: Criterion) -> bool {
-        self.measure == criterion.measure && self.threshold <= criterion.threshold
-    }
-
-    /// The criterion of which no pair is lost.
-    #[must_use]
-    pub fn criterion(&self) -> Criterion {
-        Criterion {
-            measure: self.measure,
-            threshold: self.threshold,
-        }
+        let own = self.criterion;
+        own.measure == criterion.measure && own.threshold <= criterion.threshold
     }
 
     /// Bytes of the counters.
@@ -409,7 +397,7 @@ impl<'a, K: Key> Selector<'a, K> {
         let segment = &segments[number];
         let documents = documents_of(segment);
         let mut kept = Kept::new(self, documents.clone(), room);
-        let criterion = self.selection.criterion();
+        let criterion = self.selection.criterion;
         let mut sets = SetReader::<K>::open(places, parameters, segment)?;
         for document in documents {
             stop.tick(stage, document)?;
@@ -631,7 +619,7 @@ impl<'a, K: Key> Chooser<'a, K> {
         } = self.selector;
         let stored = self.selector.sets.stored.at(document);
         let size = sampled.own(document);
-        let prefix = selection.criterion().prefix(size, size) as usize;
+        let prefix = selection.criterion.prefix(size, size) as usize;
         let greatest = self.selector.greatest();
         let choice = &mut self.choice;
         match &mut self.source {
@@ -820,8 +808,7 @@ mod tests {
 
     fn selection(sixteenths: u32, bits: u32) -> Selection {
         Selection {
-            measure: Measure::default(),
-            threshold: Threshold::default(),
+            criterion: Criterion::default(),
             sixteenths,
             bits,
         }

@@ -234,25 +234,12 @@ fn form<K: Key>(
     };
     let made = workspace.manifest.get::<RunsEntry>();
     let recorded = made.is_some_and(|runs| runs.selection.is_some());
-    let (selector, expected, budget) = match asked {
-        Some(Asked { selection, .. }) => {
-            context.start(STAGE, Unit::Count("fingerprints"), Some(records));
-            let (selector, expected) =
-                selector::<K>(selection, recorded, (&sampled, sets), records, context)?;
-            let selection = selector.selection();
-            let used = choosing_bytes::<K>(&selection, &sampled, threads as u64)
-                + kept_bytes(&context.budget);
-            (Some(selector), expected, context.budget.without(used))
-        }
-        None => {
-            context.start(STAGE, Unit::Count("records"), Some(records));
-            let all = SelectStats {
-                keys: records,
-                ..SelectStats::default()
-            };
-            (None, all, context.budget)
-        }
-    };
+    let found = (&sampled, sets, records);
+    let Means {
+        selector,
+        expected,
+        budget,
+    } = means::<K>(asked, recorded, found, context)?;
     let begun = workspace
         .manifest
         .get::<RunsEntry>()
@@ -296,9 +283,62 @@ fn form<K: Key>(
         held: Mutex::default(),
         stop: context.stop,
     };
-    let commit = |workspace: &mut Workspace, runs: Vec<RunEntry>| {
+    let work = |tasks: &Segments<'_>| Worker::new(&plan, tasks).work();
+    let tasks = 0..segments.len();
+    let commit = |runs| plan.commit(workspace, runs, context);
+    work_and_commit(STAGE, threads, tasks, work, commit)?;
+    let held = std::mem::take(&mut *lock(&plan.held));
+    plan.end(workspace, held, (hold, sample.stats.sampled), context)
+}
+
+/// What a sort is made of.
+struct Means<'a, K> {
+    selector: Option<Selector<'a, K>>,
+    /// What it is expected to sort.
+    expected: SelectStats,
+    /// What the selection leaves of the budget.
+    budget: Budget,
+}
+
+/// Counts for a selection, if one is asked for. `records` are all records of the sample.
+fn means<'a, K: Key>(
+    asked: Option<Asked>,
+    recorded: bool,
+    (sampled, sets, records): (&'a Sampled, Sets<'a>, u64),
+    context: &Context<'_>,
+) -> Result<Means<'a, K>> {
+    let Some(Asked { selection, .. }) = asked else {
+        context.start(STAGE, Unit::Count("records"), Some(records));
+        return Ok(Means {
+            selector: None,
+            expected: SelectStats {
+                keys: records,
+                ..SelectStats::default()
+            },
+            budget: context.budget,
+        });
+    };
+    context.start(STAGE, Unit::Count("fingerprints"), Some(records));
+    let (selector, expected) = selector(selection, recorded, (sampled, sets), records, context)?;
+    let threads = context.budget.threads as u64;
+    let used =
+        choosing_bytes::<K>(&selector.selection(), sampled, threads) + kept_bytes(&context.budget);
+    Ok(Means {
+        selector: Some(selector),
+        expected,
+        budget: context.budget.without(used),
+    })
+}
+
+impl<K: Key> RunPlan<'_, K> {
+    fn commit(
+        &self,
+        workspace: &mut Workspace,
+        runs: Vec<RunEntry>,
+        context: &Context<'_>,
+    ) -> Result<()> {
         disk::point("sort: commit");
-        let next_number = plan.next_number.load(Ordering::SeqCst);
+        let next_number = self.next_number.load(Ordering::SeqCst);
         let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
         let bytes = runs.iter().map(|run| run.part.bytes).sum();
         for run in runs {
@@ -309,45 +349,55 @@ fn form<K: Key>(
         }
         entry.next_number = next_number;
         workspace.commit_part(&[DIRECTORY], bytes)?;
-        context.progress.at(plan.done.load(Ordering::Relaxed));
+        context.progress.at(self.done.load(Ordering::Relaxed));
         Ok(())
-    };
-    let work = |tasks: &Segments<'_>| Worker::new(&plan, tasks).work();
-    let tasks = 0..segments.len();
-    work_and_commit(STAGE, threads, tasks, work, |runs| commit(workspace, runs))?;
-    let mut held = std::mem::take(&mut *lock(&plan.held));
-    let stats = selector.as_ref().map(Selector::stats);
-    let merging = hold.unwrap_or(0) + threads as u64 * sorting_bytes(&mut held);
-    let fits = held_bytes(&held) + merging <= context.budget.memory.0;
-    if !held.is_empty() && fits && !plan.spilled.load(Ordering::SeqCst) {
-        let buffers = held.drain(..).map(|(buffer, _)| buffer);
-        let held = Held::new(buffers.collect());
+    }
+
+    /// Passes the held buffers on if all records are in them and memory has room to merge them.
+    /// Otherwise it writes them as runs, and checks that the runs have all records: `sampled` of
+    /// them without a selection.
+    fn end(
+        &self,
+        workspace: &mut Workspace,
+        mut held: HeldBuffers<K>,
+        (hold, sampled): (Option<u64>, u64),
+        context: &Context<'_>,
+    ) -> Result<Formed<K>> {
+        let stats = self.selector.map(Selector::stats);
+        let Budget {
+            memory, threads, ..
+        } = context.budget;
+        let merging = hold.unwrap_or(0) + threads as u64 * sorting_bytes(&mut held);
+        let fits = held_bytes(&held) + merging <= memory.0;
+        if !held.is_empty() && fits && !self.spilled.load(Ordering::SeqCst) {
+            let buffers = held.into_iter().map(|(buffer, _)| buffer);
+            let held = Held::new(buffers.collect());
+            let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+            entry.selected = stats;
+            entry.stats.records = held.records();
+            return Ok(Formed::Held(held));
+        }
+        for (buffer, covers) in held {
+            let mut spilling = Spilling {
+                plan: self,
+                buffer,
+                covers,
+                parts: Vec::new(),
+            };
+            let runs = spilling.spill()?;
+            self.commit(workspace, runs, context)?;
+        }
+        let expected = stats.map_or(sampled, |stats| stats.keys);
         let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+        if entry.stats.records != expected {
+            return Err(Error::corrupt(self.runs, "records in all runs")
+                .expected(expected, entry.stats.records));
+        }
         entry.selected = stats;
-        entry.stats.records = held.records();
-        return Ok(Formed::Held(held));
+        entry.complete = true;
+        workspace.commit(&[DIRECTORY])?;
+        Ok(Formed::Runs)
     }
-    for (buffer, covers) in held {
-        let mut worker = Spilling {
-            plan: &plan,
-            buffer,
-            covers,
-            parts: Vec::new(),
-        };
-        let runs = worker.spill()?;
-        commit(workspace, runs)?;
-    }
-    let expected = stats.map_or(sample.stats.sampled, |stats| stats.keys);
-    let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
-    if entry.stats.records != expected {
-        return Err(
-            Error::corrupt(runs, "records in all runs").expected(expected, entry.stats.records)
-        );
-    }
-    entry.selected = stats;
-    entry.complete = true;
-    workspace.commit(&[DIRECTORY])?;
-    Ok(Formed::Runs)
 }
 
 /// Segments to sort, by their numbers, and the runs that cover some documents.
