@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::Sampling;
 use super::plan::{Estimate, Evidence, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target};
 use crate::base::ids::{FingerprintKind, Threshold};
 use crate::engine::collection::SizeGroups;
@@ -21,116 +22,128 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Formats a plan as text.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
-    let mut out = String::new();
-    let target = &plan.config.target;
-    let mut line = |text: std::fmt::Arguments<'_>| {
-        let _ = out.write_fmt(text);
-        out.push('\n');
+    let Target {
+        threshold,
+        precision,
+        recall,
+    } = &plan.config.target;
+    let recall = recall.map_or(String::new(), |recall| format!("\nrecall = \"{recall}\""));
+    let ratios = plan.config.ratios.iter();
+    let ratios: Vec<String> = ratios.map(|&n| format!("\"{}\"", Ratio(n))).collect();
+    let ratios = ratios.join(", ");
+    let measured = match plan.config.subset {
+        Some(Subset { share, seed }) => format!(
+            "# Measured on a random subset with this number of representatives.\n\
+             subset = \"{share}\"\n\
+             subset-seed = {seed}"
+        ),
+        None => "# Measured on the whole collection, which has this number of representatives."
+            .to_string(),
     };
-    line(format_args!(
-        "# A sampling plan of lookalike: a ratio for each size group of documents, the smallest of which"
-    ));
-    line(format_args!(
-        "# the lower end of the interval of precision was at the target. Apply it to this collection with"
-    ));
-    line(format_args!(
-        "# --sampling THIS-FILE. Pairs across groups are compared on the coarser of two ratios."
-    ));
-    line(format_args!("format = {FORMAT}"));
-    line(format_args!(""));
-    line(format_args!("# The target."));
-    line(format_args!("threshold = \"{}\"", target.threshold));
-    line(format_args!("precision = \"{}\"", target.precision));
-    if let Some(recall) = target.recall {
-        line(format_args!("recall = \"{recall}\""));
-    }
-    let ratios: Vec<String> = plan
-        .config
-        .ratios
-        .iter()
-        .map(|&n| format!("\"{}\"", Ratio(n)))
+    let parsed = plan.shingle.parse.parameters().into_iter();
+    let parsed: String = parsed
+        .map(|(name, value)| format!("{name} = \"{value}\"\n"))
         .collect();
-    line(format_args!("ratios = [{}]", ratios.join(", ")));
-    line(format_args!(""));
-    match plan.config.subset {
-        Some(subset) => {
-            line(format_args!(
-                "# Measured on a random subset with this number of representatives."
-            ));
-            line(format_args!("subset = \"{}\"", subset.share));
-            line(format_args!("subset-seed = {}", subset.seed));
-        }
-        None => line(format_args!(
-            "# Measured on the whole collection, which has this number of representatives."
-        )),
-    }
-    line(format_args!("documents = {}", plan.documents));
-    line(format_args!(""));
-    line(format_args!("# The plan holds for these parameters only."));
-    let shingle = &plan.shingle;
-    for (name, value) in shingle.parse.parameters() {
-        line(format_args!("{name} = \"{value}\""));
-    }
-    line(format_args!("detect-charset = {}", shingle.parse.detector));
-    line(format_args!("shingle-size = {}", shingle.shingle_size));
-    line(format_args!("short = \"{}\"", shingle.short));
-    line(format_args!("fingerprint = \"{}\"", shingle.fingerprint));
-    line(format_args!("seed = \"{}\"", shingle.seed));
-    line(format_args!("size-groups = \"{}\"", plan.size_groups));
-    line(format_args!(""));
-    line(format_args!(
-        "# A run with it processes about this share of all shingles; with the same ratio for every group,"
-    ));
-    line(format_args!(
-        "# the coarsest that meets the target in each group is `uniform`, over all pairs together `uniform-overall`."
-    ));
-    line(format_args!("share = {:.6}", plan.share));
-    line(format_args!("uniform = \"{}\"", plan.uniform));
-    line(format_args!(
-        "uniform-overall = \"{}\"",
-        plan.uniform_overall
-    ));
+    let ShingleConfig {
+        parse,
+        shingle_size,
+        short,
+        fingerprint,
+        seed,
+    } = &plan.shingle;
+    let (detector, documents) = (parse.detector, plan.documents);
+    let Plan {
+        size_groups,
+        share,
+        uniform,
+        uniform_overall,
+        ..
+    } = plan;
+    let mut out = format!(
+        r#"# A sampling plan of lookalike: a ratio for each size group of documents, the smallest of which
+# the lower end of the interval of precision was at the target. Apply it to this collection with
+# --sampling THIS-FILE. Pairs across groups are compared on the coarser of two ratios.
+format = {FORMAT}
+
+# The target.
+threshold = "{threshold}"
+precision = "{precision}"{recall}
+ratios = [{ratios}]
+
+{measured}
+documents = {documents}
+
+# The plan holds for these parameters only.
+{parsed}detect-charset = {detector}
+shingle-size = {shingle_size}
+short = "{short}"
+fingerprint = "{fingerprint}"
+seed = "{seed}"
+size-groups = "{size_groups}"
+
+# A run with it processes about this share of all shingles; with the same ratio for every group,
+# the coarsest that meets the target in each group is `uniform`, over all pairs together `uniform-overall`.
+share = {share:.6}
+uniform = "{uniform}"
+uniform-overall = "{uniform_overall}"
+"#
+    );
     for group in &plan.groups {
-        line(format_args!(""));
-        line(format_args!("[[group]]"));
-        line(format_args!("words = \"{}\"", group.words));
-        line(format_args!("documents = {}", group.documents));
-        line(format_args!("shingles = {}", group.shingles));
-        line(format_args!("ratio = \"{}\"", group.ratio));
-        match group.evidence {
-            Evidence::Own => line(format_args!("evidence = \"own\"")),
-            Evidence::Pooled { first } => {
-                let first_words = plan.groups.get(usize::from(first)).map_or("", |g| &g.words);
-                line(format_args!(
-                    "# Too few pairs in this group: measured together with the groups from \
-                     {first_words} words on."
-                ));
-                line(format_args!("evidence = \"pooled\""));
-                line(format_args!("pooled-from = {first}"));
-            }
-            Evidence::TooLittle => {
-                line(format_args!(
-                    "# Too few pairs to measure: every fingerprint is used."
-                ));
-                line(format_args!("evidence = \"too-little\""));
-            }
-        }
-        for (name, estimate) in [("precision", group.precision), ("recall", group.recall)] {
-            if let Some(Estimate {
-                value,
-                low,
-                high,
-                pairs,
-                worth,
-            }) = estimate
-            {
-                line(format_args!(
-                    "{name} = {{ value = {value:.6}, low = {low:.6}, high = {high:.6}, pairs = {pairs}, worth = {worth:.1} }}"
-                ));
-            }
-        }
+        write_group(&mut out, plan, group);
     }
     out
+}
+
+fn write_group(out: &mut String, plan: &Plan, group: &PlannedGroup) {
+    let evidence = match group.evidence {
+        Evidence::Own => "evidence = \"own\"".to_string(),
+        Evidence::Pooled { first } => {
+            let first_words = plan.groups.get(usize::from(first)).map_or("", |g| &g.words);
+            format!(
+                "# Too few pairs in this group: measured together with the groups from \
+                 {first_words} words on.\n\
+                 evidence = \"pooled\"\n\
+                 pooled-from = {first}"
+            )
+        }
+        Evidence::TooLittle => "# Too few pairs to measure: every fingerprint is used.\n\
+             evidence = \"too-little\""
+            .to_string(),
+    };
+    let PlannedGroup {
+        words,
+        documents,
+        shingles,
+        ratio,
+        ..
+    } = group;
+    // Writing to a string cannot fail.
+    let _ = write!(
+        out,
+        r#"
+[[group]]
+words = "{words}"
+documents = {documents}
+shingles = {shingles}
+ratio = "{ratio}"
+{evidence}
+"#
+    );
+    for (name, estimate) in [("precision", group.precision), ("recall", group.recall)] {
+        if let Some(Estimate {
+            value,
+            low,
+            high,
+            pairs,
+            worth,
+        }) = estimate
+        {
+            let _ = writeln!(
+                out,
+                "{name} = {{ value = {value:.6}, low = {low:.6}, high = {high:.6}, pairs = {pairs}, worth = {worth:.1} }}"
+            );
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -150,13 +163,13 @@ struct Raw {
     subset: Option<Threshold>,
     subset_seed: Option<u64>,
     documents: u64,
-    tokens: String,
+    tokens: TokenKind,
     #[serde(default)]
     fold: Fold,
     detect_charset: bool,
     shingle_size: u32,
-    short: String,
-    fingerprint: String,
+    short: Short,
+    fingerprint: FingerprintKind,
     seed: String,
     size_groups: SizeGroups,
     share: f64,
@@ -176,6 +189,31 @@ struct RawGroup {
     pooled_from: Option<u8>,
     precision: Option<Estimate>,
     recall: Option<Estimate>,
+}
+
+impl RawGroup {
+    fn planned(self) -> std::result::Result<PlannedGroup, String> {
+        let evidence = match (self.evidence.as_str(), self.pooled_from) {
+            ("own", None) => Evidence::Own,
+            ("pooled", Some(first)) => Evidence::Pooled { first },
+            ("too-little", None) => Evidence::TooLittle,
+            (other, _) => {
+                return Err(format!(
+                    "evidence `{other}` of the group of {} words",
+                    self.words
+                ));
+            }
+        };
+        Ok(PlannedGroup {
+            evidence,
+            words: self.words,
+            documents: self.documents,
+            shingles: self.shingles,
+            ratio: self.ratio,
+            precision: self.precision,
+            recall: self.recall,
+        })
+    }
 }
 
 /// Reads a plan file.
@@ -201,43 +239,17 @@ pub fn read(path: &Path) -> Result<Plan> {
         });
     }
     let raw: Raw = toml::from_str(&text).map_err(unreadable)?;
-    let groups: std::result::Result<Vec<PlannedGroup>, String> = raw
-        .group
-        .into_iter()
-        .map(|group| {
-            Ok(PlannedGroup {
-                evidence: match (group.evidence.as_str(), group.pooled_from) {
-                    ("own", None) => Evidence::Own,
-                    ("pooled", Some(first)) => Evidence::Pooled { first },
-                    ("too-little", None) => Evidence::TooLittle,
-                    (other, _) => {
-                        return Err(format!(
-                            "evidence `{other}` of the group of {} words",
-                            group.words
-                        ));
-                    }
-                },
-                words: group.words,
-                documents: group.documents,
-                shingles: group.shingles,
-                ratio: group.ratio,
-                precision: group.precision,
-                recall: group.recall,
-            })
-        })
-        .collect();
     let subset = match (raw.subset, raw.subset_seed) {
         (Some(share), Some(seed)) => Some(Subset { share, seed }),
         (None, None) => None,
         _ => return Err(wrong("subset and subset-seed belong together".into())),
     };
-    let tokens: TokenKind = raw.tokens.parse().map_err(|e: String| wrong(e))?;
-    let short: Short = raw.short.parse().map_err(|e: String| wrong(e))?;
-    let fingerprint: FingerprintKind = raw.fingerprint.parse().map_err(|e: String| wrong(e))?;
-    let seed = raw
-        .seed
-        .parse()
-        .map_err(|_| wrong(format!("seed `{}` is no number", raw.seed)))?;
+    let seed =
+        (raw.seed.parse()).map_err(|_| wrong(format!("seed `{}` is no number", raw.seed)))?;
+    let groups = raw.group.into_iter().map(RawGroup::planned);
+    let groups = groups
+        .collect::<std::result::Result<_, _>>()
+        .map_err(wrong)?;
     let plan = Plan {
         config: PlanConfig {
             target: Target {
@@ -250,46 +262,35 @@ pub fn read(path: &Path) -> Result<Plan> {
         },
         shingle: ShingleConfig {
             parse: ParseConfig {
-                tokens,
+                tokens: raw.tokens,
                 fold: raw.fold,
                 detector: raw.detect_charset,
                 ..ParseConfig::default()
             },
             shingle_size: raw.shingle_size,
-            short,
-            fingerprint,
+            short: raw.short,
+            fingerprint: raw.fingerprint,
             seed,
         },
         size_groups: raw.size_groups,
         documents: raw.documents,
-        groups: groups.map_err(wrong)?,
+        groups,
         share: raw.share,
         uniform: raw.uniform,
         uniform_overall: raw.uniform_overall,
     };
-    let count = plan.size_groups.count();
-    if plan.groups.len() != count {
-        let found = plan.groups.len();
-        return Err(wrong(format!(
-            "it has {found} groups, its size-groups are {count}"
-        )));
-    }
     check(&plan).map_err(wrong)?;
-    // A person may have edited the ratios, and they still have to nest.
-    let rates: Vec<String> = plan
-        .groups
-        .iter()
-        .map(|group| group.ratio.to_string())
-        .collect();
-    rates
-        .join(",")
-        .parse::<crate::engine::sample::Sampling>()
-        .map_err(wrong)?;
     Ok(plan)
 }
 
 /// Refuses values that cannot be written unchanged to the manifest and to another plan file.
 fn check(plan: &Plan) -> std::result::Result<(), String> {
+    let (count, found) = (plan.size_groups.count(), plan.groups.len());
+    if found != count {
+        return Err(format!(
+            "it has {found} groups, its size-groups are {count}"
+        ));
+    }
     if !plan.share.is_finite() {
         return Err(format!("share {} is no number", plan.share));
     }
@@ -315,5 +316,7 @@ fn check(plan: &Plan) -> std::result::Result<(), String> {
             ));
         }
     }
-    Ok(())
+    // A person may have edited the ratios, and they still have to nest.
+    let rates: Vec<String> = plan.groups.iter().map(|g| g.ratio.to_string()).collect();
+    rates.join(",").parse::<Sampling>().map(drop)
 }
