@@ -819,25 +819,6 @@ impl Error {
                 "give a file, or a directory that contains files; files in the output directory \
                  are not read, and hidden files only with --hidden"
             }
-            Error::WrongKind { .. } => {
-                "do not rename or swap files of an output directory: delete the file and repeat \
-                 the command that made it, or start in a new directory with -o"
-            }
-            Error::Version { found, most, .. } if found > most => {
-                "upgrade lookalike, or start in a new directory with -o"
-            }
-            Error::Version { .. } => {
-                "read it with the lookalike that wrote it, or start in a new directory with -o"
-            }
-            Error::WrongParameters { .. } => {
-                "it belongs to another run: delete it and repeat the command that made it, or start \
-                 in a new directory with -o"
-            }
-            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
-                "run `lookalike verify` on the directory to see what else is damaged; then \
-                 delete the file and repeat the command that made it, or start in a new \
-                 directory with -o"
-            }
             Error::DamagedInput { .. } => {
                 "leave the file out (--exclude), or write it again with the program that made it"
             }
@@ -904,6 +885,32 @@ impl Error {
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"
+            }
+            _ => return self.help_with_our_files(),
+        })
+    }
+
+    /// What to do about a file of an output directory that cannot be used.
+    fn help_with_our_files(&self) -> Option<&'static str> {
+        Some(match self {
+            Error::WrongKind { .. } => {
+                "do not rename or swap files of an output directory: delete the file and repeat \
+                 the command that made it, or start in a new directory with -o"
+            }
+            Error::Version { found, most, .. } if found > most => {
+                "upgrade lookalike, or start in a new directory with -o"
+            }
+            Error::Version { .. } => {
+                "read it with the lookalike that wrote it, or start in a new directory with -o"
+            }
+            Error::WrongParameters { .. } => {
+                "it belongs to another run: delete it and repeat the command that made it, or start \
+                 in a new directory with -o"
+            }
+            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
+                "run `lookalike verify` on the directory to see what else is damaged; then \
+                 delete the file and repeat the command that made it, or start in a new \
+                 directory with -o"
             }
             _ => return None,
         })
