@@ -76,6 +76,23 @@ pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFi
         .collect()
 }
 
+/// The committed runs, as few as one merge takes, and the pairs from before an addition.
+fn counted(
+    workspace: &mut Workspace,
+    memory: u64,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<Vec<RunFile<u64>>> {
+    let progress = workspace.manifest.get_or_default::<JoinProgress>();
+    let to = |progress: &mut JoinProgress, runs| progress.runs = runs;
+    let runs = fewer(workspace, progress.runs, memory, limit, context, to)?;
+    let mut files = open(workspace, &runs)?;
+    if let Some(before) = before(workspace) {
+        files.extend(before.open(workspace)?);
+    }
+    Ok(files)
+}
+
 /// Merges the committed runs of counted pairs and adds the counts of equal pairs. The pairs that
 /// reach the threshold form the pair list. With verified sampling they are candidates, and their
 /// full sets decide.
@@ -87,28 +104,8 @@ pub(super) fn finish<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let progress = workspace.manifest.get_or_default::<JoinProgress>();
-    let runs = fewer(
-        workspace,
-        progress.runs,
-        memory,
-        limit,
-        context,
-        |progress, runs| progress.runs = runs,
-    )?;
-    let mut files = open(workspace, &runs)?;
-    if let Some(before) = before(workspace) {
-        files.extend(before.open(workspace)?);
-    }
-    let cursors = files
-        .iter()
-        .map(|file| file.range(0, u64::MAX))
-        .collect::<Result<_>>()?;
-    let mut merged = Merged {
-        tree: LoserTree::new(cursors),
-        held: None,
-        read: 0,
-    };
+    let files = counted(workspace, memory, limit, context)?;
+    let mut merged = Merged::of(&files)?;
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let number = part_number(workspace);
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
@@ -207,7 +204,16 @@ struct Merged<'r> {
     read: u64,
 }
 
-impl Merged<'_> {
+impl<'r> Merged<'r> {
+    fn of(files: &'r [RunFile<u64>]) -> Result<Self> {
+        let cursors = files.iter().map(|file| file.range(0, u64::MAX));
+        Ok(Merged {
+            tree: LoserTree::new(cursors.collect::<Result<_>>()?),
+            held: None,
+            read: 0,
+        })
+    }
+
     fn next(&mut self, context: &Context<'_>) -> Result<Option<Record<u64>>> {
         while let Some(record) = self.tree.next()? {
             self.read += 1;

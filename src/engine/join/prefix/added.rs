@@ -17,14 +17,14 @@ use crate::base::threads::{lock, unlocked};
 use crate::base::workers::in_order;
 use crate::engine::collection::{self, Catalogue, SetReader};
 use crate::engine::index::{Index, IndexSearcher};
-use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, list};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
+use crate::engine::join::{DIRECTORY, JoinProgress, Pair, STAGE, list};
+use crate::engine::sort::RunEntry;
 use crate::store::disk;
 use crate::store::workspace::Workspace;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Joining, PrefixPlace};
+use super::{Joining, PrefixPlace, write_run};
 
 /// The least and the most bytes of sets that a thread takes at a time.
 const LEAST_TASK_BYTES: u64 = 256 << 10;
@@ -106,18 +106,7 @@ pub(super) fn run<K: Key>(
     let parameters = workspace.collection_parameters();
     let capacity = (memory / 8 / 8).clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
     let mut out = Runs {
-        write: |number, keys: &[u64]| {
-            let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
-            for (n, &key) in keys.iter().enumerate() {
-                context.tick(STAGE, n)?;
-                run.push(Record { key, value: 1 })?;
-            }
-            Ok(RunEntry {
-                part: run.finish()?,
-                generation: 0,
-                covers: Vec::new(),
-            })
-        },
+        write: |number, keys: &[u64]| write_run(&directory, parameters, number, keys, context),
         number: progress.next_number,
         buffer: Vec::new(),
         capacity,

@@ -7,11 +7,11 @@ use crate::base::threads;
 use crate::base::threads::lock;
 use crate::base::union_find::SharedUnionFind;
 use crate::engine::collection::{Catalogue, Column, MappedSets};
-use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
+use crate::engine::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
 use crate::engine::merge::profile::class;
 use crate::engine::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
 use crate::engine::sample::SampleEntry;
-use crate::engine::sort::{Record, RunEntry, RunWriter};
+use crate::engine::sort::RunEntry;
 use crate::store::workspace::Workspace;
 use crate::store::{PartInfo, disk};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
-use super::{Joining, PrefixPlace, PrefixStats, start_pass};
+use super::{Joining, PrefixPlace, PrefixStats, start_pass, write_run};
 
 /// The least and the most candidates that a thread buffers before it writes them, and the most for
 /// each document of the collection. The buffer is bounded because sorting in cache is faster.
@@ -698,17 +698,11 @@ impl<'a, K: Key> Worker<'a, K> {
             *numbers += 1;
             *numbers
         };
-        let mut run = RunWriter::create(&shared.directory, number, shared.parameters, COMPRESSION)?;
-        for (n, &key) in self.buffer.iter().enumerate() {
-            shared.join.context.tick(STAGE, n)?;
-            run.push(Record { key, value: 1 })?;
-        }
+        let (directory, parameters) = (&shared.directory, shared.parameters);
+        let context = shared.join.context;
+        let run = write_run(directory, parameters, number, &self.buffer, context)?;
         self.buffer.clear();
-        self.runs.push(RunEntry {
-            part: run.finish()?,
-            generation: 0,
-            covers: Vec::new(),
-        });
+        self.runs.push(run);
         Ok(())
     }
 }

@@ -80,11 +80,12 @@ use crate::engine::collection::{self, Catalogue, MappedSets, Wanted};
 use crate::engine::join::JoinProgress;
 use crate::engine::merge::PostingsEntry;
 use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::RunEntry;
+use crate::engine::sort::{Record, RunEntry, RunWriter};
 use crate::store::workspace::Workspace;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
-use super::{JoinConfig, STAGE, list};
+use super::{COMPRESSION, JoinConfig, STAGE, list};
 
 pub use added::AddedStats;
 pub use cutoff::Round;
@@ -206,6 +207,26 @@ struct Joining<'a> {
     sampled: &'a Sampled,
     limit: Option<usize>,
     context: &'a Context<'a>,
+}
+
+/// Writes sorted candidates as a run of its own.
+fn write_run(
+    directory: &Path,
+    parameters: u128,
+    number: u64,
+    keys: &[u64],
+    context: &Context<'_>,
+) -> Result<RunEntry> {
+    let mut run = RunWriter::create(directory, number, parameters, COMPRESSION)?;
+    for (n, &key) in keys.iter().enumerate() {
+        context.tick(STAGE, n)?;
+        run.push(Record { key, value: 1 })?;
+    }
+    Ok(RunEntry {
+        part: run.finish()?,
+        generation: 0,
+        covers: Vec::new(),
+    })
 }
 
 /// Reports the start of a pass over all postings as progress.
