@@ -45,8 +45,9 @@ print(f"- {sort['runs']} runs, {sort['bytes'] / max(sort['records'], 1):.2f} byt
       f"{merge['pair_tokens']:,} pair tokens stood for")
 if "prefix" in join:
     p = join["prefix"]
-    print(f"- join: {sum(r['pruned'] for r in p['rounds']):,} documents pruned in {len(p['rounds'])} round(s), {p['prefix_postings']:,} "
-          f"prefix postings, {p['probes']:,} probes, {p['candidates']:,} candidates, {p['verified']:,} verified")
+    chosen = s["selected"]
+    print(f"- {chosen['keys']:,} of {s['sample']['sampled']:,} fingerprints sorted, {chosen['pruned']:,} documents pruned")
+    print(f"- join: {p['probes']:,} probes, {p['candidates']:,} candidates, {p['verified']:,} verified")
 print(f"- {join['pairs']:,} pairs; {s['cluster']['clusters']:,} clusters, largest {s['cluster']['largest']:,}")
 print("\n| stage | wall s | CPU s | CPU s a GB |\n| --- | ---: | ---: | ---: |")
 for stage in ("ingest", "catalogue", "sample", "sort", "merge", "join", "cluster"):

@@ -581,8 +581,6 @@ def parts_of(manifest):
         yield "runs", "run", entry["part"]
     for info in (manifest["postings"] or {}).get("parts", {}).values():
         yield "postings", "postings", info
-    for info in (manifest["postings"] or {}).get("profiles", []):
-        yield "postings", "column", info
     for level in levels_of(manifest):
         for info in level["parts"].values():
             yield "index", "index", info

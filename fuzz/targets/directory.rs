@@ -309,7 +309,7 @@ fn question(threshold: Threshold) -> JoinParameters {
             candidates: None,
         },
         spill: Spill::Always,
-        postings: pipeline::Postings::All,
+        all_postings: true,
         fan_in: None,
     }
 }

@@ -59,7 +59,7 @@ pub fn run(data: &[u8]) {
             ..Default::default()
         },
         spill: pipeline::Spill::Auto,
-        postings: pipeline::Postings::Auto,
+        all_postings: false,
         fan_in: None,
     };
     let inputs = pipeline::inputs(&[input], &out).expect("the input is listed");

@@ -96,7 +96,7 @@ pub fn finished_run(name: &str) -> PathBuf {
             candidates: None,
         },
         spill: pipeline::Spill::Auto,
-        postings: pipeline::Postings::Auto,
+        all_postings: false,
         fan_in: None,
     };
     let inputs = pipeline::inputs(&[input], &out).expect("the input is listed");

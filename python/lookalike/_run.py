@@ -80,7 +80,6 @@ def run(
     pairs: str = "all",
     max_postings: int | None = None,
     spill: str = "auto",
-    postings: str = "auto",
     fan_in: int | None = None,
     method: str | None = None,
     against: str | os.PathLike[str] | None = None,

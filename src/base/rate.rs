@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::base::ids::Key;
+use crate::base::keywords::stored_as_text;
 
 /// One class of a sampling ratio 1/n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +21,12 @@ impl Rate {
     #[must_use]
     pub fn new(n: u32, class: u32) -> Option<Rate> {
         (class < n).then_some(Rate { n, class })
+    }
+
+    /// Whether it has every fingerprint.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        *self == Rate::FULL
     }
 
     /// The n of 1/n.
@@ -62,6 +69,14 @@ fn start<K: Key>(k: u32, n: u32) -> u128 {
     }
     k * quotient + (k * rest).div_ceil(n)
 }
+
+impl Default for Rate {
+    fn default() -> Self {
+        Rate::FULL
+    }
+}
+
+stored_as_text!(Rate);
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

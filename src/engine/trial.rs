@@ -10,7 +10,7 @@ use crate::engine::collection::{
 };
 use crate::engine::join::{JoinConfig, Pair, PairsEntry, open_pairs};
 use crate::engine::merge::PostingsEntry;
-use crate::engine::pipeline::{self, JoinParameters, Postings};
+use crate::engine::pipeline::{self, JoinParameters};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::engine::sort::RunsEntry;
 use crate::store::workspace::Workspace;
@@ -44,13 +44,19 @@ pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
 }
 
 /// Opens or creates a directory for other parameters over the collection of `base`, which does not
-/// change. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
-/// are reused. Files of an earlier trial in `directory` are kept if the collection is the same.
-fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Workspace> {
+/// change. If `base` has postings of this `sampling` that serve the criterion, they are reused. Files
+/// of an earlier trial in `directory` are kept if the collection is the same.
+fn over(
+    base: &Workspace,
+    directory: &Path,
+    sampling: &Sampling,
+    criterion: Criterion,
+) -> Result<Workspace> {
     let theirs = &base.manifest;
     let complete = theirs
         .get::<PostingsEntry>()
-        .filter(|postings| postings.complete && postings.selection.is_none());
+        .filter(|postings| postings.complete)
+        .filter(|postings| postings.selection.is_some_and(|s| s.serves(criterion)));
     let sample = theirs.get::<SampleEntry>();
     let sample = sample.filter(|sample| sample.sampling == *sampling);
     let shared = complete.zip(sample);
@@ -99,11 +105,9 @@ pub(crate) fn ask_by(
     criterion: Criterion,
     (held, context): (u64, &Context<'_>),
 ) -> Result<(Workspace, TrialCost)> {
-    let mut workspace = over(base, directory, sampling)?;
+    let mut workspace = over(base, directory, sampling, criterion)?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
-        // Costs are compared, and trials share the postings.
-        postings: Postings::All,
         ..JoinParameters::from(JoinConfig::of(criterion))
     };
     // The stages of a trial are not reported as the caller's.

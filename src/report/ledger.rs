@@ -10,7 +10,7 @@ use crate::base::budget::ByteSize;
 use crate::base::numbers::{count, counted};
 use crate::engine::collection::{self, RejectReader};
 use crate::engine::join::Pairs;
-use crate::engine::pipeline::Summary;
+use crate::engine::pipeline::{Selected, Summary};
 use crate::engine::sample::plan::Target;
 use crate::store::disk;
 use crate::store::workspace::{Cost, InputList, Workspace};
@@ -181,14 +181,10 @@ fn join_rows(summary: &Summary, rows: &mut Rows) {
         let verified = join.prefix.as_ref().map_or(0, |prefix| prefix.verified);
         rows.count("candidates verified", verified);
     } else if let Some(prefix) = &join.prefix {
-        let pruned: u64 = prefix.rounds.iter().map(|round| round.pruned).sum();
-        let first = prefix.rounds.first().map_or(0, |round| round.documents);
-        let documents = counted(pruned, "document");
-        let value = format!("{documents}{}", share(pruned, first));
-        rows.row("pruned before pairing", value);
-        let (postings, all) = (prefix.prefix_postings, prefix.entries);
-        if summary.selected.is_none() {
-            rows.share("postings in prefixes", postings, all);
+        if let Some(Selected { stats, .. }) = &summary.selected {
+            let documents = counted(stats.pruned, "document");
+            let value = format!("{documents}{}", share(stats.pruned, stats.documents));
+            rows.row("pruned before pairing", value);
         }
         rows.count("pairs found there", prefix.probes);
         rows.count("candidates verified", prefix.verified);

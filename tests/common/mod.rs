@@ -19,7 +19,7 @@ use lookalike::engine::collection::{self, CollectionConfig, SegmentEntry, SizeGr
 use lookalike::engine::index::{Buffers, Index};
 use lookalike::engine::join::{JoinConfig, JoinProgress, PairsEntry};
 use lookalike::engine::merge::PostingsEntry;
-use lookalike::engine::pipeline::{self, JoinParameters, Postings, Spill, Summary};
+use lookalike::engine::pipeline::{self, JoinParameters, Spill, Summary};
 use lookalike::engine::sample::SampleEntry;
 use lookalike::engine::sample::plan::Plan;
 use lookalike::engine::shingle::ShingleConfig;
@@ -100,7 +100,7 @@ impl Default for Run {
                     candidates: None,
                 },
                 spill: Spill::Auto,
-                postings: Postings::All,
+                all_postings: false,
                 fan_in: None,
             },
             memory: ByteSize::mib(256),
@@ -132,12 +132,6 @@ impl Run {
     /// They do so only where memory does not take them.
     pub fn direct(mut self) -> Run {
         self.question.spill = Spill::Auto;
-        self
-    }
-
-    /// Only the postings that the threshold needs are sorted.
-    pub fn selected(mut self) -> Run {
-        self.question.postings = Postings::Needed;
         self
     }
 

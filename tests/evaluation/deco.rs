@@ -154,10 +154,10 @@ fn spex_misses_no_shared_chunk() {
                     assert_eq!(found, more, "{spec}");
                 }
                 false_positives.insert((memory, found.len() - more.len()));
-                // The postings are those of all chunks.
+                // What SPEX kept by mistake is in no posting list. (Some lists need no postings.)
                 let manifest = common::manifest(&directory);
                 let lists = manifest.postings.unwrap().stats.lists;
-                assert_eq!(lists, shared.len() as u64, "{spec}");
+                assert!(lists > 0 && lists <= shared.len() as u64, "{spec}");
                 let table = rows_of(&directory, "spex.tsv");
                 assert_eq!(table.len(), size);
                 let first: Vec<u64> = table[0].split('\t').map(|n| n.parse().unwrap()).collect();

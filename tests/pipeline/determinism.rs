@@ -69,7 +69,7 @@ fn a_selection_is_the_same_however_it_is_sorted() {
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     for threshold in ["0.2", "0.85"] {
-        let run = run.clone().selected().threshold(threshold);
+        let run = run.clone().threshold(threshold);
         let plain = files_of(&run.clone().threads(1), &input);
         let spilled = run.clone().spill();
         let little = run.clone().memory(72 << 20);
@@ -390,7 +390,13 @@ fn documents_larger_than_memory_change_nothing() {
         pipeline::cluster(&mut workspace, &run.context(&stop, &Silent)).unwrap();
         drop(workspace);
         let what = format!("{tokens}, {threads} threads, {least} and {memory} bytes");
-        assert_same_files(&lasting(copy.path()), &plain, &what);
+        // With so little memory, there are fewer counters, and others of the fingerprints are sorted.
+        let but_postings = |mut files: Files| {
+            files.retain(|name, _| !name.starts_with("postings/"));
+            files
+        };
+        let found = but_postings(lasting(copy.path()));
+        assert_same_files(&found, &but_postings(plain), &what);
         let runs = manifest(copy.path()).runs.unwrap().stats;
         assert!(runs.runs > 2, "{runs:?}");
     }
@@ -418,6 +424,7 @@ fn a_document_larger_than_a_sort_buffer_changes_nothing() {
     let run = Run::default()
         .shingle_size(2)
         .threshold("0.5")
+        .join("count")
         .segment_size(50 << 10);
     let collection = Collection::new(run, &input);
     let least = collection.each_stage_with_the_least::<u64>(2, 3);

@@ -17,13 +17,13 @@ use lookalike::engine::collection::{
     SetWriter, SizeGroups, TextWriter,
 };
 use lookalike::engine::index::{IndexEntry, IndexStats, Layout, Level};
-use lookalike::engine::join::prefix::{self, Round};
+use lookalike::engine::join::prefix;
 use lookalike::engine::join::{
     AddedStats, Before, CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs,
     PairsEntry, PrefixStats, count,
 };
 use lookalike::engine::merge::PostingsWriter;
-use lookalike::engine::pipeline::{self, JoinParameters, Postings, Spill};
+use lookalike::engine::pipeline::{self, JoinParameters, Spill};
 use lookalike::engine::sample::Sampling;
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
@@ -612,7 +612,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
             candidates: None,
         },
         spill: Spill::Auto,
-        postings: Postings::All,
+        all_postings: false,
         fan_in: None,
     };
     let budget = Budget {
@@ -778,10 +778,7 @@ fn interrupted(out: &Path) {
         }),
         stats: JoinStats {
             count: Some(CountStats::default()),
-            prefix: Some(PrefixStats {
-                rounds: vec![Round::default()],
-                ..PrefixStats::default()
-            }),
+            prefix: Some(PrefixStats::default()),
             ..JoinStats::default()
         },
     });
@@ -1123,12 +1120,24 @@ fn manifests_are_read() {
     assert!(read > 0);
 }
 
+/// The profiles of documents, and what a join counted with them. No join needs them now.
+const GONE: [&str; 5] = [
+    "postings.profiles",
+    "prefix.prefix_postings",
+    "prefix.probes_by_singles",
+    "prefix.rounds",
+    "prefix.singles",
+];
+
 /// Is everything of `old` in `new`?
 fn contains(new: &serde_json::Value, old: &serde_json::Value, place: &str) {
     match (new, old) {
         (serde_json::Value::Object(new), serde_json::Value::Object(old)) => {
             for (name, value) in old {
                 let place = format!("{place}.{name}");
+                if GONE.iter().any(|gone| place.ends_with(gone)) {
+                    continue;
+                }
                 let new = new.get(name).unwrap_or_else(|| panic!("{place} is lost"));
                 contains(new, value, &place);
             }
@@ -1316,7 +1325,7 @@ fn directories_are_read() {
                 ..pairs.config
             },
             spill: Spill::Auto,
-            postings: Postings::Auto,
+            all_postings: false,
             fan_in: None,
         };
         pipeline::join(&mut workspace, &question, &context).unwrap();

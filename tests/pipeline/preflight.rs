@@ -205,7 +205,7 @@ fn a_join_is_refused_before_its_runs_are_written() {
     let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
-    let run = Run::default().spill();
+    let run = Run::default().join("count").spill();
     let join = |run: &Run, run_of: &mut lookalike::store::workspace::Workspace| {
         let stop = Stop::default();
         pipeline::join(run_of, &run.question, &run.context(&stop, &Silent))

@@ -388,7 +388,14 @@ fn tables_come_and_go_with_the_pairs() {
     assert!(pairs > 77);
     run.run(&[&input], &out).unwrap();
     tables(&run, &out).unwrap();
-    assert_same_files(&lasting(&out), &without_costs(&with), "back at 0.85");
+    // The postings serve 0.5 as well now.
+    let but_postings = |mut files: BTreeMap<String, Vec<u8>>| {
+        files.retain(|name, _| !name.starts_with("postings/"));
+        files
+    };
+    let found = but_postings(lasting(&out));
+    let expected = but_postings(without_costs(&with));
+    assert_same_files(&found, &expected, "back at 0.85");
     // A directory whose texts were read again has new pairs.
     run.clone().keep_text().run(&[&input], &out).unwrap();
     assert_eq!(there(), [false; 3]);

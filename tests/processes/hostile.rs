@@ -614,7 +614,7 @@ fn bodies_that_grow_stay_within_the_memory() {
     }
     // Whether there is room for counters depends on the memory.
     case("grown.warc", all, 2 * times)
-        .args(&["--shingle-size", "150", "--postings", "all"])
+        .args(&["--shingle-size", "150", "--join", "count"])
         .check();
 }
 

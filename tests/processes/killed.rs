@@ -32,7 +32,6 @@ fn program(input: &Path, out: &Path, threads: usize) -> Command {
     command.args(["--max-document", "64KiB", "--memory", "256MiB", "--quiet"]);
     command.args(["--threads", &threads.to_string()]);
     command.args(["--spill", ["auto", "always"][threads % 2]]);
-    command.args(["--postings", "needed"]);
     command
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -51,7 +50,7 @@ fn wait_successfully(child: Child) {
 fn killed_anywhere_and_run_again() {
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 40);
-    let (expected, expected_names) = uninterrupted(&run.selected(), &input);
+    let (expected, expected_names) = uninterrupted(&run, &input);
     let whole = {
         let (out, begin) = (common::temporary(), Instant::now());
         wait_successfully(program(&input, out.path(), 2).spawn().unwrap());
@@ -99,7 +98,7 @@ fn killed_anywhere_and_run_again() {
 fn interrupted_by_a_signal_and_run_again() {
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 40);
-    let (expected, _) = uninterrupted(&run.selected(), &input);
+    let (expected, _) = uninterrupted(&run, &input);
     for signal in ["-INT", "-TERM"] {
         let out = common::temporary();
         let held = directory.path().join("held");

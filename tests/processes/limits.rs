@@ -265,7 +265,7 @@ fn with_32_open_files() {
     use lookalike::engine::sort;
     let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 60);
-    let run = run.threads(1);
+    let run = run.threads(1).join("count");
     let (plain, _) = common::stopped::uninterrupted(&run, &input);
     let out = directory.path().join("out");
     let mut workspace = run.ingest(&[&input], &out).unwrap();

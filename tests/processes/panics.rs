@@ -56,15 +56,15 @@ fn subjects() -> Vec<Subject> {
     let direct = format!("run {READ} --threshold 0.2");
     vec![
         run(1, "--spill always --join prefix"),
-        run(3, "--spill always --join prefix --fan-in 2"),
+        run(3, "--spill always --join count --fan-in 2"),
         run(1, "--spill auto --join count"),
         run(3, "--spill auto --join count"),
         run(1, "--sampling 1/2 --verified --join count"),
         run(3, "--sampling 1/2 --verified --join prefix"),
         run(3, "--spill always --join count"),
         run(3, "--spill auto --join prefix --pairs none"),
-        run(3, "--spill auto --postings needed"),
-        run(1, "--spill always --postings needed"),
+        run(3, "--spill auto"),
+        run(1, "--spill always"),
         run(3, "--spill auto --score s4"),
         run(1, "--spill auto --score s4"),
         // Each of three threads has something to sort, and so a run of its own: one more than are
@@ -83,17 +83,6 @@ fn subjects() -> Vec<Subject> {
                 ends: None,
             }],
             only: Some("generation"),
-        },
-        // The postings are there, and what was collected of the profiles meanwhile is lost.
-        Subject {
-            line: spilled.clone(),
-            threads: 3,
-            before: vec![before(
-                &spilled,
-                "op=create on=postings/000000.col do=kill",
-                None,
-            )],
-            only: Some("profile: worker"),
         },
         Subject {
             line: "method super-shingles OUT".into(),

@@ -6,7 +6,7 @@ use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
 use crate::engine::collection::CollectionConfig;
 use crate::engine::join::{Join, JoinConfig, Pairs};
-use crate::engine::pipeline::{AppliedPlan, JoinParameters, Postings, Spill};
+use crate::engine::pipeline::{AppliedPlan, JoinParameters, Spill};
 use crate::engine::sample::Sampling;
 use crate::lab::plan::{self, PlanConfig, Ratio, Subset, Target};
 use clap::Args;
@@ -225,21 +225,6 @@ pub struct JoinFlags {
         help_heading = "Resources"
     )]
     spill: Spill,
-    /// Which postings are sorted: auto, needed or all
-    ///
-    /// needed sorts only those that the threshold needs, a small part of all if it is high. A lower
-    /// threshold needs more, and sorts again. all makes the postings that every threshold and score
-    /// can use. auto takes what is expected to be faster. Results are the same.
-    ///
-    /// Example: --postings all
-    #[arg(
-        long,
-        value_name = "WHICH",
-        default_value_t,
-        hide_short_help = true,
-        help_heading = "Resources"
-    )]
-    postings: Postings,
     /// Merge at most this number of runs at once [default: as memory allows]
     ///
     /// For measurements. Results are the same.
@@ -299,7 +284,7 @@ impl JoinFlags {
             sampling,
             plan,
             spill: self.spill,
-            postings: self.postings,
+            all_postings: false,
             fan_in: self.fan_in,
         };
         parameters.check(&collection.size_groups, planning.is_some())?;

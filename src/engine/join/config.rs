@@ -101,6 +101,26 @@ impl JoinConfig {
         }
     }
 
+    /// Whether the join needs the postings of all fingerprints.
+    #[must_use]
+    pub fn reads_all_postings(&self) -> bool {
+        // S4 weighs each shared fingerprint by its documents. A prefix of containment or S2 is the
+        // whole set, so candidates cost as much as counts.
+        let whole = matches!(self.measure, Measure::Containment | Measure::S2);
+        self.join.counts()
+            || self.max_postings.is_some()
+            || self.measure == Measure::S4
+            || whole && self.may_count()
+    }
+
+    /// Whether the join may count, and may do without.
+    #[must_use]
+    pub fn may_count(&self) -> bool {
+        self.join == Join::Auto
+            && self.pairs != Pairs::None
+            && !matches!(self.measure, Measure::Smallest(_))
+    }
+
     /// Refuses parameters that cannot be combined.
     pub fn check(&self) -> Result<()> {
         if let Some(most) = self.max_postings

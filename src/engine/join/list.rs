@@ -11,7 +11,9 @@ use crate::engine::merge::{
     Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
 };
 use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling};
+use crate::engine::sample::{
+    self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection,
+};
 use crate::engine::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
@@ -336,7 +338,9 @@ pub(super) fn committed(
         .take::<JoinProgress>()
         .unwrap_or_default();
     progress.stats.pairs = pairs;
-    let sort = workspace.manifest.get::<RunsEntry>().map(|runs| runs.stats);
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let selected = runs.and_then(|runs| runs.selection.zip(runs.selected));
+    let sort = runs.map(|runs| runs.stats);
     let merge = workspace.manifest.get::<PostingsEntry>();
     let before = sort.zip(merge.map(|postings| postings.stats));
     workspace.manifest.set(PairsEntry {
@@ -346,6 +350,7 @@ pub(super) fn committed(
         scores,
         stats: progress.stats,
         before,
+        selected,
     });
     workspace.manifest.remove_after::<PairsEntry>();
     workspace.manifest.remove::<Before>();
@@ -451,6 +456,9 @@ pub struct PairsEntry {
     /// Counters of the sort and the merge before it, which stay when the postings are lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<(FormStats, MergeStats)>,
+    /// What was selected of the sampled fingerprints, for the same reason; `None` for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<(Selection, SelectStats)>,
 }
 
 impl StageRecord for PairsEntry {

@@ -12,8 +12,8 @@
 //! # Algorithm
 //! Two algorithms find the same pairs. [`prefix`] looks at a few fingerprints of each document and
 //! verifies the candidates that it finds. [`count`] counts all fingerprints that any two documents
-//! share. With [`Join::Auto`] the stage estimates the cost of both from the profiles and the
-//! lengths of the lists, and runs the cheaper one.
+//! share. With [`Join::Auto`] the sort has estimated the cost of both: if the postings have what a
+//! prefix join needs, it is the cheaper one.
 //!
 //! # Invariants
 //! - The pairs are exactly those of the definition, unless `--max-postings` drops common shingles.
@@ -37,7 +37,6 @@ mod weigh;
 use crate::base::budget::Budget;
 use crate::base::error::refuse;
 use crate::base::ids::Key;
-use crate::base::measure::Measure;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection;
@@ -156,7 +155,7 @@ pub fn run<K: Key>(
     }
     let adds = adds(workspace, &digest);
     let complete = workspace.matches::<PostingsEntry>(|p| {
-        let criterion = config.criterion();
+        let criterion = config.of_samples();
         p.complete
             && p.selection
                 .is_none_or(|selection| selection.serves(criterion))
@@ -190,7 +189,7 @@ pub fn run<K: Key>(
         workspace.commit(&[])?;
         workspace.remove_scrap()?;
     }
-    if !adds && counts(workspace, config, context)? {
+    if !adds && counts(workspace, config) {
         count::run::<K>(workspace, config, limit, context)
     } else {
         prefix::run::<K>(workspace, config, limit, context)
@@ -256,28 +255,11 @@ pub(crate) fn counting_pays(probes: u64, tokens: u64) -> bool {
     probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens
 }
 
-/// Should the stage run the count join?
-fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
-    let begun = workspace.manifest.get::<JoinProgress>();
-    match config.join {
-        Join::Count | Join::Probabilistic => Ok(true),
-        Join::Prefix => Ok(false),
-        Join::Auto if config.max_postings.is_some() => Ok(true),
-        Join::Auto if config.pairs == Pairs::None => Ok(false),
-        Join::Auto if matches!(config.measure, Measure::Smallest(_)) => Ok(false),
-        Join::Auto if begun.is_some_and(|joining| joining.stats.count.is_some()) => Ok(true),
-        Join::Auto if begun.is_some_and(|joining| joining.prefix.is_some()) => Ok(false),
-        Join::Auto => {
-            let postings = workspace.manifest.get::<PostingsEntry>();
-            if postings.is_some_and(|postings| postings.selection.is_some()) {
-                // They lack what the count join counts; it was found not to pay.
-                return Ok(false);
-            }
-            let tokens = postings.map_or(0, |postings| postings.stats.pair_tokens);
-            let probes = prefix::expected(workspace, config, context)?;
-            Ok(counting_pays(probes, tokens))
-        }
-    }
+/// Should the stage run the count join? Selected postings lack what it counts; all were made because
+/// it is wanted, or cheaper.
+fn counts(workspace: &Workspace, config: &JoinConfig) -> bool {
+    let all = workspace.matches::<PostingsEntry>(|postings| postings.selection.is_none());
+    config.join.counts() || all && config.may_count()
 }
 
 /// The memory beside `used` bytes, of which a join needs at least `least`.

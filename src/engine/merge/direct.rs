@@ -15,7 +15,6 @@ use crate::store::workspace::{Places, Workspace};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
     Cuts, LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish,
     list_bytes, ranges_of,
@@ -44,20 +43,15 @@ struct Passes {
     capacity: u64,
     /// Ranges that are expected to fit in the buffer.
     ranges: u32,
-    /// Whether profiles fit in memory too.
-    collect: bool,
 }
 
 fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> Option<Passes> {
     let threads = budget.threads as u64;
-    let profiles = threads * Collector::<K>::bytes(extent.documents, levels);
-    let collect = profiles <= budget.memory.0 / PROFILE_SHARE;
     let fixed = PROCESS_BYTES
         + extent.column_bytes()
         + Sampled::bytes(levels, extent)
         + threads * WORKER_BYTES
-        + list_bytes(extent.documents, threads)
-        + if collect { profiles } else { 0 };
+        + list_bytes(extent.documents, threads);
     let memory = budget.memory.0.checked_sub(fixed)?;
     let capacity = Buffer::<K>::capacity(memory / threads);
     let ranges = u64::from(ranges_of(records));
@@ -72,7 +66,6 @@ fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) 
     Some(Passes {
         capacity: capacity.min(each * ranges),
         ranges: ranges as u32,
-        collect,
     })
 }
 
@@ -123,7 +116,6 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     };
     context.start(STAGE, Unit::Count("records"), Some(records));
     let ranges = ranges_of(records);
-    let collect = passes.collect && !workspace.manifest.has::<PostingsEntry>();
     workspace.manifest.set(RunsEntry {
         complete: true,
         stats: FormStats {
@@ -143,7 +135,6 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         .flat_map(|adjacent| adjacent.chunks(passes.ranges as usize))
         .filter_map(|group| Some((*group.first()?, *group.last()?)));
     let sampled = Sampled::load(workspace)?;
-    let collected = Collected::<K>::new(&sampled, collect);
     let segments = collection::segments(&workspace.manifest).to_vec();
     let shared = Shared {
         places: &workspace.places().clone(),
@@ -163,13 +154,11 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
             shared: &shared,
             tasks,
             buffer: Buffer::<K>::new(passes.capacity as usize, K::default(), K::MAX),
-            profiles: collected.begin(),
         };
         while let Some((first, last)) = tasks.next() {
             disk::point("merge in memory: worker");
             worker.group(first, last)?;
         }
-        collected.end(worker.profiles);
         Ok(())
     };
     work_and_commit(STAGE, context.budget.threads, groups, work, |merged| {
@@ -182,16 +171,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         discard(workspace)?;
         return Ok(false);
     }
-    let fixed = PROCESS_BYTES + Sampled::bytes(levels, extent);
-    let memory = context.budget.memory.0.saturating_sub(fixed);
-    finish::<K>(
-        workspace,
-        records,
-        &sampled,
-        collected.whole(),
-        memory,
-        context,
-    )?;
+    finish(workspace, records, context)?;
     Ok(true)
 }
 
@@ -232,14 +212,13 @@ impl Shared<'_> {
     }
 }
 
-struct Worker<'a, 's, K> {
+struct Worker<'a, K> {
     shared: &'a Shared<'a>,
     tasks: &'a Groups<'a>,
     buffer: Buffer<K>,
-    profiles: Option<Collector<'s, K>>,
 }
 
-impl<'a, K: Key> Worker<'a, '_, K> {
+impl<'a, K: Key> Worker<'a, K> {
     /// Collects the records of a group of ranges, sorts them, and writes their postings.
     fn group(&mut self, first: u32, last: u32) -> Result<()> {
         let shared = self.shared;
@@ -266,7 +245,7 @@ impl<'a, K: Key> Worker<'a, '_, K> {
 
     /// Writes the records of the buffer, range by range.
     fn write(&mut self, first: u32, last: u32) -> Result<()> {
-        let (shared, tasks, profiles) = (self.shared, self.tasks, &mut self.profiles);
+        let (shared, tasks) = (self.shared, self.tasks);
         let create =
             |range| RangeWriter::<K>::create(shared.out, shared.parameters, range, &shared.long);
         let mut writer = create(first)?;
@@ -284,7 +263,7 @@ impl<'a, K: Key> Worker<'a, '_, K> {
                 let within = records.partition_point(|record| record.key <= high);
                 let (now, later) = records.split_at(within);
                 records = later;
-                writer.push_records(now, profiles)?;
+                writer.push_records(now)?;
             }
             Ok(())
         })?;

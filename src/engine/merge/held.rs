@@ -6,7 +6,6 @@ use crate::base::ids::Key;
 use crate::base::progress::{Context, Unit};
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::Sampled;
 use crate::engine::sort::{Held, RunsEntry};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
@@ -43,9 +42,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, held: Held<K>, context: &Context<'
             disk::point("merge in memory: worker");
             context.stop.check(STAGE)?;
             let mut writer = RangeWriter::<K>::create(&out, parameters, range, &long)?;
-            held.sorted(cuts.bounds(range), |records| {
-                writer.push_records(records, &mut None)
-            })?;
+            held.sorted(cuts.bounds(range), |records| writer.push_records(records))?;
             done.fetch_add(writer.records(), Ordering::Relaxed);
             tasks.finished(writer.finish()?);
         }
@@ -58,6 +55,5 @@ pub fn run<K: Key>(workspace: &mut Workspace, held: Held<K>, context: &Context<'
         Ok(())
     })?;
     drop(held);
-    let sampled = Sampled::load(workspace)?;
-    finish::<K>(workspace, records, &sampled, None, 0, context)
+    finish(workspace, records, context)
 }

@@ -25,11 +25,9 @@
 //!    from all runs separately.
 //! 4. A tree of losers merges counted pairs, because their equal keys become one record.
 //!
-//! Selected records that are held in memory become postings without runs ([`held`]); they need no
-//! profiles. If all records fit in memory within a few passes over the fingerprint sets, [`direct`] makes the
-//! postings without runs. In both cases the merge counts, while it makes the lists, how many
-//! fingerprints of each document fall in each class of document frequency. These counts are the
-//! document's *profile*, from which the prefix join starts.
+//! Selected records that are held in memory become postings without runs ([`held`]). If all records
+//! fit in memory within a few passes over the fingerprint sets, [`direct`] makes the postings without
+//! runs.
 //!
 //! # Invariants
 //! - Ties go to the lower document: same bytes for every budget, fan-in and thread count.
@@ -57,7 +55,6 @@ mod generations;
 pub mod held;
 mod losers;
 mod postings;
-pub(crate) mod profile;
 mod ranges;
 mod stage;
 
@@ -66,7 +63,6 @@ pub(crate) use generations::fan_in;
 pub use generations::{Combine, Generations, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
-pub(crate) use profile::stored_bytes;
 pub use ranges::{LongLists, MergeStats, PostingsEntry};
 pub use stage::run;
 pub(crate) use stage::runs_at_once;

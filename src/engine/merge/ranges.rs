@@ -2,7 +2,7 @@
 
 use crate::base::ids::Key;
 use crate::base::progress::Context;
-use crate::engine::sample::{Rate, Sampled, Selection};
+use crate::engine::sample::{Rate, Selection};
 use crate::engine::sort::{Record, RunsEntry};
 use crate::store::workspace::{StageRecord, Workspace};
 use crate::store::{Kind, PartInfo};
@@ -14,7 +14,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::PostingsWriter;
-use super::profile::{self, Collector};
 
 /// Approximate number of records in a range.
 const RANGE_RECORDS: u64 = 4 << 20;
@@ -123,7 +122,10 @@ impl Cuts {
     pub(super) fn of(records: u64, selection: Option<Selection>) -> Cuts {
         let ranges = match selection {
             None => ranges_of(records),
-            Some(_) => records.div_ceil(SELECTED_RECORDS).clamp(1, MOST_RANGES) as u32,
+            Some(selection) => {
+                let most = selection.bytes().min(MOST_RANGES);
+                records.div_ceil(SELECTED_RECORDS).clamp(1, most) as u32
+            }
         };
         Cuts { ranges, selection }
     }
@@ -173,53 +175,31 @@ impl<'a, K: Key> RangeWriter<'a, K> {
 
     /// Counts a list, and returns whether it is shared.
     #[inline]
-    fn count(
-        &mut self,
-        key: K,
-        documents: impl ExactSizeIterator<Item = u32> + Clone,
-        profiles: &mut Option<Collector<'_, K>>,
-    ) -> bool {
-        self.stats.records += documents.len() as u64;
-        let shared = self.stats.list(documents.len() as u64);
-        if let Some(profiles) = profiles
-            && shared
-        {
-            profiles.list(key, documents);
-        }
-        shared
+    fn count(&mut self, documents: usize) -> bool {
+        self.stats.records += documents as u64;
+        self.stats.list(documents as u64)
     }
 
     /// Takes all documents of a fingerprint. The caller is the one thread that holds a long list,
     /// if the list is long; its memory is freed here then.
-    pub(super) fn push_list(
-        &mut self,
-        key: K,
-        list: &mut Vec<u32>,
-        profiles: &mut Option<Collector<'_, K>>,
-    ) -> Result<()> {
-        let documents = list.iter().copied();
-        if !self.count(key, documents.clone(), profiles) {
+    pub(super) fn push_list(&mut self, key: K, list: &mut Vec<u32>) -> Result<()> {
+        if !self.count(list.len()) {
             return Ok(());
         }
         if list.len() < LONG {
-            self.writer.push(key, documents)
+            self.writer.push(key, list.iter().copied())
         } else {
             self.writer.push_alone(key, std::mem::take(list))
         }
     }
 
     /// Takes all records of some fingerprints, sorted.
-    pub(super) fn push_records(
-        &mut self,
-        records: &[Record<K>],
-        profiles: &mut Option<Collector<'_, K>>,
-    ) -> Result<()> {
+    pub(super) fn push_records(&mut self, records: &[Record<K>]) -> Result<()> {
         for list in records.chunk_by(|a, b| a.key == b.key) {
-            let documents = list.iter().map(|record| record.value);
-            let key = list[0].key;
-            if !self.count(key, documents.clone(), profiles) {
+            if !self.count(list.len()) {
                 continue;
             }
+            let (key, documents) = (list[0].key, list.iter().map(|record| record.value));
             if list.len() < LONG {
                 self.writer.push(key, documents)?;
             } else {
@@ -260,22 +240,8 @@ pub(super) fn commit_range(workspace: &mut Workspace, merged: MergedRange) -> Re
     workspace.commit_part(&["postings"], merged.stats.bytes)
 }
 
-/// Completes the merge after all ranges: checks that they hold all records, and writes the
-/// profiles.
-pub(super) fn finish<K: Key>(
-    workspace: &mut Workspace,
-    records: u64,
-    sampled: &Sampled,
-    collected: Option<Collector<'_, K>>,
-    memory: u64,
-    context: &Context<'_>,
-) -> Result<()> {
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let profiles = if postings.is_some_and(|postings| postings.selection.is_some()) {
-        Vec::new()
-    } else {
-        profile::write(workspace, sampled, collected, memory, context)?
-    };
+/// Completes the merge after all ranges: checks that they hold all records.
+pub(super) fn finish(workspace: &mut Workspace, records: u64, context: &Context<'_>) -> Result<()> {
     let path = workspace.path("postings");
     if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
         if postings.stats.records != records {
@@ -284,7 +250,6 @@ pub(super) fn finish<K: Key>(
             );
         }
         postings.complete = true;
-        postings.profiles = profiles;
     }
     // Keep the counters of the runs; the postings replace their files.
     if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
@@ -307,9 +272,6 @@ pub struct PostingsEntry {
     pub complete: bool,
     /// Whether the postings were made from the sets, without runs.
     pub direct: bool,
-    /// The profiles: the number of each document's fingerprints in each class of document
-    /// frequency, by level. A selection needs none.
-    pub profiles: Vec<PartInfo>,
     /// Which of the sampled fingerprints they have; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
@@ -324,7 +286,6 @@ impl PostingsEntry {
             stats,
             complete: false,
             direct,
-            profiles: Vec::new(),
         }
     }
 
@@ -343,9 +304,8 @@ impl StageRecord for PostingsEntry {
     const TAKES_ALONG: &'static [&'static str] = &["runs", "joining"];
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let postings = self.parts.values().map(|part| (Kind::Postings, part));
-        let profiles = self.profiles.iter().map(|part| (Kind::Column, part));
-        postings.chain(profiles).collect()
+        let parts = self.parts.values();
+        parts.map(|part| (Kind::Postings, part)).collect()
     }
 }
 
@@ -375,11 +335,11 @@ mod tests {
                     for &key in keys {
                         let mut list = list(key);
                         if key % 2 == u64::from(range) {
-                            writer.push_list(key, &mut list, &mut None).unwrap();
+                            writer.push_list(key, &mut list).unwrap();
                         } else {
                             let records: Vec<_> =
                                 list.iter().map(|&value| Record { key, value }).collect();
-                            writer.push_records(&records, &mut None).unwrap();
+                            writer.push_records(&records).unwrap();
                         }
                     }
                     let merged = writer.finish().unwrap();

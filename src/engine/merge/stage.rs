@@ -6,14 +6,12 @@ use crate::base::ids::Key;
 use crate::base::progress::{Context, Stop, Unit};
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::collection::Catalogue;
-use crate::engine::sample::{SampleEntry, Sampled};
 use crate::engine::sort::{Compression, RunEntry, RunFile, RunsEntry};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
     Cuts, LongLists, MergedRange, RangeWriter, WORKER_BYTES, commit_range, finish, list_bytes,
 };
@@ -49,8 +47,8 @@ pub fn run<K: Key>(
     if !entry.complete {
         return Err(workspace.missing("sort"));
     }
-    let extent = Catalogue::extent(workspace)?;
-    let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
     context.start(STAGE, Unit::Count("records"), Some(entry.stats.records));
     let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
     let parameters = workspace.collection_parameters();
@@ -77,8 +75,6 @@ pub fn run<K: Key>(
     });
     let tasks = postings.ranges_left(cuts.ranges);
     let done = AtomicU64::new(postings.stats.records);
-    let sampled = Sampled::load(workspace)?;
-    let collected = Collected::<K>::new(&sampled, collect);
     let merge = RangeMerge {
         files: &files,
         out: &out,
@@ -89,12 +85,10 @@ pub fn run<K: Key>(
         done: &done,
     };
     let work = |tasks: &Tasks<'_, u32, MergedRange>| {
-        let mut profiles = collected.begin();
         while let Some(range) = tasks.next() {
             disk::point("merge: worker");
-            tasks.finished(merge.range(range, &mut profiles)?);
+            tasks.finished(merge.range(range)?);
         }
-        collected.end(profiles);
         Ok(())
     };
     work_and_commit(STAGE, context.budget.threads, tasks, work, |merged| {
@@ -104,46 +98,7 @@ pub fn run<K: Key>(
         Ok(())
     })?;
     drop(files);
-    let fixed = PROCESS_BYTES + Sampled::bytes(sampled.rates().len(), extent);
-    let memory = context.budget.memory.0.saturating_sub(fixed);
-    let collected = collected.whole();
-    finish::<K>(
-        workspace,
-        entry.stats.records,
-        &sampled,
-        collected,
-        memory,
-        context,
-    )
-}
-
-/// The number of runs to merge at once, and whether to count profiles during the merge.
-fn fan_in_and_profiles<K: Key>(
-    workspace: &Workspace,
-    limit: Option<usize>,
-    context: &Context<'_>,
-) -> Result<(usize, bool)> {
-    let extent = Catalogue::extent(workspace)?;
-    let documents = extent.documents;
-    let levels = workspace.manifest.get::<SampleEntry>();
-    let levels = levels.map_or(1, |sample| sample.sizes.len());
-    let (memory, threads) = (context.budget.memory.0, context.budget.threads as u64);
-    // Profiles are counted during the merge if they do not take memory from it.
-    let runs = workspace.manifest.get::<RunsEntry>();
-    let selected = runs.is_some_and(|runs| runs.selection.is_some());
-    let profiles =
-        Sampled::bytes(levels, extent) + threads * Collector::<K>::bytes(documents, levels);
-    let fresh = !workspace.manifest.has::<PostingsEntry>();
-    if fresh && !selected && profiles <= memory / PROFILE_SHARE {
-        let budget = context.budget.without(profiles);
-        if let Ok(fan_in) = runs_at_once::<K>(&budget, documents, limit) {
-            return Ok((fan_in, true));
-        }
-    }
-    let sampled = Sampled::bytes(levels, extent);
-    let fan_in = runs_at_once::<K>(&context.budget.without(sampled), documents, limit);
-    let fan_in = fan_in.map_err(|error| context.budget.refused(error, sampled))?;
-    Ok((fan_in, false))
+    finish(workspace, entry.stats.records, context)
 }
 
 /// Merges runs until there are at most `fan_in`, and commits each merge.
@@ -189,7 +144,7 @@ struct RangeMerge<'a, K> {
 }
 
 impl<K: Key> RangeMerge<'_, K> {
-    fn range(&self, range: u32, profiles: &mut Option<Collector<'_, K>>) -> Result<MergedRange> {
+    fn range(&self, range: u32) -> Result<MergedRange> {
         self.stop.check(STAGE)?;
         let (low, high) = self.cuts.bounds::<K>(range);
         let files = self.files.iter();
@@ -199,8 +154,8 @@ impl<K: Key> RangeMerge<'_, K> {
         let mut reported = 0;
         while let Some(batch) = batches.next()? {
             match batch {
-                Merged::Records(records) => writer.push_records(records, profiles)?,
-                Merged::Key(key, list) => writer.push_list(key, list, profiles)?,
+                Merged::Records(records) => writer.push_records(records)?,
+                Merged::Key(key, list) => writer.push_list(key, list)?,
             }
             let records = writer.records();
             if records - reported >= 1 << 16 {

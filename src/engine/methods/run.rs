@@ -119,7 +119,10 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
 /// counts.
 pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
     let mut workspace = keys(base, spec, context)?;
-    let parameters = JoinParameters::from(spec.method().join());
+    let parameters = JoinParameters {
+        all_postings: spec.method().sets(),
+        ..JoinParameters::from(spec.method().join())
+    };
     pipeline::join(&mut workspace, &parameters, context)?;
     let summary = pipeline::cluster(&mut workspace, context)?;
     if spec.method().sets() {

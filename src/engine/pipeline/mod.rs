@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
+use crate::base::measure::Criterion;
 use crate::base::progress::Context;
 use crate::engine::cluster;
 use crate::engine::cluster::{ResultsEntry, TablesEntry};
@@ -14,9 +15,7 @@ use crate::engine::index::{self, IndexEntry, IndexStats};
 use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
 use crate::engine::merge::{self, PostingsEntry};
 use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{
-    self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection,
-};
+use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::engine::sort::{self, Asked, Formed, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
 use crate::store::disk;
@@ -36,7 +35,7 @@ pub use add::add;
 pub use against::run_against;
 pub use open::{check_results, look, open, open_catalogued, open_for, open_shared, open_to_read};
 use parameters::Needs;
-pub use parameters::{AppliedPlan, JoinParameters, Postings, Spill};
+pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
@@ -430,24 +429,25 @@ fn merge_keys<K: crate::base::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     sampled::<K>(workspace, sampling, context)?;
-    let manifest = &workspace.manifest;
-    let begun = manifest.get::<RunsEntry>().map(|runs| runs.selection);
-    let begun = begun.or(manifest
-        .get::<PostingsEntry>()
-        .map(|postings| postings.selection));
     let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
-    if let Some(Some(selection)) = begun
-        && !((complete || selection.fits(&context.budget))
-            && needs.is_some_and(|needs| selection.serves(needs.criterion)))
-    {
-        // They lack what this join needs, or memory has no room to choose as they were chosen.
-        discard_postings(workspace)?;
-    } else if complete {
+    if let Some(selection) = selected(workspace) {
+        let serves = needs.is_some_and(|needs| selection.serves(needs.criterion));
+        if serves && complete {
+            return Ok(());
+        }
+        if !serves || !selection.fits(spare::<K>(workspace, selection.criterion, context)?) {
+            // They lack what this join needs, or memory has no room to choose as they were chosen.
+            discard_postings(workspace)?;
+        }
+    } else if needs.is_none() && complete {
         return Ok(());
     }
     if let Some(needs) = needs
         && merge_selected::<K>(workspace, needs, spill, fan_in, context)?
     {
+        return Ok(());
+    }
+    if workspace.matches::<PostingsEntry>(|p| p.complete) {
         return Ok(());
     }
     let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
@@ -480,8 +480,25 @@ fn discard_postings(workspace: &mut Workspace) -> Result<()> {
     merge::direct::discard(workspace)
 }
 
-/// Makes the postings that a join needs; `false` if it needs all of them, or if memory has no room
-/// for a selection.
+/// The selection of the runs or postings that there are.
+fn selected(workspace: &Workspace) -> Option<Selection> {
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let runs = runs.and_then(|runs| runs.selection);
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    runs.or(postings.and_then(|postings| postings.selection))
+}
+
+/// The bytes of the budget that a selection for a criterion may use.
+fn spare<K: crate::base::ids::Key>(
+    workspace: &Workspace,
+    criterion: Criterion,
+    context: &Context<'_>,
+) -> Result<u64> {
+    sort::spare_bytes::<K>(workspace, criterion.measure, &context.budget)
+}
+
+/// Makes the postings that a join needs; `false` if it needs all of them after all, because it
+/// counts. Postings of all fingerprints are removed only when others are made.
 fn merge_selected<K: crate::base::ids::Key>(
     workspace: &mut Workspace,
     needs: Needs,
@@ -489,31 +506,31 @@ fn merge_selected<K: crate::base::ids::Key>(
     fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<bool> {
-    let runs = workspace.manifest.get::<RunsEntry>();
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let held = postings.is_some_and(|postings| postings.direct);
-    let sampled = Sampled::load(workspace)?;
-    let selection = match runs.map(|runs| runs.selection) {
-        Some(selection) => selection,
-        None => Selection::of(needs.criterion, &sampled, &context.budget, needs.always),
-    };
-    let Some(selection) = selection else {
-        return Ok(false);
-    };
+    let stats = workspace.record::<SampleEntry>("sample")?.stats.clone();
+    let sampled = Sampled::load_for(workspace, needs.criterion.measure)?;
+    let spare = spare::<K>(workspace, needs.criterion, context)?;
+    let begun = selected(workspace);
+    let selection =
+        begun.unwrap_or_else(|| Selection::of(needs.criterion, &sampled, stats.shingles, spare));
     let most = selection.most_keys(&sampled);
     drop(sampled);
     preflight::before_sort::<K>(workspace, (most, false), fan_in, context)?;
-    let begun = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
-    let postings_begun = postings.is_some();
+    let runs = (workspace.manifest.get::<RunsEntry>()).filter(|_| begun.is_some());
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    let postings_begun = begun.is_some() && postings.is_some();
+    let held = postings_begun && postings.is_some_and(|postings| postings.direct);
     if !postings_begun || held {
         let documents = Catalogue::stats(workspace)?.documents;
         let hold = merge::held::bytes(documents, context.budget.threads as u64);
-        let hold = (spill == Spill::Auto && !begun).then_some(hold);
-        let records = workspace.record::<SampleEntry>("sample")?.stats.sampled;
-        let refuses = |expected: &SelectStats| needs.counts(expected, records);
-        let asked = Asked { selection, hold };
+        let spilled = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
+        let asked = Asked {
+            selection,
+            hold: (spill == Spill::Auto && !spilled).then_some(hold),
+            refuses: &|expected| needs.counts(expected, stats.sampled),
+            discard: &discard_postings,
+        };
         let formed = stage(workspace, "sort", context, |w| {
-            sort::form_selected::<K>(w, asked, refuses, context)
+            sort::form_selected::<K>(w, &asked, context)
         })?;
         match formed {
             Formed::Refused => {
@@ -578,13 +595,10 @@ fn join_keys<K: crate::base::ids::Key>(
         sampled::<K>(workspace, sampling, context)?;
         stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
     } else {
-        // The scores of methods read all postings.
-        let needs = parameters.needs();
-        let needs = needs.filter(|_| workspace.manifest.method.is_none());
         merge_keys::<K>(
             workspace,
             sampling,
-            needs,
+            parameters.needs(),
             parameters.spill,
             fan_in,
             context,

@@ -4,7 +4,7 @@ use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::measure::Criterion;
 use crate::engine::collection::SizeGroups;
-use crate::engine::join::{self, Join, JoinConfig, Pairs};
+use crate::engine::join::{self, JoinConfig};
 use crate::engine::sample::plan::Plan;
 use crate::engine::sample::{Sampling, SelectStats};
 use crate::{Error, Result};
@@ -21,33 +21,17 @@ keywords! {
     }
 }
 
-keywords! {
-    /// Which postings are sorted.
-    #[derive(Default)]
-    pub enum Postings: "is not a value of --postings; use" {
-        /// Those that the threshold needs, if that is expected to cost less.
-        #[default]
-        Auto = "auto",
-        /// Those that the threshold needs.
-        Needed = "needed",
-        /// All of them. They serve every threshold and score.
-        All = "all",
-    }
-}
-
 /// Estimated cost of sorting and merging a record, in pair tokens of the count join: 61 million
 /// records take 3.0 CPU seconds, and 2.66 thousand million tokens 5.5.
 const TOKENS_OF_A_RECORD: u64 = 23;
 
-/// What a join needs of the postings.
+/// Which postings a join by prefixes needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
     /// The pairs that it finds.
     pub(super) criterion: Criterion,
     /// Whether it may count all pairs under every fingerprint instead, if that is cheaper.
     may_count: bool,
-    /// Whether a selection is made even if it is not expected to pay.
-    pub(super) always: bool,
 }
 
 impl Needs {
@@ -56,8 +40,7 @@ impl Needs {
     pub(super) fn counts(&self, expected: &SelectStats, records: u64) -> bool {
         let sorting = records.saturating_mul(TOKENS_OF_A_RECORD);
         let counting = expected.tokens_expected.saturating_add(sorting);
-        let may = self.may_count && !self.always;
-        may && join::counting_pays(expected.probes_expected, counting)
+        self.may_count && join::counting_pays(expected.probes_expected, counting)
     }
 }
 
@@ -84,8 +67,8 @@ pub struct JoinParameters {
     pub join: JoinConfig,
     /// When records go through runs on disk. Results are the same.
     pub spill: Spill,
-    /// Which postings are sorted. Results are the same.
-    pub postings: Postings,
+    /// Whether the postings of all fingerprints are made, because they are a result.
+    pub all_postings: bool,
     /// The most runs merged at once, below what the budget allows: for tests and measurements.
     pub fan_in: Option<usize>,
 }
@@ -121,17 +104,17 @@ impl JoinParameters {
         Ok(())
     }
 
-    /// What the join needs of the postings; `None` for all of them.
+    /// Which postings the join needs; `None` for all of them.
     pub(super) fn needs(&self) -> Option<Needs> {
         let config = &self.join;
-        let all = self.postings == Postings::All
-            || self.sampling() != Sampling::Full
-            || config.join.counts()
-            || config.max_postings.is_some();
-        (!all).then(|| Needs {
-            criterion: config.criterion(),
-            may_count: config.join == Join::Auto && config.pairs != Pairs::None,
-            always: self.postings == Postings::Needed,
+        // A sample that is cut off has none of what follows it to choose from.
+        let cut_off = self.sampling().most_per_document().is_some();
+        if self.all_postings || cut_off || config.reads_all_postings() {
+            return None;
+        }
+        Some(Needs {
+            criterion: config.of_samples(),
+            may_count: config.may_count(),
         })
     }
 

@@ -44,6 +44,7 @@
 
 use crate::base::budget::{Budget, ByteSize, Disk};
 use crate::base::ids::{FingerprintKind, Key};
+use crate::base::measure::Measure;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::base::workers::{Tasks, work_and_commit};
@@ -410,7 +411,9 @@ impl Volume {
     /// for them, they refuse it themselves.
     fn merging<K: Key>(&self, budget: &Budget, levels: usize, limit: Option<usize>) -> Merging {
         let (documents, records) = (self.documents, self.records);
-        let run = sort::run_records::<K>(budget, self.extent(), levels, records);
+        let sampled = (levels, Measure::default());
+        let fixed = sort::fixed_bytes(self.extent(), sampled, budget.threads as u64);
+        let run = sort::run_records::<K>(budget, fixed, records);
         let run = run.unwrap_or(1) as u64;
         let runs = self.runs(run);
         let fan_in = merge::runs_at_once::<K>(budget, documents, limit).unwrap_or(usize::MAX);
@@ -419,7 +422,7 @@ impl Volume {
         Merging {
             runs,
             extra: merged_at_once(runs, count, fan_in),
-            postings: self.postings() + merge::stored_bytes(documents, records, levels),
+            postings: self.postings(),
         }
     }
 

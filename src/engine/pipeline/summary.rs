@@ -98,7 +98,12 @@ impl Summary {
         }
         let sort = manifest.get::<RunsEntry>().map(|r| r.stats);
         let merge = manifest.get::<PostingsEntry>().map(|p| p.stats);
-        let before = manifest.get::<PairsEntry>().and_then(|p| p.before);
+        let pairs = manifest.get::<PairsEntry>();
+        let before = pairs.and_then(|pairs| pairs.before);
+        let selected = match manifest.get::<RunsEntry>() {
+            Some(runs) => runs.selection.zip(runs.selected),
+            None => pairs.and_then(|pairs| pairs.selected),
+        };
         Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
@@ -114,10 +119,7 @@ impl Summary {
             plan: manifest.get::<Plan>().cloned(),
             sample: manifest.get::<SampleEntry>().map(|s| s.stats.clone()),
             sort: sort.or(before.map(|(sort, _)| sort)),
-            selected: manifest.get::<RunsEntry>().and_then(|runs| {
-                let (selection, stats) = runs.selection.zip(runs.selected)?;
-                Some(Selected { selection, stats })
-            }),
+            selected: selected.map(|(selection, stats)| Selected { selection, stats }),
             merge: merge.or(before.map(|(_, merge)| merge)),
             join_config: manifest.get::<PairsEntry>().map(|p| p.config),
             join: manifest.get::<PairsEntry>().map(|p| p.stats.clone()),

@@ -12,36 +12,40 @@
 //! that enter the sort.
 //!
 //! # Algorithm
-//! 1. *Count*: all documents count their keys in one table of counters of a byte. Keys are random,
-//!    so the counter of a key is given by its highest bits. Only keys of the *region* are counted:
-//!    the lowest sixteenths of all keys, enough of them to choose from.
+//! 1. *Count*: all documents count their sampled keys in one table of counters of a byte. Keys are
+//!    random, so the counter of a key is given by its highest bits. Only keys of the *region* are
+//!    counted: the lowest sixteenths of the keys that can be sampled, enough of them to choose from.
 //! 2. *Choose*: the order is (in the region, class of the counter, key) before (outside, key). A
 //!    document takes its first p keys in this order, where p is the length of its prefix. Keys whose
 //!    counter is 1 are in no other document. They take up places, but do not enter the sort.
+//!
+//! Two documents with different ratios are compared on the coarser one. So a document takes a
+//! prefix of its keys at its own level, and one at each coarser level. The region then has all keys.
 //!
 //! # Invariants
 //! - Counters are at least the document frequency, so a key that is left out is in one document
 //!   only. A counter that is too high changes the order, which may be any order.
 //! - Classes do not depend on the order in which threads count: counters stop at [`MOST`], and all
 //!   counters from there on have the same class.
-//! - What is chosen depends on the collection, the criterion and the size of the table.
+//! - What is chosen depends on the collection, the sampling, the criterion and the size of the table.
 //!
 //! # Cost
-//! Two passes over the sets, or one if memory has room for the keys of the region. Memory: the table, and the set of one document in each thread. A set of
-//! more than [`HELD`] keys is not held; all its counted keys of other documents enter the sort.
+//! Two passes over the sets, or one if memory has room for the keys of the region. Memory: the
+//! table, and the set of one document in each thread. A set of more than [`HELD`] keys is not held;
+//! all its counted keys of other documents enter the sort.
 
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
 use crate::Result;
-use crate::base::budget::Budget;
 use crate::base::ids::Key;
-use crate::base::measure::{Criterion, Measure};
+use crate::base::measure::Criterion;
 use crate::base::progress::{Stop, joined_all};
+use crate::base::rate::Rate;
 use crate::base::threads::{self, lock};
 use crate::base::workers::Queue;
-use crate::engine::collection::{Column, SegmentEntry, SetReader};
+use crate::engine::collection::{Column, SegmentEntry, SetReader, position};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Places;
 
@@ -57,20 +61,16 @@ const PARTS: u32 = 16;
 /// The region has this number of keys for each key that is chosen, so that there is a choice, and
 /// so that few documents have too few keys in it.
 const KEYS_OF_A_CHOICE: u64 = 2;
-/// The share of all keys, two in five, up to which choosing pays (at a threshold of about 0.6). With
-/// more, counting and sorting them takes as long as sorting all.
-const MOST_CHOSEN: (u64, u64) = (2, 5);
 /// With fewer keys in a set, their number in a part of the keys varies too much: all are counted.
 const FEW_KEYS: u64 = 64;
 /// The most keys of a set that are held for a choice.
-const HELD: usize = 1 << 20;
-/// There is about one counter for a key. If memory is short, up to this number of keys share one.
-const CROWDED: u64 = 8;
-/// The counters may take one part in this number of the memory.
+const HELD: usize = 1 << 16;
+/// The counters may take one part in this number of the memory that the sort can do without.
 const TABLE_SHARE: u64 = 4;
 /// One in this number of documents is tried before all are.
 const TRIED: u32 = 16;
-/// Bits of the smallest table, and of the largest that a manifest may ask for.
+/// Bits of the smallest table, and of the largest that a manifest may ask for. There is about one
+/// counter for a key; if memory is short, several keys share one.
 const LEAST_BITS: u32 = 16;
 const MOST_BITS: u32 = 48;
 
@@ -80,51 +80,41 @@ pub struct Selection {
     /// The score, and the lowest threshold at which no pair is lost.
     #[serde(flatten)]
     pub criterion: Criterion,
-    /// The part of all keys that is counted, in sixteenths.
+    /// The finest ratio of the sample, whose class has all sampled keys.
+    #[serde(default, skip_serializing_if = "Rate::is_full")]
+    pub rate: Rate,
+    /// The part of these keys that is counted, in sixteenths.
     pub sixteenths: u32,
     /// The table would have two to the power of this number of counters if it counted all keys.
     pub bits: u32,
 }
 
 impl Selection {
-    /// The selection for a criterion; `None` if all fingerprints are needed, if memory has no room
-    /// for the counters, or, unless it is wanted `always`, if so many keys would be chosen that a
-    /// sort of all is as fast.
+    /// The selection for a criterion, with as many counters as `spare` bytes have room for. The
+    /// documents have `shingles` keys in all, before sampling.
     #[must_use]
-    pub fn of(
-        criterion: Criterion,
-        sampled: &Sampled,
-        budget: &Budget,
-        always: bool,
-    ) -> Option<Selection> {
-        let prefixes = match criterion.measure {
-            Measure::Resemblance | Measure::Cosine | Measure::Shared(_) | Measure::Of(_) => true,
-            // A prefix of containment is the whole set. S2 to S4 divide by lengths in words.
-            _ => false,
-        };
-        if !prefixes || sampled.rates() != [super::Rate::FULL] {
-            return None;
-        }
+    pub fn of(criterion: Criterion, sampled: &Sampled, shingles: u64, spare: u64) -> Selection {
         let sizes = || (0..sampled.documents() as u32).map(|document| sampled.own(document));
         let keys: u64 = sizes().map(u64::from).sum();
         let documents = sizes().filter(|&size| size > 0).count() as u64;
         let chosen = chosen_keys(criterion, sampled);
-        if !always && chosen * MOST_CHOSEN.1 > keys * MOST_CHOSEN.0 {
-            return None;
-        }
         let parts = (u128::from(chosen * KEYS_OF_A_CHOICE) * u128::from(PARTS))
             .div_ceil(keys.max(1).into());
-        let few = keys < documents * FEW_KEYS;
-        let selection = Selection {
+        let all = sampled.rates().len() > 1 || keys < documents * FEW_KEYS;
+        let mut selection = Selection {
             criterion,
-            sixteenths: if few {
+            rate: sampled.rates().first().copied().unwrap_or(Rate::FULL),
+            sixteenths: if all {
                 PARTS
             } else {
                 parts.clamp(1, PARTS.into()) as u32
             },
-            bits: (keys.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
+            bits: (shingles.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
         };
-        selection.within(budget)
+        while selection.bits > LEAST_BITS && !selection.fits(spare) {
+            selection.bits -= 1;
+        }
+        selection
     }
 
     /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
@@ -133,37 +123,27 @@ impl Selection {
         chosen_keys(self.criterion, sampled)
     }
 
-    /// With as many counters as memory has room for; `None` if they would be too crowded.
-    fn within(mut self, budget: &Budget) -> Option<Selection> {
-        let wanted = self.bits;
-        while !self.fits(budget) {
-            self.bits -= 1;
-            if self.bits < LEAST_BITS || wanted - self.bits > CROWDED.ilog2() {
-                return None;
-            }
-        }
-        Some(self)
-    }
-
     /// With a region that is twice as large, so that there is more to choose from; `None` if it has
-    /// all keys, or if memory has no room for more.
+    /// all keys.
     #[must_use]
-    pub fn wider(&self, budget: &Budget) -> Option<Selection> {
-        let sixteenths = (2 * self.sixteenths).min(PARTS);
-        let wider = Selection {
-            sixteenths,
+    pub fn wider(&self, spare: u64) -> Option<Selection> {
+        let mut wider = Selection {
+            sixteenths: (2 * self.sixteenths).min(PARTS),
             ..*self
         };
-        wider.within(budget).filter(|_| self.sixteenths < PARTS)
+        while wider.bits > LEAST_BITS && !wider.fits(spare) {
+            wider.bits -= 1;
+        }
+        Some(wider).filter(|_| self.sixteenths < PARTS)
     }
 
     /// Whether it can be used, and memory has room for the counters. It may come from a manifest
     /// that this program did not write.
     #[must_use]
-    pub fn fits(&self, budget: &Budget) -> bool {
+    pub fn fits(&self, spare: u64) -> bool {
         (LEAST_BITS..=MOST_BITS).contains(&self.bits)
             && (1..=PARTS).contains(&self.sixteenths)
-            && self.bytes() <= budget.memory.0 / TABLE_SHARE
+            && (self.bits == LEAST_BITS || self.bytes() <= spare / TABLE_SHARE)
     }
 
     /// Whether postings of this selection have all pairs that reach `criterion`.
@@ -173,10 +153,20 @@ impl Selection {
         own.measure == criterion.measure && own.threshold <= criterion.threshold
     }
 
-    /// Bytes of the counters.
+    /// The first counter of the sampled keys, and the number of their counters, in a table of all
+    /// keys.
+    fn counters(&self) -> (u64, u64) {
+        let (n, class) = (u128::from(self.rate.n()), u128::from(self.rate.class()));
+        let first = (class << self.bits) / n;
+        let end = ((class + 1) << self.bits).div_ceil(n);
+        (first as u64, (end - first) as u64)
+    }
+
+    /// Bytes of the counters of the region.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        (1u64 << self.bits) / u64::from(PARTS) * u64::from(self.sixteenths)
+        let (_, all) = self.counters();
+        (all * u64::from(self.sixteenths) / u64::from(PARTS)).max(1)
     }
 
     /// How far a key is shifted to the right to be the number of its counter.
@@ -184,34 +174,51 @@ impl Selection {
         K::BITS - self.bits
     }
 
-    /// The greatest key of the counters below `end`, of which there is one.
-    fn greatest<K: Key>(&self, end: u64) -> K {
-        let shift = self.shift::<K>();
-        K::from_u128((u128::from(end - 1) << shift) + ((1 << shift) - 1))
+    /// The least key of a counter of the region, by its number.
+    fn least<K: Key>(&self, counter: u64) -> u128 {
+        let (first, _) = self.counters();
+        u128::from(first + counter) << self.shift::<K>()
     }
 
-    /// The keys of one of `ranges` ranges: equal parts of the region. The last one also has the keys
-    /// that follow the region.
+    /// The greatest key of the counters below `end`, of which there is one.
+    fn greatest<K: Key>(&self, end: u64) -> K {
+        K::from_u128(self.least::<K>(end - 1) + ((1 << self.shift::<K>()) - 1))
+    }
+
+    /// The keys of one of `ranges` ranges, no more than there are counters: equal parts of the region. The first one also has the
+    /// keys before it, the last one those that follow it.
     #[must_use]
-    pub fn bounds<K: Key>(&self, ranges: u32, range: u32) -> (K, K) {
+    pub fn bounds<K: Key>(self, ranges: u32, range: u32) -> (K, K) {
         let start = |range: u32| {
             let counters = u128::from(self.bytes()) * u128::from(range) / u128::from(ranges);
             counters as u64
         };
-        let low = K::from_u128(u128::from(start(range)) << self.shift::<K>());
+        let low = match range {
+            0 => K::default(),
+            _ => K::from_u128(self.least::<K>(start(range))),
+        };
         if range + 1 >= ranges {
             return (low, K::MAX);
         }
-        (low, self.greatest(start(range + 1).max(start(range) + 1)))
+        (low, self.greatest(start(range + 1)))
     }
 }
 
 /// The lengths of all prefixes, added up.
 fn chosen_keys(criterion: Criterion, sampled: &Sampled) -> u64 {
-    let sizes = (0..sampled.documents() as u32).map(|document| sampled.own(document));
-    sizes
-        .map(|size| u64::from(criterion.prefix(size, size)))
-        .sum()
+    let levels = sampled.rates().len();
+    let documents = 0..sampled.documents() as u32;
+    let of = |document: u32| {
+        let levels = sampled.level(document)..levels;
+        levels.map(move |level| u64::from(prefix(criterion, sampled, level, document)))
+    };
+    documents.flat_map(of).sum()
+}
+
+/// The length of a document's prefix at a level.
+fn prefix(criterion: Criterion, sampled: &Sampled, level: usize, document: u32) -> u32 {
+    let measured = sampled.measured_at(level, document);
+    criterion.prefix(sampled.at(level, document), measured)
 }
 
 /// The class of each counter. Higher classes are more documents; class 0 is one document.
@@ -252,6 +259,9 @@ fn others(class: usize) -> u64 {
 /// Counters of all documents' keys in the region.
 pub struct Selector<'a, K> {
     selection: Selection,
+    /// The least key of the first counter, and [`Selection::shift`].
+    first: K,
+    shift: u32,
     sampled: &'a Sampled,
     sets: Sets<'a>,
     counters: Vec<AtomicU8>,
@@ -318,7 +328,7 @@ impl<K: Key> Kept<K> {
     /// Keeps keys of the region and the first `missing` keys outside it. Returns `None` if memory has
     /// no room for them.
     fn put(mut self, keys: &[K], others: &[u8], missing: &mut usize) -> Option<Self> {
-        let others = others.chunks_exact(K::BYTES).map(K::get_le).take(*missing);
+        let others = keys_of::<K>(others).take(*missing);
         let room = self.keys.capacity() - self.keys.len();
         if keys.len() + others.len() > room {
             return None;
@@ -334,6 +344,11 @@ impl<K: Key> Kept<K> {
 enum Source<K> {
     Kept { kept: Kept<K>, document: usize },
     Sets(Box<SetReader<K>>),
+}
+
+/// Keys as they are stored.
+fn keys_of<K: Key>(bytes: &[u8]) -> impl ExactSizeIterator<Item = K> {
+    bytes.chunks_exact(K::BYTES).map(K::get_le)
 }
 
 /// The documents of a segment.
@@ -357,6 +372,8 @@ impl<'a, K: Key> Selector<'a, K> {
     ) -> Result<Selector<'a, K>> {
         let selector = Selector {
             selection,
+            first: K::from_u128(selection.least::<K>(0)),
+            shift: selection.shift::<K>(),
             sampled,
             sets,
             counters: (0..selection.bytes()).map(|_| AtomicU8::new(0)).collect(),
@@ -392,35 +409,59 @@ impl<'a, K: Key> Selector<'a, K> {
             places,
             parameters,
             segments,
-            stored,
+            ..
         } = self.sets;
         let segment = &segments[number];
         let documents = documents_of(segment);
         let mut kept = Kept::new(self, documents.clone(), room);
-        let criterion = self.selection.criterion;
         let mut sets = SetReader::<K>::open(places, parameters, segment)?;
         for document in documents {
             stop.tick(stage, document)?;
-            let size = self.sampled.own(document);
-            if size == 0 {
-                sets.next(stored.at(document), |_| Ok(()))?;
-            } else {
-                let mut missing = criterion.prefix(size, size) as usize;
-                sets.next_split(stored.at(document), self.greatest(), |keys, others| {
-                    self.add(keys, alone);
-                    missing = missing.saturating_sub(keys.len());
-                    kept = kept
-                        .take()
-                        .and_then(|kept| kept.put(keys, others, &mut missing));
-                    Ok(())
-                })?;
-            }
+            let mut missing = self.prefix(self.sampled.level(document), document) as usize;
+            self.read(&mut sets, document, |keys, others| {
+                self.add(keys, alone);
+                missing = missing.saturating_sub(keys.len());
+                kept = kept
+                    .take()
+                    .and_then(|kept| kept.put(keys, others, &mut missing));
+                Ok(())
+            })?;
             if let Some(kept) = &mut kept {
                 kept.ends.push(kept.keys.len() as u32);
             }
         }
         sets.finish()?;
         Ok(kept)
+    }
+
+    /// Reads the next document's sampled keys in rising pieces: those of the region, and the bytes
+    /// of the others.
+    fn read(
+        &self,
+        sets: &mut SetReader<K>,
+        document: u32,
+        mut take: impl FnMut(&[K], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let stored = self.sets.stored.at(document);
+        if self.sampled.own(document) == 0 {
+            return sets.next(stored, |_| Ok(()));
+        }
+        let rate = self.sampled.rate(document);
+        if rate == Rate::FULL {
+            return sets.next_split(stored, self.greatest(), take);
+        }
+        let (low, high) = rate.bounds::<K>();
+        sets.next_split(stored, self.greatest(), |keys, others| {
+            let from = keys.partition_point(|&key| key < low);
+            let to = keys.partition_point(|&key| key <= high);
+            let end = position(others, |key: K| key <= high) * K::BYTES;
+            take(&keys[from..to.max(from)], &others[..end])
+        })
+    }
+
+    /// The length of a document's prefix at a level.
+    fn prefix(&self, level: usize, document: u32) -> u32 {
+        prefix(self.selection.criterion, self.sampled, level, document)
     }
 
     /// The greatest key of the region.
@@ -430,7 +471,7 @@ impl<'a, K: Key> Selector<'a, K> {
 
     #[inline]
     fn counter(&self, key: K) -> Option<&AtomicU8> {
-        (self.counters).get(key.above(K::default(), self.selection.shift::<K>()))
+        self.counters.get(key.above(self.first, self.shift))
     }
 
     /// Whether a key is in the last class.
@@ -467,7 +508,7 @@ impl<'a, K: Key> Selector<'a, K> {
     pub fn expected(&self, (stage, stop): (&'static str, &Stop)) -> Result<SelectStats> {
         let (mut all, mut some) = (0u64, 0u64);
         let mut chooser = Chooser::new(self);
-        let mut frequent: Vec<K> = Vec::new();
+        let (mut chosen, mut every) = (Frequent::default(), Frequent::default());
         for (number, segment) in self.sets.segments.iter().enumerate() {
             chooser.begin(number)?;
             for document in documents_of(segment) {
@@ -479,28 +520,22 @@ impl<'a, K: Key> Selector<'a, K> {
                     continue;
                 }
                 some += size;
+                chosen.begin(size);
                 chooser.next(document, |keys| {
-                    let rest = MOST_FREQUENT - frequent.len();
-                    let keys = keys.iter().filter(|&&key| self.is_frequent(key));
-                    frequent.extend(keys.take(rest));
+                    chosen.take(keys.iter().filter(|&&key| self.is_frequent(key)));
                     Ok(())
                 })?;
+                every.begin(size);
+                every.take(chooser.choice.frequent());
             }
             chooser.put_back(number);
         }
         let of_all = |n: u64| (u128::from(n) * u128::from(all) / u128::from(some.max(1))) as u64;
         let stats = std::mem::take(&mut chooser.choice.stats);
-        // How many documents have a key of the last class is not known. If they choose the same
-        // ones, because they have little else, there are very many pairs.
-        frequent.sort_unstable();
-        let lists = frequent.chunk_by(|a, b| a == b);
-        let of_list = |n: u64| u128::from(of_all(n)).pow(2) / 2;
-        let frequent: u128 = lists.map(|list| of_list(list.len() as u64)).sum();
-        let frequent = u64::try_from(frequent).unwrap_or(u64::MAX);
         Ok(self.of_all_keys(SelectStats {
             keys: of_all(stats.keys),
-            probes_expected: of_all(stats.probes_expected).max(frequent),
-            tokens_expected: of_all(stats.tokens_expected),
+            probes_expected: of_all(stats.probes_expected).max(chosen.pairs(all)),
+            tokens_expected: of_all(stats.tokens_expected).max(every.pairs(all)),
             ..stats
         }))
     }
@@ -536,6 +571,51 @@ impl<'a, K: Key> Selector<'a, K> {
     }
 }
 
+/// Keys of the last class, of some documents. How many documents have such a key is not known from
+/// its counter. If documents have the same ones, because they have little else, there are very many
+/// pairs.
+struct Frequent<K> {
+    keys: Vec<K>,
+    /// All keys of these documents.
+    of: u64,
+}
+
+impl<K> Default for Frequent<K> {
+    fn default() -> Self {
+        let (keys, of) = (Vec::new(), 0);
+        Frequent { keys, of }
+    }
+}
+
+impl<K: Key> Frequent<K> {
+    /// Begins with a document of this number of keys, if there is room for them.
+    fn begin(&mut self, keys: u64) {
+        if self.keys.len() < MOST_FREQUENT {
+            self.of += keys;
+        }
+    }
+
+    fn take<'k>(&mut self, keys: impl Iterator<Item = &'k K>)
+    where
+        K: 'k,
+    {
+        let rest = MOST_FREQUENT - self.keys.len();
+        self.keys.extend(keys.take(rest));
+    }
+
+    /// The expected pairs of documents under these keys, if the documents had `all` keys.
+    fn pairs(mut self, all: u64) -> u64 {
+        self.keys.sort_unstable();
+        let lists = self.keys.chunk_by(|a, b| a == b);
+        let of_list = |n: usize| {
+            let documents = n as u128 * u128::from(all) / u128::from(self.of.max(1));
+            documents.pow(2) / 2
+        };
+        let pairs: u128 = lists.map(|list| of_list(list.len())).sum();
+        u64::try_from(pairs).unwrap_or(u64::MAX)
+    }
+}
+
 /// Chooses the keys of documents, in one thread.
 pub struct Chooser<'a, K> {
     selector: &'a Selector<'a, K>,
@@ -552,7 +632,8 @@ struct Choice<'a, K> {
     classes: Vec<u8>,
     found: [u64; CLASSES],
     chosen: Vec<K>,
-    /// The number of keys to choose.
+    /// The document, and the number of keys that it chooses at its own level.
+    document: u32,
     prefix: usize,
     /// Keys of the region, and chosen ones outside, so far.
     inside: usize,
@@ -564,11 +645,8 @@ struct Choice<'a, K> {
 }
 
 impl<'a, K: Key> Chooser<'a, K> {
-    /// Bytes of memory for sets of at most this number of keys.
-    #[must_use]
-    pub fn bytes(largest: u64) -> u64 {
-        largest.min(HELD as u64) * (2 * K::BYTES as u64 + 1)
-    }
+    /// Bytes of memory for the largest set that is held.
+    pub const BYTES: u64 = HELD as u64 * (2 * K::BYTES as u64 + 1);
 
     /// Begins with no document.
     #[must_use]
@@ -583,6 +661,7 @@ impl<'a, K: Key> Chooser<'a, K> {
                 classes: Vec::new(),
                 found: [0; CLASSES],
                 chosen: Vec::new(),
+                document: 0,
                 prefix: 0,
                 inside: 0,
                 outside: 0,
@@ -614,37 +693,34 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// # Errors
     /// The errors of reading the set, and of `take`.
     pub fn next(&mut self, document: u32, mut take: impl FnMut(&[K]) -> Result<()>) -> Result<()> {
-        let Selector {
-            selection, sampled, ..
-        } = self.selector;
-        let stored = self.selector.sets.stored.at(document);
-        let size = sampled.own(document);
-        let prefix = selection.criterion.prefix(size, size) as usize;
-        let greatest = self.selector.greatest();
+        let selector = self.selector;
+        let size = selector.sampled.own(document);
         let choice = &mut self.choice;
         match &mut self.source {
             None => return Ok(()),
-            Some(Source::Kept { kept, document }) => {
-                let before = document
-                    .checked_sub(1)
-                    .map_or(0, |before| kept.ends[before]);
-                let keys = &kept.keys[before as usize..kept.ends[*document] as usize];
-                *document += 1;
+            Some(Source::Kept { kept, document: at }) => {
+                let before = at.checked_sub(1).map_or(0, |before| kept.ends[before]);
+                let keys = &kept.keys[before as usize..kept.ends[*at] as usize];
+                *at += 1;
                 if size == 0 {
                     return Ok(());
                 }
+                let greatest = selector.greatest();
                 let inside = keys.partition_point(|&key| key <= greatest);
                 let (inside, others) = keys.split_at(inside);
-                choice.begin(prefix);
+                choice.begin(document);
                 choice.take(inside, others.iter().copied(), &mut take)?;
             }
-            Some(Source::Sets(sets)) if size == 0 => return sets.next(stored, |_| Ok(())),
             Some(Source::Sets(sets)) => {
-                choice.begin(prefix);
-                sets.next_split(stored, greatest, |keys, others| {
-                    let others = others.chunks_exact(K::BYTES).map(K::get_le);
-                    choice.take(keys, others, &mut take)
+                if size > 0 {
+                    choice.begin(document);
+                }
+                selector.read(sets, document, |keys, others| {
+                    choice.take(keys, keys_of(others), &mut take)
                 })?;
+                if size == 0 {
+                    return Ok(());
+                }
             }
         }
         choice.end(&mut take)
@@ -682,7 +758,10 @@ impl<'a, K: Key> Chooser<'a, K> {
 }
 
 impl<K: Key> Choice<'_, K> {
-    fn begin(&mut self, prefix: usize) {
+    fn begin(&mut self, document: u32) {
+        let level = self.selector.sampled.level(document);
+        let prefix = self.selector.prefix(level, document) as usize;
+        self.document = document;
         self.stats.documents += 1;
         self.set.clear();
         self.found = [0; CLASSES];
@@ -715,7 +794,13 @@ impl<K: Key> Choice<'_, K> {
 
     fn end(&mut self, take: &mut impl FnMut(&[K]) -> Result<()>) -> Result<()> {
         if self.whole {
-            self.choose(self.prefix as u64);
+            self.look_up();
+            if self.selector.sampled.rates().len() == 1 {
+                let (class, left) = self.border(0..self.set.len(), self.prefix as u64);
+                self.put(class as u8, left);
+            } else {
+                self.choose_at_levels();
+            }
             self.pass(take)?;
         } else {
             self.pass_all(take)?;
@@ -726,19 +811,56 @@ impl<K: Key> Choice<'_, K> {
         Ok(())
     }
 
-    /// Chooses the first keys of a whole set, of which the region has enough.
-    fn choose(&mut self, mut left: u64) {
-        self.look_up();
+    /// Where a prefix of `left` of the held keys at these places ends: in which class, and after how
+    /// many keys of it. The region has enough keys.
+    fn border(&mut self, places: Range<usize>, mut left: u64) -> (usize, usize) {
+        let mut chosen = self.found;
+        if places.len() < self.set.len() {
+            chosen = [0; CLASSES];
+            for &class in &self.classes[places] {
+                chosen[usize::from(class)] += 1;
+            }
+        }
         let mut class = 0;
-        while self.found[class] < left {
-            left -= self.found[class];
+        // The sizes may be those of other sets, if files are damaged.
+        while chosen[class] < left && class + 1 < CLASSES {
+            left -= chosen[class];
             class += 1;
         }
-        self.put(class as u8, if class > 0 { left as usize } else { 0 });
-        let mut chosen = self.found;
         chosen[class..].fill(0);
         chosen[class] = left;
         self.stats.probes_expected += pairs(&chosen) / 2;
+        (class, if class > 0 { left as usize } else { 0 })
+    }
+
+    /// Chooses a prefix of the whole set at the document's level, and at each coarser one.
+    fn choose_at_levels(&mut self) {
+        let Selector { sampled, .. } = self.selector;
+        let mut is_chosen = vec![false; self.set.len()];
+        for level in sampled.level(self.document)..sampled.rates().len() {
+            let (low, high) = sampled.rates()[level].bounds::<K>();
+            let from = self.set.partition_point(|&key| key < low);
+            let to = self.set.partition_point(|&key| key <= high);
+            let prefix = self.selector.prefix(level, self.document);
+            let (end, mut left) = self.border(from..to, prefix.into());
+            for place in from..to {
+                let class = usize::from(self.classes[place]);
+                let last = class == end && left > 0;
+                left -= usize::from(last);
+                is_chosen[place] |= (1..end).contains(&class) || last;
+            }
+        }
+        let keys = self.set.iter().zip(is_chosen);
+        self.chosen.clear();
+        (self.chosen).extend(keys.filter(|(_, chosen)| *chosen).map(|(&key, _)| key));
+    }
+
+    /// The held keys of the last class.
+    fn frequent(&self) -> impl Iterator<Item = &K> {
+        let keys = self.set.iter().zip(&self.classes);
+        let last = |class: u8| usize::from(class) + 1 == CLASSES;
+        keys.filter(move |(_, class)| last(**class))
+            .map(|(key, _)| key)
     }
 
     /// Passes all keys of the held ones that are in several documents, because the rarest of the
@@ -809,6 +931,7 @@ mod tests {
     fn selection(sixteenths: u32, bits: u32) -> Selection {
         Selection {
             criterion: Criterion::default(),
+            rate: Rate::FULL,
             sixteenths,
             bits,
         }
@@ -838,8 +961,17 @@ mod tests {
 
     fn ranges_cover_all_keys<K: Key>() {
         for (sixteenths, bits) in [(1, 16), (5, 16), (16, 16), (5, 30)] {
-            let selection = selection(sixteenths, bits);
-            for ranges in [1, 2, 7, 1024] {
+            let all = selection(sixteenths, bits);
+            let rates = [(1, 0), (3, 1), (7, 6), (60_000, 4)];
+            for (ranges, rate) in [1, 2, 7, 1024].into_iter().zip(rates) {
+                let selection = Selection {
+                    rate: Rate::new(rate.0, rate.1).unwrap(),
+                    ..all
+                };
+                let (low, high) = selection.rate.bounds::<K>();
+                let greatest = selection.greatest::<K>(selection.counters().1);
+                assert!(selection.least::<K>(0) <= low.to_u128() && greatest >= high);
+                let ranges = ranges.min(selection.bytes() as u32);
                 let bounds = (0..ranges).map(|range| selection.bounds::<K>(ranges, range));
                 let bounds: Vec<_> = bounds.collect();
                 assert_eq!(bounds[0].0, K::default());

@@ -154,12 +154,6 @@ impl Sampled {
         &self.files[level]
     }
 
-    /// The sizes at each level.
-    #[must_use]
-    pub(crate) fn columns(&self) -> &[Column] {
-        &self.sizes
-    }
-
     /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
     #[must_use]
     #[inline]

@@ -251,7 +251,8 @@ impl<K: Key> Held<K> {
         let Some(any) = self.0.first() else {
             return Ok(());
         };
-        let bucket = |key: K| key.above(any.least, any.shift).min(any.ends.len() - 1);
+        let last = any.ends.len() - 1;
+        let bucket = |key: K| key.max(any.least).above(any.least, any.shift).min(last);
         let (mut chain, mut records) = (Vec::new(), Vec::new());
         let mut distributor = Distributor::default();
         for bucket in bucket(low)..=bucket(high) {

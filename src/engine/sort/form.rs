@@ -2,6 +2,7 @@
 
 use crate::base::budget::{Budget, PROCESS_BYTES};
 use crate::base::ids::Key;
+use crate::base::measure::Measure;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Stop, Unit};
 use crate::base::threads::lock;
@@ -61,13 +62,16 @@ pub struct FormStats {
 }
 
 /// What a selection of records asks of the sort.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct Asked<'a> {
     /// The selection.
     pub selection: Selection,
     /// The bytes that the merge of held records needs in addition to them; `None` if the sort must
     /// not hold records in memory.
     pub hold: Option<u64>,
+    /// Whether to make nothing, by what is expected to be selected.
+    pub refuses: &'a dyn Fn(&SelectStats) -> bool,
+    /// Removes runs of all records, and what was made of them.
+    pub discard: &'a dyn Fn(&mut Workspace) -> Result<()>,
 }
 
 /// What a sort made.
@@ -104,20 +108,19 @@ struct RunPlan<'a, K> {
 }
 
 /// Bytes beside the buffers.
-fn fixed_bytes(extent: Extent, levels: usize, threads: u64) -> u64 {
-    PROCESS_BYTES + extent.column_bytes() + Sampled::bytes(levels, extent) + threads * WORKER_BYTES
+pub(crate) fn fixed_bytes(
+    extent: Extent,
+    (levels, measure): (usize, Measure),
+    threads: u64,
+) -> u64 {
+    let sampled = Sampled::bytes_for(measure, levels, extent);
+    PROCESS_BYTES + extent.column_bytes() + sampled + threads * WORKER_BYTES
 }
 
-/// The most records in a run: the capacity of one thread's buffer.
-pub(crate) fn run_records<K: Key>(
-    budget: &Budget,
-    extent: Extent,
-    levels: usize,
-    records: u64,
-) -> Result<usize> {
+/// The most records in a run: the capacity of one thread's buffer, beside `fixed` bytes.
+pub(crate) fn run_records<K: Key>(budget: &Budget, fixed: u64, records: u64) -> Result<usize> {
     let threads = budget.threads as u64;
-    let fixed = fixed_bytes(extent, levels, threads);
-    let least = threads * Buffer::<K>::bytes(LEAST_RECORDS);
+    let least = least_bytes::<K>(threads);
     let what = || format!("sorting with {}", counted(threads, "thread"));
     let capacity = Buffer::<K>::capacity(budget.rest(fixed, least, what)? / threads);
     // A buffer needs no more room than there are records, and small buffers sort faster than large
@@ -126,14 +129,21 @@ pub(crate) fn run_records<K: Key>(
     Ok(capacity.min(records.max(LEAST_RECORDS)).min(fast) as usize)
 }
 
-/// Bytes of the counters of a selection, and of what threads need to choose.
-fn choosing_bytes<K: Key>(selection: &Selection, sampled: &Sampled, threads: u64) -> u64 {
-    let documents = 0..sampled.documents() as u32;
-    let largest = documents
-        .map(|document| sampled.own(document))
-        .max()
-        .unwrap_or(0);
-    selection.bytes() + threads * Chooser::<K>::bytes(largest.into())
+/// Bytes of the smallest buffers.
+fn least_bytes<K: Key>(threads: u64) -> u64 {
+    threads * Buffer::<K>::bytes(LEAST_RECORDS)
+}
+
+/// The bytes of the budget that a sort can do without. Some of them are for a selection.
+pub(crate) fn spare_bytes<K: Key>(
+    workspace: &Workspace,
+    measure: Measure,
+    budget: &Budget,
+) -> Result<u64> {
+    let levels = workspace.record::<SampleEntry>("sample")?.sizes.len();
+    let threads = budget.threads as u64;
+    let fixed = fixed_bytes(Catalogue::extent(workspace)?, (levels, measure), threads);
+    Ok((budget.memory.0).saturating_sub(fixed + least_bytes::<K>(threads)))
 }
 
 /// Buffers that are held, with the documents that they cover.
@@ -151,7 +161,8 @@ fn sorting_bytes<K: Key>(held: &mut HeldBuffers<K>) -> u64 {
     (longest * size_of::<Record<K>>() * 2) as u64
 }
 
-/// Keys from which documents choose may take this part of the memory.
+/// Keys that are kept from the count to the choice may take this part of the memory that the sort can
+/// do without.
 const KEPT_SHARE: u64 = 4;
 /// The most records in a buffer that is held. Larger buffers are slower to fill than runs are to
 /// merge.
@@ -159,38 +170,37 @@ const MOST_HELD: u64 = 16 << 20;
 
 /// Forms runs of all sampled records, skipping the documents that committed runs cover.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    form::<K>(workspace, None, |_| false, context).map(|_| ())
+    form::<K>(workspace, None, context).map(|_| ())
 }
 
-/// Sorts the records that a selection chooses, unless `refuses` what is expected of it. They are
-/// held in memory if they may and if there is room.
+/// Sorts the records that a selection chooses, unless it is refused. They are held in memory if they
+/// may and if there is room.
 ///
 /// # Errors
 /// The errors of reading the sets and of writing runs; `Interrupted`.
 pub fn run_selected<K: Key>(
     workspace: &mut Workspace,
-    asked: Asked,
-    refuses: impl Fn(&SelectStats) -> bool,
+    asked: &Asked<'_>,
     context: &Context<'_>,
 ) -> Result<Formed<K>> {
-    form(workspace, Some(asked), refuses, context)
+    form(workspace, Some(asked), context)
 }
 
 /// Counts for a selection, and for wider ones while many pairs are expected, unless the selection
-/// is that of an earlier run.
+/// is that of an earlier run. Some of the `spare` bytes are its own.
 fn selector<'a, K: Key>(
     mut selection: Selection,
     recorded: bool,
     (sampled, sets): (&'a Sampled, Sets<'a>),
-    records: u64,
+    (records, spare): (u64, u64),
     context: &Context<'_>,
 ) -> Result<(Selector<'a, K>, SelectStats)> {
-    let (budget, by) = (&context.budget, (STAGE, context.stop));
+    let by = (STAGE, context.stop);
+    let means = (context.budget.threads, spare / KEPT_SHARE);
     loop {
-        let means = (budget.threads, kept_bytes(budget));
         let selector = Selector::count(selection, sampled, sets, means, by)?;
         let expected = selector.expected(by)?;
-        match selection.wider(budget) {
+        match selection.wider(spare) {
             Some(wider) if !recorded && Selector::<K>::is_crowded(&expected, records) => {
                 selection = wider
             }
@@ -199,18 +209,15 @@ fn selector<'a, K: Key>(
     }
 }
 
-/// Bytes of the keys that are kept from the count to the choice.
-fn kept_bytes(budget: &Budget) -> u64 {
-    budget.memory.0 / KEPT_SHARE
-}
-
 fn form<K: Key>(
     workspace: &mut Workspace,
-    asked: Option<Asked>,
-    refuses: impl Fn(&SelectStats) -> bool,
+    asked: Option<&Asked<'_>>,
     context: &Context<'_>,
 ) -> Result<Formed<K>> {
     let made = workspace.manifest.get::<RunsEntry>();
+    // Runs of all records serve until the selection is accepted.
+    let of_all = asked.is_some() && made.is_some_and(|runs| runs.selection.is_none());
+    let made = made.filter(|_| !of_all);
     let hold = asked.and_then(|asked| asked.hold);
     // Records that an earlier run held in memory are gone.
     let gone = asked.is_some() && made.is_some_and(|runs| runs.runs.is_empty());
@@ -221,7 +228,9 @@ fn form<K: Key>(
     let extent = Catalogue::extent(workspace)?;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
     let stored = Catalogue::stored(workspace)?;
-    let sampled = Sampled::load(workspace)?;
+    let measure = asked.map(|asked| asked.selection.criterion.measure);
+    let measure = measure.unwrap_or_default();
+    let sampled = Sampled::load_for(workspace, measure)?;
     let segments = collection::segments(&workspace.manifest).to_vec();
     let threads = context.budget.threads;
     let places = workspace.places().clone();
@@ -232,28 +241,27 @@ fn form<K: Key>(
         segments: &segments,
         stored: &stored,
     };
-    let made = workspace.manifest.get::<RunsEntry>();
     let recorded = made.is_some_and(|runs| runs.selection.is_some());
-    let found = (&sampled, sets, records);
+    let begun = made.is_some_and(|runs| !runs.runs.is_empty());
+    let spare = spare_bytes::<K>(workspace, measure, &context.budget)?;
+    let found = (&sampled, sets, (records, spare));
     let Means {
         selector,
         expected,
         budget,
     } = means::<K>(asked, recorded, found, context)?;
-    let begun = workspace
-        .manifest
-        .get::<RunsEntry>()
-        .is_some_and(|runs| !runs.runs.is_empty());
-    if selector.is_some() && !begun && refuses(&expected) {
-        return Ok(Formed::Refused);
+    let fixed = fixed_bytes(extent, (levels, measure), threads as u64);
+    if let Some(asked) = asked.filter(|_| !begun) {
+        if (asked.refuses)(&expected) {
+            return Ok(Formed::Refused);
+        }
+        if of_all {
+            (asked.discard)(workspace)?;
+        }
     }
-    let capacity = match run_records::<K>(&budget, extent, levels, expected.keys) {
-        Err(_) if selector.is_some() && !begun => return Ok(Formed::Refused),
-        capacity => capacity?,
-    };
+    let capacity = run_records::<K>(&budget, fixed, expected.keys)?;
     // Threads take segments as they come, so one may get more records than another.
     let room = expected.keys * 2 / threads as u64 + (64 << 10);
-    let fixed = fixed_bytes(extent, levels, threads as u64);
     let most = Buffer::<K>::capacity(budget.memory.0.saturating_sub(fixed) / threads as u64);
     let hold = hold.filter(|_| !begun && room <= most.min(MOST_HELD));
     let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
@@ -300,14 +308,14 @@ struct Means<'a, K> {
     budget: Budget,
 }
 
-/// Counts for a selection, if one is asked for. `records` are all records of the sample.
+/// Counts for a selection, if one is asked for, by the number of all records and the spare bytes.
 fn means<'a, K: Key>(
-    asked: Option<Asked>,
+    asked: Option<&Asked<'_>>,
     recorded: bool,
-    (sampled, sets, records): (&'a Sampled, Sets<'a>, u64),
+    (sampled, sets, (records, spare)): (&'a Sampled, Sets<'a>, (u64, u64)),
     context: &Context<'_>,
 ) -> Result<Means<'a, K>> {
-    let Some(Asked { selection, .. }) = asked else {
+    let Some(&Asked { selection, .. }) = asked else {
         context.start(STAGE, Unit::Count("records"), Some(records));
         return Ok(Means {
             selector: None,
@@ -319,14 +327,15 @@ fn means<'a, K: Key>(
         });
     };
     context.start(STAGE, Unit::Count("fingerprints"), Some(records));
-    let (selector, expected) = selector(selection, recorded, (sampled, sets), records, context)?;
-    let threads = context.budget.threads as u64;
-    let used =
-        choosing_bytes::<K>(&selector.selection(), sampled, threads) + kept_bytes(&context.budget);
+    let of = (records, spare);
+    let (selector, expected) = selector(selection, recorded, (sampled, sets), of, context)?;
+    let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
+    let used = selector.selection().bytes() + spare / KEPT_SHARE + choosers;
     Ok(Means {
         selector: Some(selector),
         expected,
-        budget: context.budget.without(used),
+        // Whatever the budget, there is room for the smallest table.
+        budget: context.budget.without(used.min(spare)),
     })
 }
 

@@ -80,8 +80,6 @@ pub struct StudyCost {
     pub reading: TrialCost,
     /// The exact run at the lowest threshold, from the collection to its pairs.
     pub exact: TrialCost,
-    /// The share of postings in prefixes that the exact run read; `None` for the counting join.
-    pub prefix_share: Option<f64>,
     /// The mean cost of a trial of each ratio 1/n, by n.
     pub trials: BTreeMap<u32, TrialCost>,
     /// Runs with plans, which are made on the whole collection for the threshold nearest 0.85.

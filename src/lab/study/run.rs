@@ -7,7 +7,6 @@ use crate::base::precision::{Counts, PairTable};
 use crate::base::process::peak_bytes;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, each_document};
-use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::engine::sample::{Rate, Sampled, Sampling};
 use crate::engine::trial::{self, Documents, TrialCost};
@@ -218,9 +217,6 @@ struct Kept {
     digest: String,
     trial: Trial,
     cost: TrialCost,
-    /// For the exact run, the share of postings in prefixes.
-    #[serde(default)]
-    prefix_share: Option<f64>,
 }
 
 /// The file of a trial, with its directories.
@@ -369,17 +365,13 @@ pub fn run(
         for class in 0..n {
             context.progress.at(cost.count);
             let Kept {
-                trial,
-                cost: one,
-                prefix_share,
-                ..
+                trial, cost: one, ..
             } = trials.trial(n, class)?;
             cost.wall_seconds += one.wall_seconds;
             cost.cpu_seconds += one.cpu_seconds;
             cost.count += 1;
             if n == 1 {
                 cost.exact = one;
-                cost.prefix_share = prefix_share;
             } else {
                 let mean = cost.trials.entry(n).or_default();
                 mean.wall_seconds += one.wall_seconds / f64::from(n);
@@ -462,13 +454,11 @@ impl Trials<'_> {
         let path = self.base.directory().join(&name);
         let digest = kept_digest(self.base, self.config, n, class)?;
         let (trial, cost) = self.run(n, class)?;
-        let prefix_share = self.prefix_share().filter(|_| n == 1);
         let kept = Kept {
             format: FORMAT,
             digest,
             trial,
             cost,
-            prefix_share,
         };
         let json = serde_json::to_vec(&kept).map_err(|e| Error::io("encode", &path)(e.into()))?;
         self.base.put_other(&name, &json)?;
@@ -578,17 +568,6 @@ impl Trials<'_> {
             class: rate.class(),
             groups,
         })
-    }
-
-    /// The share of postings in prefixes in the exact join.
-    fn prefix_share(&self) -> Option<f64> {
-        let pairs = self.truth.as_ref()?.manifest.get::<PairsEntry>()?;
-        let prefix = pairs
-            .stats
-            .prefix
-            .as_ref()
-            .filter(|prefix| prefix.entries > 0)?;
-        Some(prefix.prefix_postings as f64 / prefix.entries as f64)
     }
 
     /// Removes temporary data, including data of earlier runs that were stopped.

@@ -1,4 +1,4 @@
-//! From postings and cut-offs to sorted candidates.
+//! From postings to sorted candidates.
 
 use crate::Result;
 use crate::base::ids::Key;
@@ -6,20 +6,18 @@ use crate::base::progress::joined_all;
 use crate::base::threads;
 use crate::base::threads::lock;
 use crate::base::union_find::SharedUnionFind;
-use crate::engine::collection::{Catalogue, Column, MappedSets};
+use crate::engine::collection::MappedSets;
 use crate::engine::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
-use crate::engine::merge::profile::class;
 use crate::engine::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
 use crate::engine::sample::SampleEntry;
 use crate::engine::sort::RunEntry;
 use crate::store::workspace::Workspace;
 use crate::store::{PartInfo, disk};
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
 use super::{Joining, PrefixPlace, PrefixStats, start_pass, write_run};
 
@@ -59,24 +57,22 @@ struct Source<K> {
     parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
     parameters: u128,
     reader: Option<PostingsReader<K>>,
-    sequence: u64,
 }
 
 impl<K: Key> Source<K> {
-    /// Takes the next block; returns its number.
-    fn take(&mut self, packed: &mut PackedBlock) -> Result<Option<u64>> {
+    /// Takes the next block; `false` at the end.
+    fn take(&mut self, packed: &mut PackedBlock) -> Result<bool> {
         loop {
             if let Some(reader) = &mut self.reader {
                 if reader.take_packed(packed)? {
-                    self.sequence += 1;
-                    return Ok(Some(self.sequence - 1));
+                    return Ok(true);
                 }
                 if let Some(reader) = self.reader.take() {
                     reader.finish()?;
                 }
             }
             let Some((path, info)) = self.parts.next() else {
-                return Ok(None);
+                return Ok(false);
             };
             self.reader = Some(PostingsReader::open(
                 &path,
@@ -87,82 +83,14 @@ impl<K: Key> Source<K> {
     }
 }
 
-/// A value that threads use in the order of the blocks that they process.
-struct InTurn<T> {
-    state: Mutex<Turn<T>>,
-    changed: Condvar,
-}
-
-struct Turn<T> {
-    next: u64,
-    /// A thread has failed, so its block will never take its turn.
-    failed: bool,
-    value: T,
-}
-
-impl<T> InTurn<T> {
-    fn new(value: T) -> Self {
-        InTurn {
-            state: Mutex::new(Turn {
-                next: 0,
-                failed: false,
-                value,
-            }),
-            changed: Condvar::new(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
-        lock(&self.state)
-    }
-
-    /// Waits for the turn of block `sequence`. Returns `None` if a thread with an earlier block
-    /// failed.
-    fn with<R>(&self, sequence: u64, take: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let waiting = |turn: &mut Turn<T>| turn.next != sequence && !turn.failed;
-        let mut turn = self
-            .changed
-            .wait_while(self.lock(), waiting)
-            .unwrap_or_else(PoisonError::into_inner);
-        if turn.failed {
-            return None;
-        }
-        let done = take(&mut turn.value);
-        turn.next += 1;
-        drop(turn);
-        self.changed.notify_all();
-        Some(done)
-    }
-}
-
-/// Releases the waiting threads when a thread ends with an error or a panic.
-struct Leaving<'a, T>(Option<&'a InTurn<T>>);
-
-impl<T> Drop for Leaving<'_, T> {
-    fn drop(&mut self) {
-        if let Some(turn) = self.0 {
-            turn.lock().failed = true;
-            turn.changed.notify_all();
-        }
-    }
-}
-
 /// Streams the postings once and commits runs of candidates.
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     join: &Joining<'_>,
-    cutoffs: Cutoffs,
-    memory: u64,
+    mut memory: u64,
 ) -> Result<()> {
     let threads = join.context.budget.threads;
     let documents = join.sampled.documents();
-    let Cutoffs(mut levels) = cutoffs;
-    let quotas: Vec<Column> = levels
-        .iter_mut()
-        .map(|level| std::mem::replace(&mut level.quota, std::iter::empty().collect()))
-        .collect();
-    let used = Cutoffs::bytes(levels.len(), Catalogue::extent(workspace)?);
-    let mut memory = memory.saturating_sub(used);
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
     let early = match join.config.pairs {
@@ -180,6 +108,10 @@ pub(super) fn run<K: Key>(
     let capacity = capacity.clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
     let directory = workspace.path("postings");
     let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
+    let entries = postings
+        .clone()
+        .map(|postings| postings.stats.entries)
+        .sum();
     let parts: Vec<(PathBuf, PartInfo)> = postings
         .flat_map(|p| p.parts.values())
         .map(|info| (directory.join(&info.name), info.clone()))
@@ -187,20 +119,12 @@ pub(super) fn run<K: Key>(
     start_pass(workspace, join.context);
     let shared = Shared::<K> {
         join,
-        levels: &levels,
-        selected: levels.iter().all(|level| level.cutoff.is_empty()),
-        largest_cutoff: levels
-            .iter()
-            .map(|level| level.cutoff.iter().copied().max().unwrap_or(0))
-            .collect(),
         bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
         source: Mutex::new(Source {
             parts: parts.into_iter(),
             parameters: workspace.collection_parameters(),
             reader: None,
-            sequence: 0,
         }),
-        quotas: InTurn::new(quotas),
         early: early.as_ref(),
         numbers: Mutex::new(0),
         directory: workspace.path(DIRECTORY),
@@ -217,12 +141,12 @@ pub(super) fn run<K: Key>(
     let numbers = *lock(&shared.numbers);
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let stats = progress.stats.prefix.get_or_insert_default();
+    stats.entries = entries;
     let mut runs = Vec::new();
     for (found, written) in results {
         stats.probes += found.probes;
         stats.probes_repeated += found.probes_repeated;
         stats.probes_by_length += found.probes_by_length;
-        stats.probes_by_singles += found.probes_by_singles;
         stats.probes_clustered += found.probes_clustered;
         stats.verified += found.verified;
         runs.extend(written);
@@ -250,13 +174,9 @@ struct Early<'a> {
 /// The data that all threads share.
 struct Shared<'a, K> {
     join: &'a Joining<'a>,
-    levels: &'a [Level],
-    /// Whether the postings have only what is in prefixes.
-    selected: bool,
-    largest_cutoff: Vec<u8>,
+    /// The bounds of the fingerprints of each level.
     bounds: Vec<(K, K)>,
     source: Mutex<Source<K>>,
-    quotas: InTurn<Vec<Column>>,
     early: Option<&'a Early<'a>>,
     /// Number of the last run begun.
     numbers: Mutex<u64>,
@@ -267,10 +187,9 @@ struct Shared<'a, K> {
     done: Mutex<u64>,
 }
 
-/// A list of a block, filtered.
+/// A list of a block, or those of its documents that are compared at a level.
 struct Kept {
     level: usize,
-    class: u8,
     length: usize,
 }
 
@@ -330,34 +249,21 @@ impl<'a, K: Key> Worker<'a, K> {
 
     fn work(mut self) -> Result<(PrefixStats, Vec<RunEntry>)> {
         let shared = self.shared;
-        let mut leaving = Leaving(Some(&shared.quotas));
         let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::<K>::default());
         loop {
-            let next = {
-                let mut source = lock(&shared.source);
-                source.take(&mut packed)?
-            };
-            let Some(sequence) = next else { break };
+            if !lock(&shared.source).take(&mut packed)? {
+                break;
+            }
             shared.join.context.stop.check(STAGE)?;
             // Keys are needed only to assign lists to levels.
-            let block = if shared.levels.len() > 1 {
+            let block = if shared.bounds.len() > 1 {
                 decoder.decode(&packed)?
             } else {
                 decoder.decode_lists(&packed)?
             };
             packed.check(&block.documents, shared.join.sampled.documents())?;
             disk::point("candidates: worker");
-            if shared.selected {
-                self.keep(&block.lengths, &block.documents);
-            } else {
-                self.filter(&block.keys, &block.lengths, &block.documents);
-                let Some(()) = shared
-                    .quotas
-                    .with(sequence, |quotas| self.count_down(quotas))
-                else {
-                    break;
-                };
-            }
+            self.keep(&block.keys, &block.lengths, &block.documents);
             self.pair()?;
             let mut done = lock(&shared.done);
             *done += packed.entries() as u64;
@@ -365,88 +271,30 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         self.pair_deferred()?;
         self.spill()?;
-        leaving.0 = None;
         Ok((self.stats, self.runs))
     }
 
-    /// Keeps all lists: all documents have them in their prefixes.
-    fn keep(&mut self, lengths: &[u32], documents: &[u32]) {
+    /// Keeps of each list, for each level that has its fingerprint, the documents that are compared at
+    /// this level.
+    fn keep(&mut self, keys: &[K], lengths: &[u32], documents: &[u32]) {
+        let Shared { bounds, join, .. } = self.shared;
         self.heads.clear();
-        self.heads.extend(lengths.iter().map(|&length| Kept {
-            level: 0,
-            class: 0,
-            length: length as usize,
-        }));
         self.kept.clear();
-        self.kept.extend_from_slice(documents);
-    }
-
-    /// Keeps of each list the documents whose prefix reaches its class.
-    fn filter(&mut self, keys: &[K], lengths: &[u32], documents: &[u32]) {
-        self.heads.clear();
-        let levels = self.shared.levels;
-        self.kept.resize(documents.len() * levels.len(), 0);
-        let mut to = 0;
         let mut rest = documents;
         for (at, &length) in lengths.iter().enumerate() {
             let (list, after) = rest.split_at(length as usize);
             rest = after;
-            for (number, level) in levels.iter().enumerate() {
-                let (low, high) = self.shared.bounds[number];
-                if levels.len() > 1 && (keys[at] < low || keys[at] > high) {
-                    continue;
+            for (level, (low, high)) in bounds.iter().enumerate() {
+                let before = self.kept.len();
+                if bounds.len() == 1 {
+                    self.kept.extend_from_slice(list);
+                } else if (low..=high).contains(&&keys[at]) {
+                    let compared = |&&document: &&u32| join.sampled.level(document) <= level;
+                    self.kept.extend(list.iter().filter(compared));
                 }
-                let df = level
-                    .base
-                    .as_ref()
-                    .map_or(length, |base| base.frequency(list));
-                let class = class(df);
-                if class == 0 || class > self.shared.largest_cutoff[number] {
-                    continue;
-                }
-                let cutoff = &level.cutoff[..];
-                let kept = &mut self.kept[to..to + list.len()];
-                let mut length = 0;
-                for &document in list {
-                    kept[length] = document;
-                    length += usize::from(cutoff[document as usize] >= class);
-                }
-                // A single document gives no pair. It is kept only to count down the quota of its
-                // cut-off class.
-                if length > 1 || length == 1 && cutoff[kept[0] as usize] == class {
-                    to += length;
-                    self.heads.push(Kept {
-                        level: number,
-                        class,
-                        length,
-                    });
-                }
+                let length = self.kept.len() - before;
+                self.heads.push(Kept { level, length });
             }
-        }
-    }
-
-    /// Drops a document from the lists of its cut-off class once its quota is used up: it takes
-    /// only the first fingerprints of that class. Blocks arrive here in order.
-    fn count_down(&mut self, quotas: &mut [Column]) {
-        let (mut from, mut to) = (0, 0);
-        for head in &mut self.heads {
-            let cutoff = &self.shared.levels[head.level].cutoff;
-            let quota = &mut quotas[head.level];
-            let start = to;
-            for at in from..from + head.length {
-                let document = self.kept[at];
-                if cutoff[document as usize] == head.class {
-                    let left = quota.at(document);
-                    if left == 0 {
-                        continue;
-                    }
-                    quota.set(document, left - 1);
-                }
-                self.kept[to] = document;
-                to += 1;
-            }
-            from += head.length;
-            head.length = to - start;
         }
     }
 
@@ -602,7 +450,6 @@ impl<'a, K: Key> Worker<'a, K> {
     fn pair_members(&mut self, level: usize, members: &[Member], probes: u64) -> Result<()> {
         let shared = self.shared;
         let criterion = shared.join.config.of_samples();
-        let shareable = &shared.levels[level].shareable;
         let clustered = shared.early.is_some();
         let (mut looked_at, mut apart) = (0u64, 0u64);
         let early = shared.early.filter(|_| members.len() >= LONG);
@@ -632,12 +479,6 @@ impl<'a, K: Key> Worker<'a, K> {
                 looked_at += 1;
                 let (x, y) = (a.document, b.document);
                 if !self.is_of(level, x, y) {
-                    continue;
-                }
-                let least = criterion.least_shared(a.size.into(), b.size.into());
-                let most = shareable.at(x).min(shareable.at(y));
-                if u64::from(most) < least {
-                    self.stats.probes_by_singles += 1;
                     continue;
                 }
                 let key = Pair::key(x.min(y), x.max(y));

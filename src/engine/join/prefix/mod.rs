@@ -16,59 +16,42 @@
 //! resemblance of such a link may be below the threshold.
 //!
 //! # Algorithm
-//! Put all fingerprints in one order, rarest first. If r(A, B) >= t, then A and B share a
-//! fingerprint that is among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B)
-//! of B. These first fingerprints are the *prefixes* of A and B. Any order works if it is the same
-//! for all documents. The join orders by (class of document frequency, fingerprint).
+//! Put all fingerprints in one order. If r(A, B) >= t, then A and B share a fingerprint that is
+//! among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B) of B. These first
+//! fingerprints are the *prefixes* of A and B. Any order works if it is the same for all documents.
+//! The sort takes only fingerprints that are in prefixes ([`crate::engine::sample::Selection`]),
+//! with the rarest first.
 //!
-//! If the postings have only what a threshold needs ([`crate::engine::sample::Selection`]), every
-//! posting is in a prefix, and steps 1 and 2 fall away.
-//!
-//! 1. *Profile*: the number of fingerprints in each class, for each document. The merge counts
-//!    profiles while it makes the postings and commits them with the postings. They serve every
-//!    threshold.
-//! 2. *Cut-offs* ([`cutoff`]): a document with p(A) or more fingerprints that occur in no other
-//!    document can have no partner, so it is pruned. For every other document, sum the classes from
-//!    the rarest on. The class at which the sum reaches p(A) is the cut-off, and the prefix takes
-//!    from this class only the fingerprints that are still missing. If pruning made enough
-//!    fingerprints rarer to pay for another pass, count the frequencies again over the remaining
-//!    documents.
-//! 3. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
-//!    documents that have it in their prefix, if their sizes and the fingerprints that they can
-//!    share with any document allow the threshold. The run machinery sorts the candidates;
+//! 1. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
+//!    documents whose sizes allow the threshold. The run machinery sorts the candidates;
 //!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
 //!    Documents that were added to a collection have their candidates from the index (`added`),
-//!    in place of steps 1 to 3.
-//! 4. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
+//!    in place of this step.
+//! 2. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
 //!    the files, and intersect the two sets of each candidate. An intersection ends as soon as the
 //!    threshold is out of reach.
 //!
 //! # Invariants
-//! - No pair at or above the threshold is missed: the order of fingerprints is fixed before the
-//!   cut-offs are computed, and every later pass uses the same order.
-//! - Candidates do not depend on threads or budget: a document takes the fingerprints of its
-//!   cut-off class in fingerprint order, no matter which thread decodes a block.
+//! - No pair at or above the threshold is missed: the postings have the prefixes of all documents.
+//!   They may have more; with all fingerprints, every pair that shares one is a candidate.
+//! - Candidates do not depend on threads.
 //! - With sampling, two documents are compared on the coarser of their ratios. So a document has a
 //!   prefix for its own level and for every coarser one, and the join searches a pair on one level
 //!   only.
 //!
 //! # Cost
-//! Time: one pass over the postings, and one more for each recount; one probe for each pair of
-//! documents under one fingerprint; one intersection for each candidate. Measurements are in
-//! `docs/experiments.md`.
+//! Time: one pass over the postings; one probe for each pair of documents under one fingerprint;
+//! one intersection for each candidate. Measurements are in `docs/experiments.md`.
 //!
-//! Memory: for each document and level, a byte and three numbers that take as many bytes as the
-//! sizes of the samples do; and buffers.
+//! Memory: the sizes of the samples, and buffers.
 //!
 //! # Where we depart from the source
 //! The papers order by document frequency itself and build an index in memory. Classes of frequency
 //! need neither a sort for each document nor an index. The papers' positional filter bounds how
-//! many fingerprints can follow a shared one. Here verification ends early instead, and the
-//! fingerprints that occur in one document only are subtracted beforehand.
+//! many fingerprints can follow a shared one. Here verification ends early instead.
 
 mod added;
 pub mod candidates;
-pub mod cutoff;
 mod distinct;
 pub mod verify;
 
@@ -88,7 +71,6 @@ use std::path::Path;
 use super::{COMPRESSION, JoinConfig, STAGE, list};
 
 pub use added::AddedStats;
-pub use cutoff::Round;
 
 /// Memory of a thread's decoder, run writer and tables.
 const WORKER_BYTES: u64 = 6 << 20;
@@ -97,23 +79,14 @@ const WORKER_BYTES: u64 = 6 << 20;
 /// counts once for each level on which it is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixStats {
-    /// Fingerprints that occur in one document only. They take up places in prefixes but find no
-    /// pair.
-    pub singles: u64,
-    /// Entries of the shared postings.
+    /// Entries of the postings.
     pub entries: u64,
-    /// The rounds of pruning. A round prunes the documents whose prefix has only such fingerprints.
-    pub rounds: Vec<Round>,
-    /// Fingerprints of shared postings in the prefixes of the remaining documents.
-    pub prefix_postings: u64,
     /// Pairs of documents under one fingerprint in the prefix of both.
     pub probes: u64,
     /// Probes skipped because the same documents had been paired under another fingerprint.
     pub probes_repeated: u64,
     /// Probes whose sizes exclude the threshold.
     pub probes_by_length: u64,
-    /// Probes excluded by the number of fingerprints that occur in one of the two documents only.
-    pub probes_by_singles: u64,
     /// With [`super::Pairs::None`]: probes of documents that were in one cluster already.
     pub probes_clustered: u64,
     /// Pairs written to runs of candidates, with repetitions.
@@ -154,7 +127,6 @@ pub(super) fn run<K: Key>(
     let fixed = PROCESS_BYTES
         + Sampled::bytes_for(config.measure, levels, extent)
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
-    let cutoffs = cutoff::Cutoffs::bytes(levels, extent);
     let clusters = match config.pairs {
         super::Pairs::All | super::Pairs::Across => 0,
         super::Pairs::None => documents * 4 + verify::LINKS_BYTES,
@@ -162,8 +134,7 @@ pub(super) fn run<K: Key>(
     let mapped = MappedSets::bytes(extent, set_bytes)
         + Wanted::bytes(documents)
         + list::least_bytes(workspace, config);
-    let least =
-        cutoffs + clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
+    let least = clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
     let memory = super::rest(documents, fixed, least, &context.budget)?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
     let join = Joining {
@@ -176,29 +147,10 @@ pub(super) fn run<K: Key>(
     if found.is_none_or(|joining| joining.prefix.is_none()) {
         match super::known(workspace) {
             Some(before) => added::run::<K>(workspace, &join, before, memory - clusters)?,
-            None => {
-                let cutoffs = cutoff::settle::<K>(workspace, &join, memory)?;
-                candidates::run::<K>(workspace, &join, cutoffs, memory - clusters)?;
-            }
+            None => candidates::run::<K>(workspace, &join, memory - clusters)?,
         }
     }
     verify::run::<K>(workspace, &join, memory - clusters - mapped)
-}
-
-/// Expected number of probes under the cut-offs.
-pub(super) fn expected(
-    workspace: &Workspace,
-    config: &JoinConfig,
-    context: &Context<'_>,
-) -> Result<u64> {
-    let sampled = Sampled::load_for(workspace, config.measure)?;
-    let join = Joining {
-        config,
-        sampled: &sampled,
-        limit: None,
-        context,
-    };
-    cutoff::expected(workspace, &join)
 }
 
 /// The inputs that all steps of a join have in common.
@@ -229,7 +181,7 @@ fn write_run(
     })
 }
 
-/// Reports the start of a pass over all postings as progress.
+/// Reports the start of a pass over the postings as progress.
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
