@@ -100,7 +100,7 @@ impl Ranks {
     }
 
     /// The set, to be changed.
-    pub fn into_bits(self) -> Bits {
+    pub(crate) fn into_bits(self) -> Bits {
         self.bits
     }
 }

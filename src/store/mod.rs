@@ -33,7 +33,7 @@ pub mod workspace;
 
 pub use item::Item;
 pub use map::Mapped;
-pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
+pub(crate) use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,
@@ -73,14 +73,12 @@ pub fn digest(text: &[u8]) -> String {
 }
 
 /// The digest as a number; [`digest`] is its text.
-#[must_use]
-pub fn digest_bits(text: &[u8]) -> u128 {
+pub(crate) fn digest_bits(text: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(text)
 }
 
 /// A digest as text.
-#[must_use]
-pub fn digest_text(number: u128) -> String {
+pub(crate) fn digest_text(number: u128) -> String {
     format!("{number:032x}")
 }
 

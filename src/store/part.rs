@@ -281,7 +281,12 @@ impl PartWriter {
     }
 
     /// As [`PartWriter::finish`], for a part that is not needed after a loss of power.
-    pub fn finish_unsynced(self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+    pub(crate) fn finish_unsynced(
+        self,
+        records: u64,
+        index_offset: u64,
+        extra: u64,
+    ) -> Result<PartInfo> {
         self.end((records, index_offset, extra), false)
     }
 
@@ -528,8 +533,7 @@ impl PartReader {
     }
 
     /// Payload bytes not yet taken.
-    #[must_use]
-    pub fn remaining(&self) -> u64 {
+    pub(crate) fn remaining(&self) -> u64 {
         self.left + (self.buffer.len() - self.start) as u64
     }
 
@@ -551,13 +555,13 @@ impl PartReader {
     }
 
     /// The next 32-bit number of the payload.
-    pub fn take_u32(&mut self) -> Result<u32> {
+    pub(crate) fn take_u32(&mut self) -> Result<u32> {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// The next 64-bit number of the payload.
-    pub fn take_u64(&mut self) -> Result<u64> {
+    pub(crate) fn take_u64(&mut self) -> Result<u64> {
         Ok(u64_at(self.take(8)?, 0))
     }
 
@@ -660,13 +664,12 @@ impl PartFile {
     }
 
     /// Offset of the first byte after the payload.
-    #[must_use]
-    pub fn payload_end(&self) -> u64 {
+    pub(crate) fn payload_end(&self) -> u64 {
         HEADER_BYTES as u64 + self.footer.payload_bytes
     }
 
     /// Fills `out` with the bytes from `offset`.
-    pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
+    pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
             let what = format!("{} bytes expected at byte {offset}", out.len());
             return Err(Error::truncated(&self.path, self.payload_end(), what));

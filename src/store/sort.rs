@@ -231,7 +231,7 @@ impl Parts {
 
     /// Parts that are not needed any more if no record names them. A scratch sort has removed its
     /// own already.
-    pub fn take_merged(&mut self) -> Vec<PathBuf> {
+    pub(crate) fn take_merged(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.merged)
     }
 
@@ -458,8 +458,7 @@ pub struct Group<'s, T> {
 
 impl<T: Item> Group<'_, T> {
     /// Whether no item of the key follows those that were taken and the first one.
-    #[must_use]
-    pub fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         !self.next.is_some_and(|item| (self.is_same)(&item))
     }
 

@@ -27,8 +27,7 @@ pub struct Column {
 
 impl Column {
     /// The most bytes of a column of this number of documents whose numbers add up to `sum`.
-    #[must_use]
-    pub fn most_bytes(documents: u64, sum: u64) -> u64 {
+    pub(crate) fn most_bytes(documents: u64, sum: u64) -> u64 {
         let blocks = documents.div_ceil(BLOCK as u64);
         // A block with numbers of n bytes has one of at least 256^(n - 1).
         let wide = (0..4).map(|n| blocks.min(sum >> (8 * n)));
@@ -46,8 +45,7 @@ impl Column {
     }
 
     /// A column of the same numbers of bytes, with every number 0.
-    #[must_use]
-    pub fn zeros_like(&self) -> Column {
+    pub(crate) fn zeros_like(&self) -> Column {
         Column {
             len: self.len,
             blocks: self.blocks.clone(),

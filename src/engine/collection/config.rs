@@ -80,7 +80,7 @@ impl CollectionConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
-    pub fn check_same(
+    pub(crate) fn check_same(
         &self,
         wanted: &CollectionConfig,
         ingested: bool,
@@ -210,8 +210,7 @@ impl SizeGroups {
     }
 
     /// The range of words in a group, `500-999` or `9000-`.
-    #[must_use]
-    pub fn describe(&self, group: usize) -> String {
+    pub(crate) fn describe(&self, group: usize) -> String {
         let low = if group == 0 { 0 } else { self.0[group - 1] };
         match self.0.get(group) {
             Some(high) => format!("{low}-{}", high - 1),

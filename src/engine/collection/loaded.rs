@@ -16,7 +16,7 @@ const PIECE: usize = 4 << 20;
 
 /// Documents whose sets will be loaded.
 #[derive(Debug)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     documents: Bits,
     count: usize,
     bytes: usize,
@@ -124,7 +124,7 @@ impl Wanted {
 
 /// Sets in memory.
 #[derive(Debug)]
-pub struct LoadedSets {
+pub(crate) struct LoadedSets {
     ranks: Ranks,
     /// By rank, where the set begins.
     starts: Vec<u64>,
@@ -142,8 +142,7 @@ impl LoadedSets {
     }
 
     /// Drops the sets and begins anew.
-    #[must_use]
-    pub fn into_wanted(self) -> Wanted {
+    pub(crate) fn into_wanted(self) -> Wanted {
         let mut documents = self.ranks.into_bits();
         documents.clear();
         Wanted {

@@ -304,7 +304,7 @@ pub fn ingested(manifest: &Manifest) -> bool {
 /// Opens or creates a directory that depends on the inputs of `base`, on its parts, and on its
 /// `postings` if it uses them. Existing content is kept if it was made from the same ones. `which`
 /// distinguishes directories that are otherwise made from the same data. The caller must call
-/// [`Workspace::recover`] next.
+/// `Workspace::recover` next.
 pub fn standing_on<P: Serialize>(
     base: &Workspace,
     directory: &Path,

@@ -73,7 +73,7 @@ impl SetWriter {
     }
 
     /// Appends keys.
-    pub fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
         for piece in keys.chunks(8192) {
             scratch.clear();
             for key in piece {
@@ -149,7 +149,7 @@ impl<K: Key> SetReader<K> {
 
     /// Reads the next document's keys in `least..=most`, in rising pieces. `size` counts all its
     /// keys.
-    pub fn next_within(
+    pub(crate) fn next_within(
         &mut self,
         size: u32,
         (least, most): (K, K),
@@ -174,7 +174,7 @@ impl<K: Key> SetReader<K> {
 
     /// Reads the next document's set of `size` keys in rising pieces: of each, the keys up to
     /// `greatest`, and the bytes of the others.
-    pub fn next_split(
+    pub(crate) fn next_split(
         &mut self,
         size: u32,
         greatest: K,

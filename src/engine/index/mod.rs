@@ -64,9 +64,9 @@ use crate::store::workspace::{StageRecord, Workspace};
 use crate::store::{Kind, PartInfo};
 
 pub use build::run;
-pub use documents::{Facts, IndexedDocuments};
+pub(crate) use documents::{Facts, IndexedDocuments};
 pub use look_up::{Buffers, Index, ListPlace, Lists};
-pub use search::IndexSearcher;
+pub(crate) use search::IndexSearcher;
 
 pub(crate) use documents::check_documents;
 pub(crate) use look_up::check_part;

@@ -93,8 +93,7 @@ impl JoinConfig {
     }
 
     /// The criterion that the samples of a pair must reach.
-    #[must_use]
-    pub fn of_samples(&self) -> Criterion {
+    pub(crate) fn of_samples(&self) -> Criterion {
         Criterion {
             threshold: self.candidates.unwrap_or(self.threshold),
             ..self.criterion()

@@ -19,7 +19,7 @@ use super::{PostingsReader, STAGE};
 
 /// Number of classes of document frequency: 1 (one document only), 2, 3, 4, 5-8, 9-16, ..., 8,193
 /// and more.
-pub const CLASSES: usize = 16;
+pub(crate) const CLASSES: usize = 16;
 /// Bytes of a document's counts.
 pub(crate) const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
 /// The least number of documents that is worth a pass.

@@ -232,8 +232,7 @@ pub trait Keys: Sync {
 }
 
 /// A join that finds all pairs by a measure.
-#[must_use]
-pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
+pub(crate) fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
     JoinConfig {
         join: Join::Auto,
         threshold,
@@ -246,8 +245,7 @@ pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
 
 /// A join that finds all pairs that share at least this number of features. The threshold does not
 /// apply.
-#[must_use]
-pub fn join_by_shared(least: u32) -> JoinConfig {
+pub(crate) fn join_by_shared(least: u32) -> JoinConfig {
     join_by(Measure::Shared(least), whole())
 }
 

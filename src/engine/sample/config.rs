@@ -32,8 +32,7 @@ const BRODER97_MAX_POSTINGS: u32 = 1000;
 impl Sampling {
     /// The most fingerprints in a document's sample, if there is a limit. The sample keeps the
     /// least ones.
-    #[must_use]
-    pub fn most_per_document(&self) -> Option<u32> {
+    pub(crate) fn most_per_document(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MOST)
     }
 

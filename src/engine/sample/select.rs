@@ -128,8 +128,7 @@ impl Selection {
     }
 
     /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
-    #[must_use]
-    pub fn most_keys(&self, sampled: &Sampled) -> u64 {
+    pub(crate) fn most_keys(&self, sampled: &Sampled) -> u64 {
         chosen_keys(self.criterion, sampled)
     }
 
@@ -159,8 +158,7 @@ impl Selection {
 
     /// Whether it can be used, and memory has room for the counters. It may come from a manifest
     /// that this program did not write.
-    #[must_use]
-    pub fn fits(&self, budget: &Budget) -> bool {
+    pub(crate) fn fits(&self, budget: &Budget) -> bool {
         (LEAST_BITS..=MOST_BITS).contains(&self.bits)
             && (1..=PARTS).contains(&self.sixteenths)
             && self.bytes() <= budget.memory.0 / TABLE_SHARE
@@ -509,8 +507,7 @@ impl<'a, K: Key> Selector<'a, K> {
     /// collection of this number of keys: if most of a document is in many others, and the rest
     /// has too few keys in the region. (Twice the region costs 17 ns for each key of the
     /// collection, and a pair 30; a wider region saves some of the pairs.)
-    #[must_use]
-    pub fn is_crowded(expected: &SelectStats, keys: u64) -> bool {
+    pub(crate) fn is_crowded(expected: &SelectStats, keys: u64) -> bool {
         expected.probes_expected > keys
     }
 

@@ -77,7 +77,7 @@ impl Sampled {
     }
 
     /// Like [`Sampled::load`], with the lengths in words if `measure` uses them.
-    pub fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
+    pub(crate) fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
         let mut sampled = Sampled::load(workspace)?;
         sampled.take_words(workspace, measure)?;
         Ok(sampled)
@@ -96,8 +96,7 @@ impl Sampled {
     }
 
     /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
-    #[must_use]
-    pub fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
+    pub(crate) fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
         let words = if measure.of_words() {
             Column::most_bytes(extent.documents, u64::MAX)
         } else {
@@ -118,7 +117,7 @@ impl Sampled {
     }
 
     /// The sizes of the full sets instead of the sizes of samples.
-    pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
+    pub(crate) fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
         Catalogue::each_representative(workspace, |document, first| {
             if first != document && sizes.get(document).is_some() {
@@ -191,9 +190,8 @@ impl Sampled {
 
     /// The value that the measure uses for a document at a level: the size of its sample, or its
     /// length in words.
-    #[must_use]
     #[inline]
-    pub fn measured_at(&self, level: usize, document: u32) -> u32 {
+    pub(crate) fn measured_at(&self, level: usize, document: u32) -> u32 {
         match &self.words {
             Some(words) => words.at(document),
             None => self.at(level, document),

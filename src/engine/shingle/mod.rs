@@ -161,7 +161,7 @@ impl<K: Key> Shingler<K> {
 
     /// Like [`Shingler::shingle_undigested`], and also appends the document's text, as
     /// [`Parser::text`] defines it, to `text`.
-    pub fn shingle_keeping(
+    pub(crate) fn shingle_keeping(
         &mut self,
         document: &RawDocument<'_>,
         range: (K, K),
@@ -174,7 +174,11 @@ impl<K: Key> Shingler<K> {
     }
 
     /// The text alone, without shingling ([`Parser::text_in_pieces`]).
-    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn text_in_pieces(
+        &mut self,
+        document: &RawDocument<'_>,
+        take: &mut dyn FnMut(&[u8]),
+    ) {
         self.parser.text_in_pieces(document, take);
     }
 
@@ -186,8 +190,7 @@ impl<K: Key> Shingler<K> {
     }
 
     /// Bytes buffered of documents whose MD5s are still to be computed.
-    #[must_use]
-    pub fn undigested_bytes(&self) -> usize {
+    pub(crate) fn undigested_bytes(&self) -> usize {
         self.md5.collected()
     }
 

@@ -54,8 +54,7 @@ impl<K: Key> Buffer<K> {
     }
 
     /// The number of records that fit into a buffer of this number of bytes.
-    #[must_use]
-    pub fn capacity(bytes: u64) -> u64 {
+    pub(crate) fn capacity(bytes: u64) -> u64 {
         let pieces = bytes / Self::PIECE_BYTES;
         (pieces.saturating_sub(SPARE) * FILLED).min(MOST_RECORDS)
     }

@@ -181,7 +181,11 @@ impl<K: Key> Packer<K> {
     }
 
     /// Packs 1 to [`BLOCK_RECORDS`] records in order.
-    pub fn pack(&mut self, records: &[Record<K>], block: &mut PackedRecords<K>) -> Result<()> {
+    pub(crate) fn pack(
+        &mut self,
+        records: &[Record<K>],
+        block: &mut PackedRecords<K>,
+    ) -> Result<()> {
         let Columns {
             distinct,
             repeats,
@@ -317,8 +321,7 @@ impl<K: Key> RunFile<K> {
     }
 
     /// Bytes of memory that a cursor over a run needs.
-    #[must_use]
-    pub const fn cursor_bytes() -> usize {
+    pub(crate) const fn cursor_bytes() -> usize {
         // The decoded block, its encoded bytes, the columns of the codec (4 bytes per record, and
         // per record a key or two halves of one), and the cursor's part of a merge's batch.
         BLOCK_RECORDS * (6 * K::BYTES + 24)

@@ -20,7 +20,7 @@ use crate::store::{self, Kind, PartInfo};
 pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The format of `manifest.json` that this build writes and reads.
-pub const MANIFEST_FORMAT: u32 = 1;
+pub(crate) const MANIFEST_FORMAT: u32 = 1;
 
 /// The whole of `manifest.json`.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ impl Manifest {
     }
 
     /// Removes the records of all later stages.
-    pub fn remove_after<R: StageRecord>(&mut self) {
+    pub(crate) fn remove_after<R: StageRecord>(&mut self) {
         let kinds = self.kinds.iter().map(|kind| kind.name);
         for name in kinds.skip_while(|name| *name != R::NAME).skip(1) {
             self.records.remove(name);
@@ -266,7 +266,7 @@ impl Manifest {
     }
 
     /// Every result file that the manifest names, without the auxiliary files.
-    pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
+    pub(crate) fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
         self.records.values().flat_map(|record| record.files())
     }
 

@@ -42,7 +42,7 @@ pub const TEXT_BYTES: usize = 16 << 10;
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Characters of a note that are kept.
-pub const NOTE_CHARS: usize = 500;
+pub(crate) const NOTE_CHARS: usize = 500;
 
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
@@ -97,7 +97,7 @@ struct Judged {
 pub struct ReviewVerdict {
     /// Whether the decision about the pair was correct; `None` without a verdict.
     pub correct: Option<bool>,
-    /// What the person noted, cut after [`NOTE_CHARS`] characters.
+    /// What the person noted, cut after `NOTE_CHARS` characters.
     pub note: String,
 }
 

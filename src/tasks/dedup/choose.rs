@@ -239,7 +239,7 @@ impl Choice {
     }
 
     /// The first document of the cluster of a document, whether or not others are in it.
-    pub fn cluster_root(&self, document: u32) -> u32 {
+    pub(crate) fn cluster_root(&self, document: u32) -> u32 {
         self.clusters[document as usize]
     }
 
@@ -254,7 +254,7 @@ impl Choice {
     }
 
     /// The document of a class of exact duplicates that is kept, if one is.
-    pub fn kept_of(&self, representative: u32) -> Option<u32> {
+    pub(crate) fn kept_of(&self, representative: u32) -> Option<u32> {
         let preferred = self.preferred(representative);
         (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
     }
@@ -433,7 +433,7 @@ impl Choice {
     }
 
     /// Counts what the classes of chains share with their survivors.
-    pub fn count_chains<K: Key>(
+    pub(crate) fn count_chains<K: Key>(
         &mut self,
         workspace: &Workspace,
         most_resident: u64,

@@ -213,12 +213,12 @@ mod by_reason {
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
 
-    pub fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
     }
 
     /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
         let value = Value::deserialize(from)?;
         let mut counts = [0; 7];
         for (n, (count, reason)) in counts.iter_mut().zip(Removal::ALL).enumerate() {
@@ -276,14 +276,12 @@ impl DedupSummary {
     }
 
     /// Records of all kinds that are kept.
-    #[must_use]
-    pub fn records_kept(&self) -> u64 {
+    pub(crate) fn records_kept(&self) -> u64 {
         self.records() - self.records_removed()
     }
 
     /// Records of all kinds that are removed.
-    #[must_use]
-    pub fn records_removed(&self) -> u64 {
+    pub(crate) fn records_removed(&self) -> u64 {
         self.removed_documents() + self.rejected_dropped + self.companions
     }
 }
@@ -357,7 +355,7 @@ fn check_before(
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub fn check_outside_inputs(
+pub(crate) fn check_outside_inputs(
     parameter: &'static str,
     file: &Path,
     inputs: &[PathBuf],
@@ -680,8 +678,7 @@ fn digest_with(
 }
 
 /// Where a command works if no directory is given for it.
-#[must_use]
-pub fn work_directory(kept: &Path) -> PathBuf {
+pub(crate) fn work_directory(kept: &Path) -> PathBuf {
     let mut name = kept.as_os_str().to_owned();
     name.push(".work");
     name.into()

@@ -333,7 +333,7 @@ impl Documents {
     }
 
     /// The fingerprints of a node within bounds, sorted.
-    pub fn set_within(
+    pub(crate) fn set_within(
         &mut self,
         node: usize,
         bounds: (u64, u64),

@@ -35,7 +35,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// The distinct fingerprints, shortened and sorted.
-    pub fn shortened(&self) -> Vec<u64> {
+    pub(crate) fn shortened(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
         keys.sort_unstable();
         keys

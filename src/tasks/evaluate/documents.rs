@@ -53,7 +53,7 @@ impl Side {
     }
 
     /// Whether the list records exact duplicates.
-    pub fn has_classes(&self) -> bool {
+    pub(crate) fn has_classes(&self) -> bool {
         !self.roots.is_empty()
     }
 }
@@ -359,7 +359,7 @@ impl Documents {
     }
 
     /// Whether the run's collection has the document; true if the collection is not known.
-    pub fn in_run(&self, document: u32) -> bool {
+    pub(crate) fn in_run(&self, document: u32) -> bool {
         !self.run.has_classes() || self.flags[document as usize] & IN_RUN != 0
     }
 

@@ -123,7 +123,7 @@ const FIXED_BYTES: u64 = 8 << 20;
 /// The least memory for a sort.
 const SORT_BYTES: u64 = 1 << 20;
 /// The largest number of thresholds: the size of a tally grows with its square.
-pub const MOST_THRESHOLDS: usize = 100;
+pub(crate) const MOST_THRESHOLDS: usize = 100;
 
 /// A list of pairs, as named by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

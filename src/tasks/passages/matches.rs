@@ -17,8 +17,8 @@
 //!
 //! # What is not guaranteed
 //! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
-//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says
-//! so, and has the covered tokens all the same.
+//! matches of a pair with more than [`super::join::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`]
+//! says so, and has the covered tokens all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,7 +53,7 @@ use crate::store::workspace::{ResultFile, Workspace};
 use crate::store::{Sort, Sorted};
 use crate::text::parse::Parser;
 
-/// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
+/// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;

@@ -62,7 +62,11 @@ impl Search<'_, '_> {
     ///
     /// # Errors
     /// `BudgetTooSmall` with a budget that is enough for it.
-    pub fn require_in_eighth(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn require_in_eighth(
+        &self,
+        bytes: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
         let least = bytes.saturating_mul(8);
         self.context.budget.require_share(self.memory, least, what)
     }
@@ -72,7 +76,12 @@ impl Search<'_, '_> {
     }
 
     /// A sort that is saved when it is complete, if it lasts.
-    pub fn sorter_if<T: Item>(&self, lasting: bool, name: &str, share: u64) -> Result<Sort<T>> {
+    pub(crate) fn sorter_if<T: Item>(
+        &self,
+        lasting: bool,
+        name: &str,
+        share: u64,
+    ) -> Result<Sort<T>> {
         match lasting {
             true => Ok(self.checkpoints.sorter(name, ByteSize(self.memory / share))),
             false => self.sorter(name, share),
@@ -81,7 +90,7 @@ impl Search<'_, '_> {
 
     /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
     /// saved if it does not fit in memory, or if `lasting` says so.
-    pub fn of_units<T: Item>(
+    pub(crate) fn of_units<T: Item>(
         &self,
         name: &'static str,
         push: impl FnOnce(&UnitSort<'_, T>) -> Result<()>,
@@ -175,7 +184,7 @@ impl Search<'_, '_> {
     }
 
     /// Calls `work` for each unit, on all threads for which there is memory.
-    pub fn each_unit(
+    pub(crate) fn each_unit(
         &self,
         work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
         mut done: impl FnMut(usize),

@@ -101,7 +101,7 @@ impl Positions {
     }
 
     /// The next search begins at this token, which was looked for.
-    pub fn go_on(&mut self, token: u32) {
+    pub(crate) fn go_on(&mut self, token: u32) {
         if let Some(position) = self.of(token) {
             self.from = (token, position);
         }

@@ -84,8 +84,11 @@ impl InputFile {
     }
 
     /// A listed input, which is at this path.
-    #[must_use]
-    pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
+    pub(crate) fn of_entry(
+        entry: &InputEntry,
+        path: &Path,
+        problem: Option<(Reason, String)>,
+    ) -> Self {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
             identity: entry.identity.clone(),
@@ -159,8 +162,7 @@ pub struct Selection {
 
 impl Selection {
     /// Whether this is the default selection.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Selection::default()
     }
 }
@@ -182,7 +184,7 @@ impl Inputs {
     ///
     /// # Errors
     /// `Unreadable` with the first of them and their number.
-    pub fn check_readable(&self) -> crate::Result<()> {
+    pub(crate) fn check_readable(&self) -> crate::Result<()> {
         let mut problems = self.files.iter().filter_map(|file| match &file.problem {
             Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
             _ => None,
@@ -570,7 +572,7 @@ impl Walk {
 
 /// Gives inputs names that are not taken: each begins with as many more components of its path as
 /// it needs.
-pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
+pub(crate) fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
     for input in inputs {
         if taken.contains(&input.docno) {
             let absolute = input

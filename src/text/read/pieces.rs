@@ -31,7 +31,7 @@ const STEP: usize = 64 << 10;
 
 /// A file in pieces.
 #[derive(Debug)]
-pub struct Pieces {
+pub(crate) struct Pieces {
     input: InputFile,
     file: u32,
     config: ReadConfig,
@@ -119,8 +119,7 @@ impl Piece {
     }
 
     /// Whether the file ends with it.
-    #[must_use]
-    pub fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         self.index + 1 == self.pieces.counts.len()
     }
 

@@ -233,8 +233,7 @@ impl RecordReader {
     }
 
     /// Bytes that the decompressor may take.
-    #[must_use]
-    pub fn decoder_memory(&self) -> u64 {
+    pub(crate) fn decoder_memory(&self) -> u64 {
         self.stream.decoder_memory()
     }
 
@@ -390,7 +389,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// `InputChanged`.
-    pub fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
+    pub(crate) fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
         match &self.opened {
             Some(opened) => input.check_opened(opened),
             None => Ok(()),
