@@ -81,7 +81,6 @@ impl Units {
     }
 
     /// Whether a unit is in it.
-    #[must_use]
     pub fn has(&self, unit: usize) -> bool {
         let after = self.0.partition_point(|range| range.end <= unit);
         self.0.get(after).is_some_and(|range| range.contains(&unit))

@@ -56,7 +56,6 @@ impl Mapped {
     }
 
     /// The payload.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..self.end]
     }
@@ -80,7 +79,6 @@ impl Mapped {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

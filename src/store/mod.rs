@@ -45,7 +45,6 @@ pub use table::cell;
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.
-#[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
@@ -67,7 +66,6 @@ pub(crate) fn digest_number(digest: &str) -> Option<u128> {
 }
 
 /// A digest of parameters: 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
-#[must_use]
 pub fn digest(text: &[u8]) -> String {
     digest_text(digest_bits(text))
 }

@@ -244,7 +244,6 @@ impl KeyColumn {
     }
 
     /// Skips `count` keys.
-    #[must_use]
     pub fn skip<K: Key>(bytes: &[u8], count: usize) -> Option<&[u8]> {
         let rest = skip_packed(bytes.get(K::BYTES..)?, count)?;
         if K::BITS > 64 {

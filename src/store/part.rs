@@ -54,7 +54,6 @@ keywords! {
 
 impl Kind {
     /// The four letters that identify the kind in the header.
-    #[must_use]
     pub fn tag(self) -> [u8; 4] {
         *match self {
             Kind::Documents => b"DOCS",
@@ -73,7 +72,6 @@ impl Kind {
     }
 
     /// The extension of the file name, without the dot.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         self.text()
     }
@@ -264,13 +262,11 @@ impl PartWriter {
     }
 
     /// The final path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The number of bytes written so far, which is the offset of the next byte.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -520,14 +516,12 @@ impl PartReader {
     }
 
     /// Reads about this number of bytes at once, where many parts are open.
-    #[must_use]
     pub(super) fn reading(mut self, bytes: usize) -> Self {
         self.at_once = bytes;
         self
     }
 
     /// The file offset of the next byte that [`PartReader::take`] returns.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -538,7 +532,6 @@ impl PartReader {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -658,7 +651,6 @@ impl PartFile {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -680,7 +672,6 @@ impl PartFile {
     }
 
     /// The open file, for mapping it into memory.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

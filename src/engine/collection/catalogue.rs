@@ -553,20 +553,17 @@ impl Representatives {
     }
 
     /// The first document with the MD5 of a document, which may be itself.
-    #[must_use]
     #[inline]
     pub fn of(&self, document: u32) -> u32 {
         document - self.before.at(document)
     }
 
     /// Whether a document is the first with its MD5. `false` if there is no such document.
-    #[must_use]
     pub fn has(&self, document: u32) -> bool {
         self.before.get(document) == Some(0)
     }
 
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.before.len()

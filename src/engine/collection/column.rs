@@ -54,7 +54,6 @@ impl Column {
     }
 
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
@@ -68,7 +67,6 @@ impl Column {
     }
 
     /// The number of a document below [`Column::len`].
-    #[must_use]
     #[inline]
     pub fn at(&self, document: u32) -> u32 {
         let (at, bytes) = self.place(document as usize);
@@ -77,13 +75,11 @@ impl Column {
     }
 
     /// The number of a document; `None` if there is no such document.
-    #[must_use]
     pub fn get(&self, document: u32) -> Option<u32> {
         ((document as usize) < self.len).then(|| self.at(document))
     }
 
     /// The sum of the numbers of the documents in `first..last`.
-    #[must_use]
     pub fn sum(&self, first: u32, last: u32) -> u64 {
         let (mut first, last) = (first as usize, last as usize);
         let mut sum = 0;
@@ -152,7 +148,6 @@ impl ColumnBuilder {
     }
 
     /// The column.
-    #[must_use]
     pub fn finish(mut self) -> Column {
         if !self.block.is_empty() {
             self.close();

@@ -118,7 +118,6 @@ impl CollectionConfig {
     ///
     /// The code takes the parameters apart field by field, so that the compiler reports a new field
     /// that is missing here.
-    #[must_use]
     pub fn flags(&self) -> Vec<(&'static str, String)> {
         let CollectionConfig {
             read,
@@ -198,13 +197,11 @@ impl Default for SizeGroups {
 
 impl SizeGroups {
     /// The number of groups.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.0.len() + 1
     }
 
     /// The group of a document with this number of words.
-    #[must_use]
     pub fn group(&self, words: u64) -> u8 {
         self.0.partition_point(|&bound| bound <= words) as u8
     }

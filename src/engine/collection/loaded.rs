@@ -27,13 +27,11 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// Bytes of memory for a collection of this number of documents, without the sets.
-    #[must_use]
     pub fn bytes(documents: u64) -> u64 {
         Ranks::bytes(documents)
     }
 
     /// Begins with no document. The sets may take up to `room` bytes.
-    #[must_use]
     pub fn new(documents: usize, room: u64) -> Wanted {
         Wanted {
             documents: Bits::new(documents),
@@ -134,7 +132,6 @@ pub(crate) struct LoadedSets {
 
 impl LoadedSets {
     /// The keys of a document's set, little-endian and rising; `None` if it was not loaded.
-    #[must_use]
     pub fn get(&self, document: u32) -> Option<&[u8]> {
         let rank = self.ranks.get(document)? as usize;
         self.bytes

@@ -273,7 +273,6 @@ pub struct Looking<'a> {
 impl MappedSets {
     /// Bytes of memory for a collection, including the bits for the blocks of their
     /// `set_bytes`. Mapped pages are not included.
-    #[must_use]
     pub fn bytes(extent: Extent, set_bytes: u64) -> u64 {
         let documents = extent.documents;
         let offsets = documents / STRIDE as u64 * 8;
@@ -360,7 +359,6 @@ impl MappedSets {
     }
 
     /// Starts a look at a few sets. Gives pages back first if there are too many.
-    #[must_use]
     pub fn look(&self) -> Looking<'_> {
         if self.too_many() {
             self.give_back(&self.alone.write().unwrap_or_else(PoisonError::into_inner));
@@ -405,13 +403,11 @@ impl MappedSets {
     }
 
     /// The bytes of a document's set.
-    #[must_use]
     pub fn bytes_of(&self, document: u32) -> usize {
         self.stored.get(document).unwrap_or(0) as usize * self.key_bytes
     }
 
     /// Reads sets in the order of the files, without mapping them.
-    #[must_use]
     pub fn reader(&self) -> SetsInOrder<'_> {
         SetsInOrder {
             sets: self,

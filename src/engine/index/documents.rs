@@ -203,7 +203,6 @@ impl IndexedDocuments {
     }
 
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u64 {
         self.levels

@@ -380,7 +380,6 @@ impl Index {
 
     /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
     /// reads.
-    #[must_use]
     pub fn keeping(self, bytes: u64) -> Index {
         let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         Index { room, ..self }

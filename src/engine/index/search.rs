@@ -42,7 +42,6 @@ pub(crate) struct IndexSearcher {
 
 impl IndexSearcher {
     /// The most bytes of memory for a collection with this number of documents.
-    #[must_use]
     pub fn bytes(documents: u64) -> u64 {
         documents / 8 + (1 << 20)
     }
@@ -104,7 +103,6 @@ impl IndexSearcher {
     }
 
     /// The number of keys that are looked up for a prefix, unless some have long lists.
-    #[must_use]
     pub fn wanted(prefix: u64) -> u64 {
         prefix + MORE + prefix / MORE_OF_PREFIX
     }

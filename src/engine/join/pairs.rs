@@ -24,7 +24,6 @@ pub struct Pair {
 
 impl Pair {
     /// The key that orders pairs.
-    #[must_use]
     pub fn key(a: u32, b: u32) -> u64 {
         u64::from(a) << 32 | u64::from(b)
     }

@@ -84,7 +84,6 @@ fn take_u16(part: &mut PartReader) -> Result<u16> {
 pub type Profile = [u32; CLASSES];
 
 /// The class of a fingerprint in `df` documents, 1 or more.
-#[must_use]
 #[inline]
 pub fn class(df: u32) -> u8 {
     match df {

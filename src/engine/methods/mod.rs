@@ -250,7 +250,6 @@ pub(crate) fn join_by_shared(least: u32) -> JoinConfig {
 }
 
 /// A threshold of 1.
-#[must_use]
 pub fn whole() -> Threshold {
     // 1 of 1 is a valid share, so this cannot fail.
     Threshold::new(1, 1).unwrap_or_else(|| unreachable!())

@@ -37,7 +37,6 @@ impl Sampling {
     }
 
     /// The `--max-postings` that this sampling uses unless another is given.
-    #[must_use]
     pub fn max_postings(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MAX_POSTINGS)
     }
@@ -57,7 +56,6 @@ impl Sampling {
     }
 
     /// The ratios of the size groups, as levels.
-    #[must_use]
     pub fn levels(&self, groups: usize) -> Levels {
         let rate = match self {
             Sampling::Full => Rate::FULL,

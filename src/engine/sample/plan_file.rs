@@ -19,7 +19,6 @@ const FORMAT: u32 = 1;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Formats a plan as text.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut out = String::new();
     let target = &plan.config.target;

@@ -90,7 +90,6 @@ impl Selection {
     /// The selection for a criterion; `None` if all fingerprints are needed, if memory has no room
     /// for the counters, or, unless it is wanted `always`, if so many keys would be chosen that a
     /// sort of all is as fast.
-    #[must_use]
     pub fn of(
         criterion: Criterion,
         sampled: &Sampled,
@@ -146,7 +145,6 @@ impl Selection {
 
     /// With a region that is twice as large, so that there is more to choose from; `None` if it has
     /// all keys, or if memory has no room for more.
-    #[must_use]
     pub fn wider(&self, budget: &Budget) -> Option<Selection> {
         let sixteenths = (2 * self.sixteenths).min(PARTS);
         let wider = Selection {
@@ -165,14 +163,12 @@ impl Selection {
     }
 
     /// Whether postings of this selection have all pairs that reach `criterion`.
-    #[must_use]
     pub fn serves(&self, criterion: Criterion) -> bool {
         let own = self.criterion;
         own.measure == criterion.measure && own.threshold <= criterion.threshold
     }
 
     /// Bytes of the counters.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         (1u64 << self.bits) / u64::from(PARTS) * u64::from(self.sixteenths)
     }
@@ -190,7 +186,6 @@ impl Selection {
 
     /// The keys of one of `ranges` ranges: equal parts of the region. The last one also has the keys
     /// that follow the region.
-    #[must_use]
     pub fn bounds<K: Key>(&self, ranges: u32, range: u32) -> (K, K) {
         let start = |range: u32| {
             let counters = u128::from(self.bytes()) * u128::from(range) / u128::from(ranges);
@@ -521,13 +516,11 @@ impl<'a, K: Key> Selector<'a, K> {
     }
 
     /// The selection.
-    #[must_use]
     pub fn selection(&self) -> Selection {
         self.selection
     }
 
     /// What was chosen by choosers that have ended.
-    #[must_use]
     pub fn stats(&self) -> SelectStats {
         self.of_all_keys(*lock(&self.chosen))
     }
@@ -562,13 +555,11 @@ struct Choice<'a, K> {
 
 impl<'a, K: Key> Chooser<'a, K> {
     /// Bytes of memory for sets of at most this number of keys.
-    #[must_use]
     pub fn bytes(largest: u64) -> u64 {
         largest.min(HELD as u64) * (2 * K::BYTES as u64 + 1)
     }
 
     /// Begins with no document.
-    #[must_use]
     pub fn new(selector: &'a Selector<'a, K>) -> Self {
         Chooser {
             selector,

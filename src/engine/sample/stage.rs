@@ -48,7 +48,6 @@ pub struct Sampled {
 
 impl Sampled {
     /// Bytes of memory for a collection of this extent.
-    #[must_use]
     pub fn bytes(levels: usize, extent: Extent) -> u64 {
         let level = if levels > 1 { extent.documents } else { 0 };
         extent.column_bytes() * levels as u64 + level
@@ -136,38 +135,32 @@ impl Sampled {
     }
 
     /// The number of documents.
-    #[must_use]
     pub fn documents(&self) -> usize {
         self.sizes.first().map_or(0, Column::len)
     }
 
     /// The ratios, finest first.
-    #[must_use]
     pub fn rates(&self) -> &[Rate] {
         &self.levels.rates
     }
 
     /// The file with the sizes at a level.
-    #[must_use]
     pub fn file(&self, level: usize) -> &Path {
         &self.files[level]
     }
 
     /// The sizes at each level.
-    #[must_use]
     pub(crate) fn columns(&self) -> &[Column] {
         &self.sizes
     }
 
     /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
-    #[must_use]
     #[inline]
     pub fn at(&self, level: usize, document: u32) -> u32 {
         self.sizes[level].at(document)
     }
 
     /// The level of a document.
-    #[must_use]
     #[inline]
     pub fn level(&self, document: u32) -> usize {
         self.level
@@ -176,13 +169,11 @@ impl Sampled {
     }
 
     /// The ratio of a document.
-    #[must_use]
     pub fn rate(&self, document: u32) -> Rate {
         self.levels.rates[self.level(document)]
     }
 
     /// Size of a document's sample at its own level, which is the number of its records.
-    #[must_use]
     #[inline]
     pub fn own(&self, document: u32) -> u32 {
         self.sizes[self.level(document)].at(document)
@@ -200,7 +191,6 @@ impl Sampled {
 
     /// The values that the measure uses for two documents: [`Sampled::sizes`], or their lengths in
     /// words.
-    #[must_use]
     #[inline]
     pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
         match &self.words {
@@ -211,7 +201,6 @@ impl Sampled {
 
     /// Sizes of the samples of two documents on the coarser of their ratios, the one for comparing
     /// them.
-    #[must_use]
     #[inline]
     pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
         let level = self.level(a).max(self.level(b));
@@ -374,7 +363,6 @@ impl StageRecord for PlanGiven {
 }
 
 /// Digest of this stage for a collection and a sampling.
-#[must_use]
 pub fn digest(manifest: &Manifest, sampling: &Sampling) -> String {
     let collection = &manifest.collection_digest;
     store::digest(format!("{collection}\n{sampling}").as_bytes())

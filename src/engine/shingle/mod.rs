@@ -99,7 +99,6 @@ pub struct Shingler<K: Key> {
 impl<K: Key> Shingler<K> {
     /// A shingler with empty buffers. The caller has checked the configuration
     /// ([`ShingleConfig::check`]); a shingle size of 0 is treated as 1.
-    #[must_use]
     pub fn new(config: &ShingleConfig) -> Self {
         debug_assert_eq!(
             K::BITS,
@@ -253,7 +252,6 @@ impl<K: Key> Shingler<K> {
     /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Runs between white space:
     /// one for every two bytes. Bytes: up to three for each byte, because that is what a byte of a
     /// legacy charset can become.
-    #[must_use]
     pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
         match self.tokens {
             TokenKind::Words => body_bytes,

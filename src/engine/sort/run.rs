@@ -254,7 +254,6 @@ impl<K: Key> RunFile<K> {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.part.path()
     }
@@ -310,7 +309,6 @@ impl<K: Key> RunFile<K> {
     }
 
     /// Records in the run.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.part.footer.records
     }
@@ -370,7 +368,6 @@ pub struct RunCursor<'a, K> {
 
 impl<K: Key> RunCursor<'_, K> {
     /// The current record; `None` past the end of the range.
-    #[must_use]
     #[inline]
     pub fn head(&self) -> Option<Record<K>> {
         let (&key, &value) = (self.keys.get(self.at)?, self.values.get(self.at)?);
@@ -378,13 +375,11 @@ impl<K: Key> RunCursor<'_, K> {
     }
 
     /// The remaining records of the block, as columns; empty past the end of the range.
-    #[must_use]
     pub fn rest(&self) -> (&[K], &[u32]) {
         (&self.keys[self.at..], &self.values[self.at..])
     }
 
     /// The first key of the next block; `None` if that key is past the range.
-    #[must_use]
     pub fn next_key(&self) -> Option<K> {
         let &(first, _) = self.run.index.get(self.block)?;
         (first <= self.high).then_some(first)

@@ -102,13 +102,11 @@ keywords! {
 
 impl Op {
     /// The kind with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Op> {
         Op::ALL.into_iter().find(|op| op.text() == name)
     }
 
     /// Whether the operation changes what is on the disk or makes a change durable.
-    #[must_use]
     pub fn changes(self) -> bool {
         use Op::{
             Create, CreateDirectory, Remove, RemoveDirectory, Rename, Sync, SyncDirectory, Write,
@@ -230,7 +228,6 @@ impl Drop for Wait {
 /// Identifies the calls that are waiting now; `None` if there are none. A thread that waits cannot
 /// notice a request to stop: if the same calls wait a moment after one, only the end of the process
 /// ends them.
-#[must_use]
 pub fn waiting() -> Option<(u64, u64)> {
     let ended = WAITS[1].load(Ordering::SeqCst);
     let begun = WAITS[0].load(Ordering::SeqCst);
@@ -243,7 +240,6 @@ pub(crate) struct SharedFile(Arc<File>);
 
 impl SharedFile {
     /// Makes a file shareable.
-    #[must_use]
     pub fn new(file: File) -> SharedFile {
         SharedFile(Arc::new(file))
     }
@@ -288,7 +284,6 @@ impl Seek for File {
 }
 
 /// The name of a file while it is still incomplete.
-#[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
@@ -417,7 +412,6 @@ const UNNAMED: &str = "unnamed.tmp";
 
 /// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where
 /// the system has no files without a name, it has one for a moment.
-#[must_use]
 pub fn is_unnamed(name: &str) -> bool {
     // The crate `tempfile` appends six letters or digits.
     let random = name.strip_prefix(".tmp").unwrap_or_default();
@@ -443,7 +437,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Uses an existing directory.
-    #[must_use]
     pub fn at(path: PathBuf) -> Scratch {
         Scratch {
             path,
@@ -461,7 +454,6 @@ impl Scratch {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -478,7 +470,6 @@ pub struct Space {
 
 /// The space of the file system of a file or directory. Some network and user-space file systems
 /// report none.
-#[must_use]
 pub fn space(path: &Path) -> Option<Space> {
     let found = rustix::fs::statvfs(path).ok()?;
     let bytes = |blocks: u64| ByteSize(blocks.saturating_mul(found.f_frsize));

@@ -50,7 +50,6 @@ pub struct Places {
 
 impl Places {
     /// The places of the parts that a manifest in `directory` names.
-    #[must_use]
     pub fn of(directory: &Path, manifest: &Manifest) -> Places {
         let lent = manifest.base.as_ref().map(|base| {
             let real = base.real.as_deref().map(Path::new);
@@ -73,7 +72,6 @@ impl Places {
     }
 
     /// The path of a subdirectory for parts.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         match &self.base {
             Some((base, names)) if names.contains(&name) => base.join(name),
@@ -82,7 +80,6 @@ impl Places {
     }
 
     /// The path of a part in a subdirectory.
-    #[must_use]
     pub fn part(&self, directory: &str, name: &str) -> PathBuf {
         match &self.lent {
             Some((lender, _)) if self.is_lent(directory, name) => lender.join(directory).join(name),
@@ -479,7 +476,6 @@ impl Workspace {
     }
 
     /// The directory.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.places.directory
     }
@@ -500,19 +496,16 @@ impl Workspace {
     }
 
     /// The path of a subdirectory for parts.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.places.path(name)
     }
 
     /// The path of a part in a subdirectory.
-    #[must_use]
     pub fn part(&self, directory: &str, name: &str) -> PathBuf {
         self.places.part(directory, name)
     }
 
     /// Where its parts are, for threads that work while the manifest changes.
-    #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -534,7 +527,6 @@ impl Workspace {
     }
 
     /// Digest of the collection's parameters, as stored in the header of each part.
-    #[must_use]
     pub fn collection_parameters(&self) -> u128 {
         self.manifest.parameters()
     }

@@ -18,7 +18,6 @@ use crate::store::disk::{self, AtomicFile};
 
 impl Workspace {
     /// Whether the manifest names the file and its content is unchanged.
-    #[must_use]
     pub fn is_whole(&self, name: &str) -> bool {
         let named = self.manifest.others.iter().find(|file| file.name == name);
         named.is_some_and(|file| check(self.directory(), file).is_ok())

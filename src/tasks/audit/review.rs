@@ -123,7 +123,6 @@ pub struct Correct {
 impl Correct {
     /// The share of `correct` in `judged`, with Wilson's interval of 95 %; `None` without a
     /// verdict.
-    #[must_use]
     pub fn of(correct: u64, judged: u64) -> Option<Correct> {
         if judged == 0 {
             return None;
@@ -148,7 +147,6 @@ impl Correct {
 
 impl Verdicts {
     /// The share of the pairs of a kind that were judged correct.
-    #[must_use]
     pub fn correct(&self, audit: &Audit, kind: SampleKind) -> Option<Correct> {
         let verdicts = audit.sample(kind).filter_map(|pair| self.0.get(&pair.id));
         let (mut correct, mut judged) = (0, 0);

@@ -52,13 +52,11 @@ impl Tally {
     }
 
     /// Documents removed for a reason.
-    #[must_use]
     pub fn of(&self, reason: Removal) -> u64 {
         self.removed[reason as usize]
     }
 
     /// Documents kept.
-    #[must_use]
     pub fn kept(&self) -> u64 {
         self.documents - self.removed.iter().sum::<u64>()
     }

@@ -264,13 +264,11 @@ mod by_reason {
 
 impl DedupSummary {
     /// Documents removed, for whatever reason.
-    #[must_use]
     pub fn removed_documents(&self) -> u64 {
         self.removed.iter().sum()
     }
 
     /// Records of all kinds in the inputs.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.documents + self.rejected + self.skipped
     }

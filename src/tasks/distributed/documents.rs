@@ -64,7 +64,6 @@ impl Intake {
     }
 
     /// The policies, whose fields `add` expects.
-    #[must_use]
     pub fn policies(&self) -> &[Policy] {
         &self.policies
     }

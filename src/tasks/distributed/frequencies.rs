@@ -93,7 +93,6 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Frequencies {
             chunks: Chunks::new(config),
@@ -149,7 +148,6 @@ const STAGE: &str = "classes";
 
 impl Classes {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Classes {
             merge: Merge::new(STAGE, &config.scratch, config.memory),

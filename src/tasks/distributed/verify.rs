@@ -253,7 +253,6 @@ pub struct Verify {
 
 impl Verify {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Verify {
             documents: Documents::new(config),
@@ -415,7 +414,6 @@ pub struct PartResults {
 
 impl PartResults {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         PartResults {
             look_up: config.look_up,

@@ -291,7 +291,6 @@ pub struct Parser {
 
 impl Parser {
     /// A parser with empty buffers.
-    #[must_use]
     pub fn new(config: &ParseConfig) -> Self {
         Parser {
             source: Source {

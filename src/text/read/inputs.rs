@@ -69,7 +69,6 @@ impl InputFile {
 
 impl InputFile {
     /// The line of this file in the list of inputs.
-    #[must_use]
     pub fn entry(&self) -> InputEntry {
         InputEntry {
             path: self.path.to_string_lossy().into_owned(),

@@ -98,7 +98,6 @@ impl Piece {
     }
 
     /// Its bytes in the file.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         match &self.pieces.sizes {
             Some(sizes) => sizes[self.index],
@@ -107,13 +106,11 @@ impl Piece {
     }
 
     /// Its first byte in the file, or its first row group.
-    #[must_use]
     pub fn begin(&self) -> u64 {
         self.pieces.bounds[self.index]
     }
 
     /// Where the next piece begins, or the file ends.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.pieces.bounds[self.index + 1]
     }
@@ -124,7 +121,6 @@ impl Piece {
     }
 
     /// Opens it for reading. The first record reports any error.
-    #[must_use]
     pub fn open(&self, stop: &Stop) -> RecordReader {
         let Pieces {
             input,
@@ -148,7 +144,6 @@ impl Piece {
 
     /// The failure of the disk, if there was one while records were counted: names that were made
     /// from the count are wrong.
-    #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.pieces.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| io::Error::from_raw_os_error(failure))
