@@ -23,7 +23,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
@@ -42,6 +42,7 @@ use crate::base::error::refuse;
 use crate::base::memory::Credit;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
+use crate::base::threads::{lock, unlocked};
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
 use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Names, each_document};
@@ -111,10 +112,16 @@ impl Places {
         Ok(())
     }
 
-    /// Finds the bytes of all places; they come back in order, as the first byte and a length.
-    fn located(self, search: &Search<'_, '_>) -> Result<Sorted<Located>> {
+    /// Finds the bytes of all places; they come back in order, as the first byte and a length. Also
+    /// returns the texts of the first `shown` places, each cut off after [`TEXT_BYTES`].
+    fn located(
+        self,
+        search: &Search<'_, '_>,
+        shown: usize,
+    ) -> Result<(Sorted<Located>, Vec<String>)> {
         let (places, _) = search.write(self.sorter.finish()?, false)?;
         let sorter = UnitSort::temporary(search.sorter("bytes", 4)?);
+        let texts = Mutex::new(vec![String::new(); shown]);
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
         search.each_unit(
             |unit, parser: &mut Parser| {
@@ -139,8 +146,14 @@ impl Places {
                                 let Some((first, last)) = first.zip(last) else {
                                     return Err(search.reread.changed(document));
                                 };
+                                let number = place.first.number();
+                                if number < shown as u64 {
+                                    let end = last.end.min(first.begin + TEXT_BYTES);
+                                    let passage = first.begin..boundary_before(&text, end);
+                                    lock(&texts)[number as usize].push_str(&text[passage]);
+                                }
                                 found.push(Located {
-                                    number: place.first.number(),
+                                    number,
                                     begin: first.begin as u64,
                                     length: (last.end - first.begin) as u32,
                                 });
@@ -156,7 +169,7 @@ impl Places {
             },
             |_| {},
         )?;
-        sorter.into_sorter().finish()
+        Ok((sorter.into_sorter().finish()?, unlocked(texts)))
     }
 }
 
@@ -317,59 +330,6 @@ fn occurrences(
     Ok((sorter.finish()?, counts))
 }
 
-/// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
-fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
-    let texts = Mutex::new(vec![String::new(); runs.len()]);
-    let mut wanted: Vec<(Place, u32, usize)> = (0..)
-        .zip(runs)
-        .map(|(n, run)| (Place::of(run.begin), run.tokens(search.length), n))
-        .collect();
-    wanted.sort_unstable();
-    let of = |document: u32| {
-        let from = wanted.partition_point(|(place, ..)| place.document < document);
-        let to = wanted.partition_point(|(place, ..)| place.document <= document);
-        wanted.get(from..to).unwrap_or_default()
-    };
-    search.each_unit(
-        |unit, parser: &mut Parser| {
-            let (mut text, mut positions) = (String::new(), Positions::default());
-            search.reread.each(
-                unit,
-                |number| !of(number).is_empty(),
-                |number, _, raw| {
-                    text.clear();
-                    parser.text_as_read(raw, &mut text);
-                    let range = |place: &Place, tokens: u32| place.token..place.token + tokens;
-                    let ranges: Vec<Range<u32>> = of(number)
-                        .iter()
-                        .map(|(place, tokens, _)| range(place, *tokens))
-                        .collect();
-                    positions.begin();
-                    let ends = ranges.iter().flat_map(|range| [range.start, range.end - 1]);
-                    positions.find(&text, search.parse, ends);
-                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
-                    for (range, (.., n)) in ranges.iter().zip(of(number)) {
-                        let first = positions.of(range.start);
-                        let last = positions.of(range.end - 1);
-                        let Some((first, last)) = first.zip(last) else {
-                            continue;
-                        };
-                        let end = boundary_before(&text, last.end.min(first.begin + TEXT_BYTES));
-                        if let (Some(place), Some(text)) =
-                            (texts.get_mut(*n), text.get(first.begin..end))
-                        {
-                            place.push_str(text);
-                        }
-                    }
-                    Ok(())
-                },
-            )
-        },
-        |_| {},
-    )?;
-    Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
 /// Begins a file, which states the parameters and one more.
 fn begin(
     workspace: &Workspace,
@@ -423,11 +383,8 @@ fn write_common(
         count += 1;
     }
     drop(occurrences);
-    let mut located = places.located(search)?;
-    let texts = match groups {
-        Some(_) => texts(search, commons)?,
-        None => Vec::new(),
-    };
+    let shown = groups.map_or(0, |_| commons.len());
+    let (mut located, texts) = places.located(search, shown)?;
     for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
         let place = Place::of(run.begin);
         let bytes = next_bytes(&mut located)?;
@@ -547,7 +504,7 @@ fn write_matches(
         Ok(())
     };
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
-    let located = places.located(search)?;
+    let (located, _) = places.located(search, 0)?;
     write_rows(records, located, count, &names, &mut matches)?;
     Ok(vec![matches.done()?, overlaps.done()?])
 }
