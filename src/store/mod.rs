@@ -19,6 +19,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
+mod aside;
 pub(crate) mod checkpoint;
 pub mod disk;
 pub(crate) mod item;
@@ -31,6 +32,7 @@ mod sort;
 pub mod table;
 pub mod workspace;
 
+pub(crate) use aside::{Aside, List, Rows};
 pub use item::Item;
 pub use map::Mapped;
 pub(crate) use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};

@@ -424,7 +424,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let place = scratch.path();
     let memory = (context.budget).rest(FIXED_BYTES, SORT_BYTES, || "evaluating".into())?;
     let memory = ByteSize(memory.min(MOST_SORT_BYTES));
-    let count = documents::collect(&sources, place, memory, context)?;
+    let docnos = documents::collect(&sources, place, memory, context)?;
+    let count = docnos.count();
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
     let families = if sources.families.is_some() {
@@ -439,7 +440,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         scratch: place,
         memory: ByteSize(memory.min(MOST_SORT_BYTES)),
     };
-    let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
+    let mut documents = Documents::load(&sources, &docnos, context, &mut notes)?;
     context.stop.check(STAGE)?;
 
     let report = |list: &ListFile, opened: &Opened| ListReport {

@@ -28,7 +28,6 @@ use std::sync::Mutex;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
-use super::records::Records;
 use super::repeats::Search;
 use super::spans::Positions;
 use super::sweep::{Grouping, Run, sweep};
@@ -45,13 +44,13 @@ use crate::base::progress::Unit;
 use crate::base::threads::{lock, unlocked};
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
-use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Names, each_document};
+use crate::engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::item::item;
 use crate::store::table::{Cell, Table, cells};
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{Sort, Sorted};
+use crate::store::{List, Sort, Sorted};
 use crate::text::parse::Parser;
 
 /// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
@@ -91,6 +90,18 @@ item! {
         rank: u32,
         place: Place,
         tokens: u32,
+    }
+}
+
+item! {
+    /// A match of two documents, with the tokens where it begins in each.
+    struct Match {
+        a: u32,
+        b: u32,
+        begin_a: u32,
+        begin_b: u32,
+        tokens: u32,
+        common: u32,
     }
 }
 
@@ -234,15 +245,14 @@ pub(super) fn write(
             false => require_space(search, count, config.1),
         }
     };
-    let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
-    search.require_in_eighth(runs.count * COMMON_BYTES, || {
-        counted(runs.count, "common passage")
-    })?;
-    let mut commons = Vec::with_capacity(runs.count as usize);
-    while let Some(run) = runs.next()? {
+    let runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
+    let count = runs.count();
+    search.require_in_eighth(count * COMMON_BYTES, || counted(count, "common passage"))?;
+    let mut commons = Vec::with_capacity(count as usize);
+    runs.each(|run| {
         commons.push(run);
-    }
-    drop(runs);
+        Ok(())
+    })?;
     stats.common = commons.len() as u64;
     let found = (&commons[..], repeats, grouping);
     let mut files = write_common(workspace, search, found, config, None)?;
@@ -261,22 +271,22 @@ pub(super) fn write_boilerplate(
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
     let grouping = Grouping(Some(&groups));
-    let mut runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
-    stats.boilerplate = runs.count;
-    let top = runs.count.min(boilerplate.top.into());
+    let runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
+    stats.boilerplate = runs.count();
+    let top = runs.count().min(boilerplate.top.into());
     search.require_in_eighth(top * (COMMON_BYTES + TEXT_BYTES as u64), || {
         format!("{} of boilerplate (--top)", counted(top, "passage"))
     })?;
     // Those in the most groups, the last one of them first.
     let mut best = BinaryHeap::with_capacity(top as usize + 1);
-    while let Some(run) = runs.next()? {
+    runs.each(|run| {
         let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
         best.push(order);
         if best.len() as u64 > top {
             best.pop();
         }
-    }
-    drop(runs);
+        Ok(())
+    })?;
     let commons: Vec<Run> = best
         .into_sorted_vec()
         .into_iter()
@@ -370,17 +380,10 @@ fn write_common(
         places.push(Place::of(run.begin), run.tokens(search.length))?;
     }
     let (mut occurrences, counts) = occurrences(search, found)?;
-    let mut records = Records::create(search.scratch)?;
-    let mut count = 0u64;
+    let mut listed = List::new(search.scratch);
     while let Some(occurrence) = occurrences.next()? {
-        let Occurrence {
-            rank,
-            place,
-            tokens,
-        } = occurrence;
-        places.push(place, tokens)?;
-        records.push(&[rank, place.document, place.token, tokens])?;
-        count += 1;
+        places.push(occurrence.place, occurrence.tokens)?;
+        listed.push(&occurrence)?;
     }
     drop(occurrences);
     let shown = groups.map_or(0, |_| commons.len());
@@ -399,18 +402,23 @@ fn write_common(
             None => common.row(&row)?,
         }
     }
-    let mut records = records.read()?;
-    for _ in 0..count {
-        let [rank, document, token, tokens] = records.next()?;
-        let bytes = next_bytes(&mut located)?;
-        let docno = names.get(document)?;
-        let mut row = vec![rank.into()];
-        row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
-        row.extend(cells! {
-            &docno, token, token + tokens, bytes.start, bytes.end, document,
-        });
-        all.row(&row)?;
-    }
+    listed.each(
+        |Occurrence {
+             rank,
+             place,
+             tokens,
+         }| {
+            let Place { document, token } = place;
+            let bytes = next_bytes(&mut located)?;
+            let docno = names.get(document)?;
+            let mut row = vec![rank.into()];
+            row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
+            row.extend(cells! {
+                &docno, token, token + tokens, bytes.start, bytes.end, document,
+            });
+            all.row(&row)
+        },
+    )?;
     // The files of the sort are removed at its end.
     located.next()?;
     Ok(vec![common.done()?, all.done()?])
@@ -433,8 +441,7 @@ fn write_matches(
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
-    let mut records = Records::create(search.scratch)?;
-    let mut count = 0u64;
+    let mut listed = List::new(search.scratch);
     let context = search.context;
     context.start(STAGE, Unit::Count("pairs of documents"), None);
     let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
@@ -481,12 +488,12 @@ fn write_matches(
             let longest = pair.matches.iter().map(|m| m.tokens).max();
             let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
             let longest = pair.listed.then_some(longest.unwrap_or(0));
-            let listed = pair.listed.then_some(pair.matches.len());
+            let number = pair.listed.then_some(pair.matches.len());
             let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
             let share_a = share(pair.tokens_a, of(pair.a));
             let share_b = share(pair.tokens_b, of(pair.b));
             overlaps.row(&cells! {
-                &docno_a, &docno_b, listed, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
+                &docno_a, &docno_b, number, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
                 pair.a, pair.b,
             })?;
             stats.pairs += 1;
@@ -496,38 +503,29 @@ fn write_matches(
                 let place = |document, token| Place { document, token };
                 places.push(place(pair.a, m.a), m.tokens)?;
                 places.push(place(pair.b, m.b), m.tokens)?;
-                records.push(&[pair.a, pair.b, m.a, m.b, m.tokens, m.common.into()])?;
-                count += 1;
+                listed.push(&Match {
+                    a: pair.a,
+                    b: pair.b,
+                    begin_a: m.a,
+                    begin_b: m.b,
+                    tokens: m.tokens,
+                    common: m.common.into(),
+                })?;
             }
         }
         context.progress.at(stats.pairs);
         Ok(())
     };
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
-    let (located, _) = places.located(search, 0)?;
-    write_rows(records, located, count, &names, &mut matches)?;
-    Ok(vec![matches.done()?, overlaps.done()?])
-}
-
-/// Writes the rows of matches, whose places in bytes come in the order of the records.
-fn write_rows(
-    records: Records,
-    mut located: Sorted<Located>,
-    count: u64,
-    names: &Names,
-    matches: &mut Table<AtomicFile>,
-) -> Result<()> {
-    let mut records = records.read()?;
-    for _ in 0..count {
-        let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
-        let of_a = next_bytes(&mut located)?;
-        let of_b = next_bytes(&mut located)?;
-        let (docno_a, docno_b) = (names.get(a)?, names.get(b)?);
+    let (mut located, _) = places.located(search, 0)?;
+    listed.each(|found| {
+        let [of_a, of_b] = [next_bytes(&mut located)?, next_bytes(&mut located)?];
+        let (docno_a, docno_b) = (names.get(found.a)?, names.get(found.b)?);
         matches.row(&cells! {
-            &docno_a, &docno_b, begin_a, begin_b, tokens, of_a.start, of_a.end, of_b.start,
-            of_b.end, common, a, b,
-        })?;
-    }
+            &docno_a, &docno_b, found.begin_a, found.begin_b, found.tokens, of_a.start, of_a.end,
+            of_b.start, of_b.end, found.common, found.a, found.b,
+        })
+    })?;
     located.next()?;
-    Ok(())
+    Ok(vec![matches.done()?, overlaps.done()?])
 }

@@ -54,7 +54,6 @@ mod groups;
 mod join;
 mod matches;
 mod places;
-mod records;
 mod removable;
 mod remove;
 mod repeats;
