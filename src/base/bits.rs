@@ -43,6 +43,11 @@ impl Bits {
             .take_while(move |&number| number < range.end)
     }
 
+    /// The words that hold the bits.
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
     /// Removes all numbers.
     pub fn clear(&mut self) {
         self.0.fill(0);

@@ -68,7 +68,7 @@ use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
-use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
+use crate::store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
 use crate::text::rewrite::output::{self, Names, Outputs};
 use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files};
@@ -551,9 +551,9 @@ pub fn run(
     };
     let meter = Meter::start();
 
-    let digest = digest(workspace, (config, outputs.1.is_some()), decided.list)?;
     let made_from = (workspace, config, outputs.1.is_some());
-    let outputs = Outputs::open(outputs, &digest)?;
+    let digests = digests(workspace, (config, made_from.2), decided.list)?;
+    let outputs = Outputs::open(outputs, &digests[0])?;
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
@@ -627,52 +627,25 @@ pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
     config.rule != Rule::All || shows_clusters
 }
 
-/// Digest of everything that decides what is written.
-fn digest(
-    workspace: &Workspace,
-    (config, removed): (&DedupConfig, bool),
-    list: Option<u64>,
-) -> Result<String> {
-    let pairs = workspace.manifest.get::<PairsEntry>();
-    digest_with(pairs, workspace, (config, removed), list)
-}
-
-/// The digests that a directory may have: its pairs may have been found after it was written, if it
-/// does not need them.
+/// Digests of everything that decides what is written: the one that a directory gets, and the one
+/// that it may have if it does not need the pairs, which may have been found since.
 pub(crate) fn digests(
     workspace: &Workspace,
-    made_from: (&DedupConfig, bool),
-    list: Option<u64>,
-) -> Result<impl Iterator<Item = String>> {
-    let without = match needs_pairs(made_from.0, made_from.1) {
-        true => None,
-        false => Some(digest_with(None, workspace, made_from, list)?),
-    };
-    let with = digest(workspace, made_from, list)?;
-    Ok(std::iter::once(with).chain(without))
-}
-
-fn digest_with(
-    pairs: Option<&PairsEntry>,
-    workspace: &Workspace,
     (config, removed): (&DedupConfig, bool),
     list: Option<u64>,
-) -> Result<String> {
-    let pairs = pairs.map(|pairs| &pairs.digest);
-    let inputs = &workspace.manifest.inputs.list.checksum;
-    let all = (
-        pairs,
-        inputs,
-        &workspace.manifest.collection_digest,
-        config,
-        removed,
-    );
-    let path = workspace
-        .directory()
-        .join(crate::store::workspace::MANIFEST_FILE);
-    let mut bytes = crate::store::to_json(&all, &path)?;
-    bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
-    Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+) -> Result<Vec<String>> {
+    let manifest = &workspace.manifest;
+    let pairs = manifest.get::<PairsEntry>().map(|pairs| &pairs.digest);
+    let without = (!needs_pairs(config, removed)).then_some(None);
+    let digest = |pairs| {
+        let (inputs, collection) = (&manifest.inputs.list.checksum, &manifest.collection_digest);
+        let all = (pairs, inputs, collection, config, removed);
+        let path = workspace.directory().join(MANIFEST_FILE);
+        let mut bytes = crate::store::to_json(&all, &path)?;
+        bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
+        Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+    };
+    std::iter::once(pairs).chain(without).map(digest).collect()
 }
 
 /// Where a command works if no directory is given for it.
