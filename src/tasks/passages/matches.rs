@@ -51,7 +51,6 @@ use crate::store::item::item;
 use crate::store::table::{Cell, Table, cells};
 use crate::store::workspace::{ResultFile, Workspace};
 use crate::store::{List, Sort, Sorted};
-use crate::text::parse::Parser;
 
 /// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;
@@ -134,52 +133,49 @@ impl Places {
         let sorter = UnitSort::temporary(search.sorter("bytes", 4)?);
         let texts = Mutex::new(vec![String::new(); shown]);
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
-        search.each_unit(
-            |unit, parser: &mut Parser| {
-                let mut reader = places.reader(PIECE_BYTES);
-                let mut wanted = Vec::new();
-                let mut text = String::new();
-                let mut positions = Positions::default();
-                let mut found = Vec::new();
-                search.reread.each(
-                    unit,
-                    |number| places.has(number),
-                    |number, document, raw| {
-                        text.clear();
-                        parser.text_as_read(raw, &mut text);
-                        positions.begin();
-                        reader.begin(number);
-                        while reader.next(&mut wanted)? {
-                            let all = wanted.iter().flat_map(ends);
-                            positions.find(&text, search.parse, all);
-                            for place in &wanted {
-                                let [first, last] = ends(place).map(|token| positions.of(token));
-                                let Some((first, last)) = first.zip(last) else {
-                                    return Err(search.reread.changed(document));
-                                };
-                                let number = place.first.number();
-                                if number < shown as u64 {
-                                    let end = last.end.min(first.begin + TEXT_BYTES);
-                                    let passage = first.begin..boundary_before(&text, end);
-                                    lock(&texts)[number as usize].push_str(&text[passage]);
-                                }
-                                found.push(Located {
-                                    number,
-                                    begin: first.begin as u64,
-                                    length: (last.end - first.begin) as u32,
-                                });
+        search.each_unit(|unit, parser| {
+            let mut reader = places.reader(PIECE_BYTES);
+            let mut wanted = Vec::new();
+            let mut text = String::new();
+            let mut positions = Positions::default();
+            let mut found = Vec::new();
+            search.reread.each(
+                unit,
+                |number| places.has(number),
+                |number, document, raw| {
+                    text.clear();
+                    parser.text_as_read(raw, &mut text);
+                    positions.begin();
+                    reader.begin(number);
+                    while reader.next(&mut wanted)? {
+                        let all = wanted.iter().flat_map(ends);
+                        positions.find(&text, search.parse, all);
+                        for place in &wanted {
+                            let [first, last] = ends(place).map(|token| positions.of(token));
+                            let Some((first, last)) = first.zip(last) else {
+                                return Err(search.reread.changed(document));
+                            };
+                            let number = place.first.number();
+                            if number < shown as u64 {
+                                let end = last.end.min(first.begin + TEXT_BYTES);
+                                let passage = first.begin..boundary_before(&text, end);
+                                lock(&texts)[number as usize].push_str(&text[passage]);
                             }
-                            if let Some(last) = wanted.last() {
-                                positions.go_on(last.place.token);
-                            }
-                            sorter.push(&mut found)?;
+                            found.push(Located {
+                                number,
+                                begin: first.begin as u64,
+                                length: (last.end - first.begin) as u32,
+                            });
                         }
-                        Ok(())
-                    },
-                )
-            },
-            |_| {},
-        )?;
+                        if let Some(last) = wanted.last() {
+                            positions.go_on(last.place.token);
+                        }
+                        sorter.push(&mut found)?;
+                    }
+                    Ok(())
+                },
+            )
+        })?;
         Ok((sorter.into_sorter().finish()?, unlocked(texts)))
     }
 }

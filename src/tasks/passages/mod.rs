@@ -246,6 +246,21 @@ pub struct Stats {
     pub cost: Cost,
 }
 
+impl Stats {
+    /// Adds the documents of a part, and their spans.
+    fn add(&mut self, part: &Stats) {
+        self.documents += part.documents;
+        self.tokens += part.tokens;
+        self.repeating += part.repeating;
+        self.spans += part.spans;
+        self.repeated_tokens += part.repeated_tokens;
+        self.removable_tokens += part.removable_tokens;
+        self.bytes += part.bytes;
+        self.repeated_bytes += part.repeated_bytes;
+        self.longest = self.longest.max(part.longest);
+    }
+}
+
 /// The inputs of a collection, to be read again.
 fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut inputs = Vec::new();

@@ -16,6 +16,7 @@
 //! have equal hashes is below 10^-20; for two stretches with the same anchor it is 2^-60.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
@@ -187,31 +188,21 @@ impl Search<'_, '_> {
     pub(crate) fn each_unit(
         &self,
         work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
-        mut done: impl FnMut(usize),
     ) -> Result<()> {
         let reread = self.reread;
-        let threads = reread.threads();
-        work_and_commit(
-            STAGE,
-            threads,
-            0..reread.units(),
-            |tasks: &Tasks<'_, usize, usize>| {
-                let mut parser = Parser::new(self.parse);
-                while let Some(unit) = tasks.next() {
-                    if let Err(error) = work(unit, &mut parser) {
-                        reread.close();
-                        tasks.cancel();
-                        return Err(error);
-                    }
-                    tasks.finished(unit);
+        let worker = |tasks: &Tasks<'_, usize, ()>| {
+            let mut parser = Parser::new(self.parse);
+            while let Some(unit) = tasks.next() {
+                if let Err(error) = work(unit, &mut parser) {
+                    reread.close();
+                    tasks.cancel();
+                    return Err(error);
                 }
-                Ok(())
-            },
-            |unit| {
-                done(unit);
-                Ok(())
-            },
-        )
+            }
+            Ok(())
+        };
+        let units = 0..reread.units();
+        work_and_commit(STAGE, reread.threads(), units, worker, |()| Ok(()))
     }
 
     /// Sorts the stretches of all documents.
@@ -219,12 +210,9 @@ impl Search<'_, '_> {
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
-        let mut position = 0;
-        self.each_unit(
-            |unit, parser| {
-                if sort.has(unit) {
-                    return Ok(());
-                }
+        let position = AtomicU64::new(0);
+        self.each_unit(|unit, parser| {
+            if !sort.has(unit) {
                 disk::point("passages: worker");
                 let mut stretches = Stretches::new(self.length, sort);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
@@ -235,39 +223,34 @@ impl Search<'_, '_> {
                 })?;
                 stretches.finish()?;
                 sort.done(unit);
-                Ok(())
-            },
-            |unit| {
-                position += self.reread.bytes(unit);
-                progress.at(position);
-            },
-        )
+            }
+            let bytes = self.reread.bytes(unit);
+            progress.at(position.fetch_add(bytes, Ordering::Relaxed) + bytes);
+            Ok(())
+        })
     }
 
     /// Sorts the k-grams of the examined stretches.
     fn grams(&self, examined: &Repeats, sort: &UnitSort<'_, Hashed>) -> Result<()> {
-        self.each_unit(
-            |unit, parser| {
-                if sort.has(unit) {
-                    return Ok(());
-                }
-                let reader = examined.reader(PIECE_BYTES);
-                let mut grams = Grams::new(self.length, reader, sort);
-                self.reread.each(
-                    unit,
-                    |number| examined.has(number),
-                    |number, _, document| {
-                        grams.begin(number);
-                        parser.parse(document, &mut grams);
-                        grams.check()
-                    },
-                )?;
-                grams.finish()?;
-                sort.done(unit);
-                Ok(())
-            },
-            |_| {},
-        )
+        self.each_unit(|unit, parser| {
+            if sort.has(unit) {
+                return Ok(());
+            }
+            let reader = examined.reader(PIECE_BYTES);
+            let mut grams = Grams::new(self.length, reader, sort);
+            self.reread.each(
+                unit,
+                |number| examined.has(number),
+                |number, _, document| {
+                    grams.begin(number);
+                    parser.parse(document, &mut grams);
+                    grams.check()
+                },
+            )?;
+            grams.finish()?;
+            sort.done(unit);
+            Ok(())
+        })
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are
