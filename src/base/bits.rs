@@ -43,6 +43,11 @@ impl Bits {
             .take_while(move |&number| number < range.end)
     }
 
+    /// The words that hold the bits.
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
     /// Removes all numbers.
     pub fn clear(&mut self) {
         self.0.fill(0);
@@ -100,7 +105,7 @@ impl Ranks {
     }
 
     /// The set, to be changed.
-    pub fn into_bits(self) -> Bits {
+    pub(crate) fn into_bits(self) -> Bits {
         self.bits
     }
 }

@@ -8,12 +8,12 @@ use crate::{Error, Result};
 /// allocator keeps from earlier stages. Measured at 27 to 56 MiB after an ingest. The stages that
 /// use the whole budget leave this much of it free, so that the process remains well below the
 /// budget plus 64 MiB.
-pub const PROCESS_BYTES: u64 = 20 << 20;
+pub(crate) const PROCESS_BYTES: u64 = 20 << 20;
 
 /// The process uses less memory than the budget plus this. The window of an input's decompressor
 /// comes on top if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
 /// `scripts/bench-memory.sh` checks the bound.
-pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
+pub(crate) const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
 
 /// The limits of a stage: memory for buffers, counters and caches, threads, and disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +39,10 @@ pub enum Disk {
 }
 
 /// The most worker threads.
-pub const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 1024;
 
 impl Budget {
-    /// Refuses a number of threads outside 1 to [`MOST_THREADS`].
+    /// Refuses a number of threads outside 1 to `MOST_THREADS`.
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_THREADS).contains(&self.threads) {
             return refuse("threads", self.threads, format!("1 to {MOST_THREADS}"));

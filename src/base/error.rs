@@ -628,6 +628,14 @@ impl Error {
         }
     }
 
+    /// If a line cannot be read, says what to do about it.
+    pub(crate) fn hinted(mut self, what: &'static str) -> Error {
+        if let Error::BadLine { hint, .. } = &mut self {
+            *hint = what;
+        }
+        self
+    }
+
     /// A directory without the records of a stage.
     pub(crate) fn no_stage(path: impl Into<PathBuf>, stage: &'static str) -> Error {
         let path = path.into();

@@ -99,8 +99,7 @@ pub fn check(budget: &Budget) -> Result<()> {
 
 /// The default of `--memory`: a quarter of the available memory, within bounds, and not more than
 /// the limits of this process allow. It leaves half of the address space to mapped files.
-#[must_use]
-pub fn default_memory(threads: usize) -> ByteSize {
+pub(crate) fn default_memory(threads: usize) -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
     let info = process::kernel_says("/proc/meminfo");
     let kib = after(&info, "MemAvailable:").and_then(|rest| rest.parse::<u64>().ok());
@@ -125,7 +124,7 @@ pub fn default_memory(threads: usize) -> ByteSize {
 ///
 /// # Errors
 /// `Limit` with the least limit that is enough.
-pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
+pub(crate) fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
         let status = process::kernel_says("/proc/self/status");
         let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
@@ -158,8 +157,7 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
 
 /// The number of files that can still be opened, after those that each of `threads` threads has
 /// open.
-#[must_use]
-pub fn files_left(threads: u64) -> u64 {
+pub(crate) fn files_left(threads: u64) -> u64 {
     let taken = process::open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
     descriptors().saturating_sub(taken)
 }

@@ -11,8 +11,8 @@
 //! # Invariants
 //! - A pair reaches the threshold exactly when [`Criterion::reached`] returns true. It compares
 //!   integers.
-//! - Every measure grows with the number of shared keys. [`Criterion::least_shared`],
-//!   [`Criterion::prefix`] and [`Criterion::largest_partner`] never exclude a pair that reaches the
+//! - Every measure grows with the number of shared keys. `Criterion::least_shared`,
+//!   [`Criterion::prefix`] and `Criterion::largest_partner` never exclude a pair that reaches the
 //!   threshold (tested against all small cases).
 
 use std::fmt;
@@ -105,14 +105,12 @@ stored_as_text!(Measure);
 
 impl Measure {
     /// Whether it is resemblance. That is the default, which older manifests do not name.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Measure::Resemblance
     }
 
     /// Whether sizes are lengths in words instead of numbers of keys.
-    #[must_use]
-    pub fn of_words(self) -> bool {
+    pub(crate) fn of_words(self) -> bool {
         matches!(self, Measure::S2 | Measure::S3 | Measure::S4)
     }
 
@@ -178,7 +176,7 @@ impl Measure {
 
 /// A measure and the threshold that a pair must reach.
 ///
-/// Sizes are numbers of keys. With [`Measure::of_words`] they are lengths in words, and a set has
+/// Sizes are numbers of keys. With `Measure::of_words` they are lengths in words, and a set has
 /// at most as many keys as its document has words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
@@ -212,9 +210,8 @@ impl Criterion {
 
     /// The smallest number of shared keys with which two sets of these sizes reach the threshold.
     /// For [`Measure::Smallest`] it is a lower bound, because not every shared key counts.
-    #[must_use]
     #[inline]
-    pub fn least_shared(self, a: u64, b: u64) -> u64 {
+    pub(crate) fn least_shared(self, a: u64, b: u64) -> u64 {
         let t = self.threshold;
         match self.measure {
             Measure::Resemblance => t.least_shared(a, b),
@@ -270,8 +267,7 @@ impl Criterion {
     }
 
     /// The largest size of a set that can reach the threshold with one of `size`.
-    #[must_use]
-    pub fn largest_partner(self, size: u32) -> u64 {
+    pub(crate) fn largest_partner(self, size: u32) -> u64 {
         let t = self.threshold;
         let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
         let size_ = u128::from(size);

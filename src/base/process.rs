@@ -49,8 +49,7 @@ pub(crate) fn return_freed_memory() {
 /// Whether standard output was closed when the process started. Rust's runtime opens `/dev/null` in
 /// its place before `main`, and then nothing tells it from one that the user chose. Known only
 /// where there is the C library of GNU.
-#[must_use]
-pub fn stdout_was_closed() -> bool {
+pub(crate) fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
@@ -86,8 +85,7 @@ pub(crate) fn seconds_since_1970() -> u64 {
 }
 
 /// Bytes of mapped files that are in memory.
-#[must_use]
-pub fn mapped_bytes() -> u64 {
+pub(crate) fn mapped_bytes() -> u64 {
     let status = kernel_says("/proc/self/status");
     let line = status.lines().find(|line| line.starts_with("RssFile:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
@@ -95,14 +93,12 @@ pub fn mapped_bytes() -> u64 {
 }
 
 /// The content of a file of `/proc` or `/sys`; empty if there is no such file.
-#[must_use]
-pub fn kernel_says(path: impl AsRef<std::path::Path>) -> String {
+pub(crate) fn kernel_says(path: impl AsRef<std::path::Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
 /// Number of files that this process has open; 3 if the system does not report it.
-#[must_use]
-pub fn open_files() -> u64 {
+pub(crate) fn open_files() -> u64 {
     // The listing itself has one file open.
     std::fs::read_dir("/proc/self/fd").map_or(3, |open| open.count().saturating_sub(1) as u64)
 }

@@ -54,14 +54,13 @@ impl Stop {
     }
 
     /// Has a stop been requested?
-    #[must_use]
-    pub fn requested(&self) -> bool {
+    pub(crate) fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// As [`Stop::check`], for each 1,024th `n`: for loops whose turns take little time.
     #[inline]
-    pub fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
+    pub(crate) fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
         match n.try_into() {
             Ok(n) if !n.is_multiple_of(EVERY) => Ok(()),
             _ => self.check(stage),

@@ -27,7 +27,7 @@ impl Ratio {
     }
 
     /// Hundredths, rounded down.
-    pub fn hundredths(self) -> usize {
+    pub(crate) fn hundredths(self) -> usize {
         (u128::from(self.part) * 100 / u128::from(self.whole)) as usize
     }
 }

@@ -23,8 +23,7 @@ pub enum Resource {
 
 impl Resource {
     /// An amount of the resource, as messages print it.
-    #[must_use]
-    pub fn amount(self, n: u64) -> String {
+    pub(crate) fn amount(self, n: u64) -> String {
         match self {
             Resource::AddressSpace | Resource::Data | Resource::ControlGroup => ByteSize(n).exact(),
             Resource::OpenFiles | Resource::Threads | Resource::Mappings => n.to_string(),

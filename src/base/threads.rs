@@ -19,8 +19,7 @@ thread_local! {
 }
 
 /// Seconds of CPU time in the own course of this thread.
-#[must_use]
-pub fn course_seconds() -> f64 {
+pub(crate) fn course_seconds() -> f64 {
     course() as f64 / 1e9
 }
 

@@ -38,14 +38,14 @@ impl<C: Command> Run for C {
 }
 
 /// The resources that a command may use, and the form of its output.
-pub struct Setup {
+pub(crate) struct Setup {
     pub limits: Resources,
     pub printed: Printed,
 }
 
 /// What a command prints.
 #[derive(Clone, Copy, Debug)]
-pub struct Printed {
+pub(crate) struct Printed {
     /// No progress, and no result that is also in a file.
     pub quiet: bool,
     pub json: bool,

@@ -31,7 +31,7 @@ pub trait Host: Sync {
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressForm {
+pub(crate) enum ProgressForm {
     /// For people.
     #[value(help = None)]
     Auto,
@@ -41,11 +41,11 @@ pub enum ProgressForm {
 }
 
 /// Columns of a terminal that does not report its size, and of output to a file.
-pub const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// A process of its own: results go to standard output, progress to standard error, and signals
 /// stop the command.
-pub struct Process(pub ProgressForm);
+pub(crate) struct Process(pub ProgressForm);
 
 impl Host for Process {
     fn say(&self, text: &str) -> Result<()> {

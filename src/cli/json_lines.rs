@@ -15,7 +15,7 @@ use crate::base::progress::{Progress, Unit};
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Passes a line to `print` for each report.
-pub struct JsonLines<P> {
+pub(crate) struct JsonLines<P> {
     print: P,
     begun: Instant,
     stage: Mutex<Option<Stage>>,

@@ -66,7 +66,7 @@ impl Command for Options {
 }
 
 /// The description of the method that the arguments name together with `--help`, if they do.
-pub fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+pub(crate) fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let arguments: Vec<String> = arguments
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();

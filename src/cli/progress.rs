@@ -10,7 +10,7 @@ use crate::base::threads::lock;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Shows the progress of a run on standard error.
-pub struct Terminal {
+pub(crate) struct Terminal {
     quiet: bool,
     /// Where the bar is drawn; `None` without a bar.
     target: Option<fn() -> ProgressDrawTarget>,

@@ -18,7 +18,7 @@ use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
 
 /// Options of `run`.
 #[derive(Debug, Args)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub struct RunOptions {
 
 /// Options of `ingest`.
 #[derive(Debug, Args)]
-pub struct IngestOptions {
+pub(crate) struct IngestOptions {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub struct IngestOptions {
 
 /// Options of `join`.
 #[derive(Debug, Args)]
-pub struct JoinOptions {
+pub(crate) struct JoinOptions {
     /// Output directory of an earlier `ingest` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -85,7 +85,7 @@ pub struct JoinOptions {
 
 /// Options of `cluster`.
 #[derive(Debug, Args)]
-pub struct ClusterOptions {
+pub(crate) struct ClusterOptions {
     /// Output directory of an earlier `join` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,

@@ -16,7 +16,7 @@ const MOST_WIDTH: usize = 1000;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// On a terminal, unless NO_COLOR is set.
     #[value(help = None)]
     Auto,
@@ -31,7 +31,7 @@ pub enum Colour {
 /// Flags for results that people read on a terminal.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Display")]
-pub struct ScreenFlags {
+pub(crate) struct ScreenFlags {
     /// When to use colours: auto, always or never
     ///
     /// "auto" uses them on a terminal, unless NO_COLOR is in the environment or TERM is "dumb".

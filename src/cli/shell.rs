@@ -16,7 +16,7 @@ use super::described;
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
-pub struct CompletionsOptions {
+pub(crate) struct CompletionsOptions {
     /// Shell: bash, elvish, fish, powershell or zsh
     #[arg(hide_possible_values = true)]
     shell: Shell,
@@ -24,7 +24,7 @@ pub struct CompletionsOptions {
 
 /// Options of `man`.
 #[derive(Debug, Args)]
-pub struct ManOptions {
+pub(crate) struct ManOptions {
     /// Directory for the pages, which is created if it is missing
     #[arg(value_name = "DIR")]
     directory: PathBuf,

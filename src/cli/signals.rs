@@ -19,7 +19,7 @@ static PAGED: AtomicBool = AtomicBool::new(false);
 
 /// From here on an interrupt from the keyboard does not stop the command. The pager also gets it,
 /// and uses it to stop a search.
-pub fn leave_interrupts_to_the_pager() {
+pub(crate) fn leave_interrupts_to_the_pager() {
     PAGED.store(true, Ordering::Relaxed);
 }
 
@@ -79,7 +79,7 @@ fn end_waits() {
 
 /// Ends the process when standard input ends. The parent keeps standard input open while it lives,
 /// so its directory becomes free however the parent ends.
-pub fn end_with_parent() {
+pub(crate) fn end_with_parent() {
     // If the thread cannot be started, the process runs to its end and keeps the directory in use.
     let _ = std::thread::Builder::new().spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

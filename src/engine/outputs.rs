@@ -32,7 +32,7 @@ use crate::text::read::lasting;
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub const DIRECTORIES: [&str; 14] = [
+pub(crate) const DIRECTORIES: [&str; 14] = [
     "collection",
     "catalogue",
     "checkpoint",
@@ -80,13 +80,17 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
 
 /// As [`check`], for the output that `parameter` names of a command which writes nothing into the
 /// directory of its collection.
-pub fn check_outside(parameter: &'static str, output: &Path, collection: &Workspace) -> Result<()> {
+pub(crate) fn check_outside(
+    parameter: &'static str,
+    output: &Path,
+    collection: &Workspace,
+) -> Result<()> {
     check_as(parameter, output, (None, Some(collection)), &[])
 }
 
 /// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
 /// command or lies below one.
-pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
+pub(crate) fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
     workspace::refuse_below_another(parameter, directory)?;
     let what = match workspace::output_kind(directory)? {
         None => return Ok(()),
@@ -99,7 +103,7 @@ pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> 
 /// Refuses a directory that is to get files of these names if it is or lies in an output directory
 /// of another command, or if one of the files must not be replaced. As in every directory that the
 /// program writes, only regular files have these names.
-pub fn check_files<'n>(
+pub(crate) fn check_files<'n>(
     directory: &Path,
     names: impl IntoIterator<Item = &'n str>,
     collections: &[&Workspace],

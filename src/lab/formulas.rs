@@ -50,7 +50,6 @@ fn at_least_one(p: f64, n: f64) -> Option<f64> {
 /// let one = signature_stability(0.33, 2, 1).unwrap();
 /// assert!((one - 0.1089).abs() < 1e-12);
 /// ```
-#[must_use]
 pub fn signature_stability(left_out: f64, changes: u32, lexicons: u32) -> Option<f64> {
     let one = probability(left_out)?.powf(f64::from(changes));
     at_least_one(one, f64::from(lexicons))
@@ -64,7 +63,6 @@ pub fn signature_stability(left_out: f64, changes: u32, lexicons: u32) -> Option
 /// be among these, so `left_out` has opposite roles in the two. The result is `None` for more
 /// changes than terms, for more terms left out than there are, and for more than [`MOST_TERMS`]
 /// changes.
-#[must_use]
 pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
     if changes > terms || left_out > terms || changes > MOST_TERMS {
         return None;
@@ -81,7 +79,6 @@ pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64>
 ///
 /// Kołcz & Chowdhury 2008, right-hand side of equation 6. It is never less than
 /// [`lexicon_unchanged`].
-#[must_use]
 pub fn lexicon_unchanged_about(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
     if terms == 0 || left_out > terms || changes > MOST_TERMS {
         return None;
@@ -93,7 +90,6 @@ pub fn lexicon_unchanged_about(terms: u64, left_out: u64, changes: u64) -> Optio
 /// - 1) q.
 ///
 /// Kołcz & Chowdhury 2008, equation 7.
-#[must_use]
 pub fn first_success(q: f64, trials: u64) -> Option<f64> {
     let q = probability(q)?;
     let before = trials.checked_sub(1)?;
@@ -109,7 +105,6 @@ pub fn first_success(q: f64, trials: u64) -> Option<f64> {
 /// signature unchanged. With M = 0.33 L, which is whole for each L of the table,
 /// [`lexicon_unchanged`] gives 13 of its 15 values to the last digit printed. The two others (n =
 /// 50, L = 10,000 and n = 20, L = 100,000) are 0.01 less than printed.
-#[must_use]
 pub fn expected_trials(q: f64) -> Option<f64> {
     let q = probability(q)?;
     (q > 0.0).then(|| 1.0 / q)
@@ -129,7 +124,6 @@ pub fn expected_trials(q: f64) -> Option<f64> {
 /// assert_eq!(percent(selected_of_shared(1024.0, 256.0, 0)), "1.8 %");
 /// assert_eq!(percent(selected_of_shared(1024.0, 256.0, 1)), "7.3 %");
 /// ```
-#[must_use]
 pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64> {
     let counts = chunks.is_finite() && chunks >= 0.0 && every.is_finite() && every >= 1.0;
     if !counts || u64::from(selected) > MOST_TERMS {
@@ -157,7 +151,6 @@ pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64>
 /// that number is missed: the sum of [`selected_of_shared`] below `wanted`.
 ///
 /// Bernstein & Zobel 2006, section 4.3.
-#[must_use]
 pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
     selected_of_shared(chunks, every, wanted)?;
     let Some(most) = wanted.checked_sub(1) else {
@@ -188,7 +181,6 @@ pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
 ///
 /// This describes the hash counter of Bernstein & Zobel 2006, section 5, whose counts may be too
 /// high but are never too low. The result is `None` without a field or a singleton.
-#[must_use]
 pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
     if fields == 0 {
         return None;
@@ -199,7 +191,6 @@ pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Op
 
 /// Expected number of singletons that a hash counter counts as shared: n times
 /// [`false_shared_probability`].
-#[must_use]
 pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
     if fields > 0 && singletons == 0 {
         return Some(0.0);
@@ -219,7 +210,6 @@ pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Optio
 /// let at = |r| super_shingles_shared(r, 14, 6, 2).unwrap();
 /// assert!(at(0.95) > 0.87 && at(0.8) < 0.03);
 /// ```
-#[must_use]
 pub fn super_shingles_shared(
     resemblance: f64,
     shingles_each: u32,
@@ -238,7 +228,6 @@ pub fn super_shingles_shared(
 ///
 /// Locality-sensitive hashing as described by Gionis, Indyk & Motwani 1999 and Haveliwala, Gionis &
 /// Indyk 2000. It equals [`super_shingles_shared`] with one of `bands` super-shingles wanted.
-#[must_use]
 pub fn bands_shared(resemblance: f64, rows: u32, bands: u32) -> Option<f64> {
     if rows == 0 {
         return None;

@@ -5,8 +5,7 @@ use crate::base::numbers::{count, counted};
 use crate::tasks::dedup::{DedupSummary, Removal, Rule};
 
 /// The table at the end of `dedup`.
-#[must_use]
-pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
+pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let mut rows = Rows::default();
     rows.count("records", summary.records());
     rows.count("  documents", summary.documents);

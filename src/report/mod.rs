@@ -22,7 +22,7 @@ mod wording;
 mod write;
 
 pub use compared::{compared, compared_csv};
-pub use dedup::dedup_ledger;
+pub(crate) use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows, rejected_files};
 pub use plan::{plan, study, study_csv};

@@ -46,8 +46,7 @@ fn evidence(group: &PlannedGroup, groups: &[PlannedGroup]) -> String {
 /// Expected CPU seconds from the collection to the pairs: of the exact run, and of the planned one.
 /// The measured times are scaled to the records of the whole collection, and interpolated between
 /// ratios by the number of records.
-#[must_use]
-pub fn expected_seconds(planned: &Planned) -> (f64, f64) {
+pub(crate) fn expected_seconds(planned: &Planned) -> (f64, f64) {
     let PlanCost { exact, trials, .. } = &planned.cost;
     let all: u64 = planned.plan.groups.iter().map(|group| group.shingles).sum();
     let factor = all as f64 / (exact.records as f64).max(1.0);

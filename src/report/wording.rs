@@ -42,7 +42,7 @@ impl<'a> Wording<'a> {
     }
 
     /// The measure.
-    pub fn noun(&self) -> &'static str {
+    pub(crate) fn noun(&self) -> &'static str {
         match self.measure {
             Measure::Resemblance => "resemblance",
             Measure::Containment => "containment",

@@ -33,7 +33,7 @@ pub(crate) const DIRECTORY: &str = "checkpoint";
 
 /// The record of a command that was begun.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// Digest of what it does, and with which collection.
     pub of: String,
     /// Its sorts.
@@ -49,7 +49,7 @@ pub struct Checkpoint {
 
 /// A sort that is under way, or complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SortEntry {
+pub(crate) struct SortEntry {
     /// Its parts.
     pub parts: Vec<PartInfo>,
     /// The units whose items are all in the parts.
@@ -61,7 +61,7 @@ pub struct SortEntry {
 
 /// A finished step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepEntry {
+pub(crate) struct StepEntry {
     /// Digest of its parameters.
     pub of: String,
     /// The names of its files, which the manifest has.
@@ -73,7 +73,7 @@ pub struct StepEntry {
 /// A set of units: disjoint ranges in order, which do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Units(Vec<Range<usize>>);
+pub(crate) struct Units(Vec<Range<usize>>);
 
 impl Units {
     fn is_empty(&self) -> bool {
@@ -81,7 +81,6 @@ impl Units {
     }
 
     /// Whether a unit is in it.
-    #[must_use]
     pub fn has(&self, unit: usize) -> bool {
         let after = self.0.partition_point(|range| range.end <= unit);
         self.0.get(after).is_some_and(|range| range.contains(&unit))
@@ -165,7 +164,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Whether a sort is complete.
-    pub fn is_complete(&self, name: &str) -> bool {
+    pub(crate) fn is_complete(&self, name: &str) -> bool {
         let complete = |saved: &Checkpoint| saved.sorts.get(name).map(|sort| sort.complete);
         self.saved(complete).unwrap_or(false)
     }
@@ -235,7 +234,7 @@ impl<'w> Checkpoints<'w> {
 
     /// Writes all items of sorts, saves them, whether they are complete, and the counts, and
     /// removes other sorts, which are not needed any more.
-    pub fn save_all(
+    pub(crate) fn save_all(
         &self,
         sorts: &mut [(&str, &mut Parts, bool)],
         counts: &[(&str, u64)],
@@ -272,7 +271,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Names the files of a finished step in the manifest.
-    pub fn finish_step(
+    pub(crate) fn finish_step(
         &self,
         name: &str,
         (of, found): (&str, Value),
@@ -384,7 +383,7 @@ impl<'c, T: Item> UnitSort<'c, T> {
     }
 
     /// The sort, which has all items.
-    pub fn into_sorter(self) -> Sort<T> {
+    pub(crate) fn into_sorter(self) -> Sort<T> {
         let state = self.0.into_inner();
         state.unwrap_or_else(PoisonError::into_inner).sorter
     }

@@ -25,7 +25,7 @@ impl Mapped {
     }
 
     /// Maps a part and checks only its header and footer. The content needs checksums of its own.
-    pub fn open_unchecked(
+    pub(crate) fn open_unchecked(
         path: &Path,
         kind: Kind,
         parameters: u128,
@@ -56,20 +56,19 @@ impl Mapped {
     }
 
     /// The payload.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..self.end]
     }
 
     /// Lets the kernel read a part of the payload at once, not page by page.
-    pub fn will_need(&self, from: usize, length: usize) {
+    pub(crate) fn will_need(&self, from: usize, length: usize) {
         let _ = self
             .map
             .advise_range(memmap2::Advice::WillNeed, HEADER_BYTES + from, length);
     }
 
     /// Lets the kernel drop the pages. The next access reads them from the file again.
-    pub fn give_back(&self) {
+    pub(crate) fn give_back(&self) {
         // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing. The
         // same bytes come back from the file, which no process writes (see `open_unchecked`). If
         // the call fails, the pages simply remain in memory.
@@ -80,7 +79,6 @@ impl Mapped {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -29,6 +29,8 @@ pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
 }
 
 /// Like [`decode`], for a value that borrows its texts.
-pub fn decode_borrowed<'b, T: BorrowDecode<'b, ()>>(bytes: &'b [u8]) -> Result<(T, usize), String> {
+pub(crate) fn decode_borrowed<'b, T: BorrowDecode<'b, ()>>(
+    bytes: &'b [u8],
+) -> Result<(T, usize), String> {
     bincode::borrow_decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
 }

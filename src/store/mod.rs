@@ -19,6 +19,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
+mod aside;
 pub(crate) mod checkpoint;
 pub mod disk;
 pub(crate) mod item;
@@ -31,9 +32,10 @@ mod sort;
 pub mod table;
 pub mod workspace;
 
+pub(crate) use aside::{Aside, List, Rows};
 pub use item::Item;
 pub use map::Mapped;
-pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
+pub(crate) use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,
@@ -45,7 +47,6 @@ pub use table::cell;
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.
-#[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
@@ -67,20 +68,17 @@ pub(crate) fn digest_number(digest: &str) -> Option<u128> {
 }
 
 /// A digest of parameters: 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
-#[must_use]
 pub fn digest(text: &[u8]) -> String {
     digest_text(digest_bits(text))
 }
 
 /// The digest as a number; [`digest`] is its text.
-#[must_use]
-pub fn digest_bits(text: &[u8]) -> u128 {
+pub(crate) fn digest_bits(text: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(text)
 }
 
 /// A digest as text.
-#[must_use]
-pub fn digest_text(number: u128) -> String {
+pub(crate) fn digest_text(number: u128) -> String {
     format!("{number:032x}")
 }
 

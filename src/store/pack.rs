@@ -17,12 +17,12 @@ const FRAME: usize = 128;
 const WORD_WIDTH: usize = 57;
 
 /// Appends a packed column.
-pub fn pack_u64(values: &[u64], out: &mut Vec<u8>) {
+pub(crate) fn pack_u64(values: &[u64], out: &mut Vec<u8>) {
     pack(values, out);
 }
 
 /// [`pack_u64`] for a column of 32-bit numbers.
-pub fn pack_u32(values: &[u32], out: &mut Vec<u8>) {
+pub(crate) fn pack_u32(values: &[u32], out: &mut Vec<u8>) {
     pack(values, out);
 }
 
@@ -67,15 +67,21 @@ fn pack_wide<T: Copy + Into<u64>>(frame: &[T], width: u32, out: &mut Vec<u8>) {
 
 /// Reads `count` numbers of a packed column from the front of `bytes`. Returns the rest of `bytes`,
 /// or `None` if it is too short or a width is impossible.
-#[must_use]
-pub fn unpack_u64<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u64>) -> Option<&'a [u8]> {
+pub(crate) fn unpack_u64<'a>(
+    bytes: &'a [u8],
+    count: usize,
+    out: &mut Vec<u64>,
+) -> Option<&'a [u8]> {
     unpack(bytes, count, out, |value| value)
 }
 
 /// Like [`unpack_u64`], for a column of 32-bit numbers. Also returns `None` if a number does not
 /// fit.
-#[must_use]
-pub fn unpack_u32<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u32>) -> Option<&'a [u8]> {
+pub(crate) fn unpack_u32<'a>(
+    bytes: &'a [u8],
+    count: usize,
+    out: &mut Vec<u32>,
+) -> Option<&'a [u8]> {
     let mut all = 0;
     let rest = unpack(bytes, count, out, |value| {
         all |= value;
@@ -162,8 +168,7 @@ fn unpack_wide<T>(
 }
 
 /// Skips `count` numbers of a packed column.
-#[must_use]
-pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
+pub(crate) fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
     let mut left = count;
     while left > 0 {
         let n = left.min(FRAME);
@@ -177,7 +182,7 @@ pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
 
 /// Packs rising keys as differences, and unpacks them. Keeps its scratch space.
 #[derive(Debug, Default)]
-pub struct KeyColumn {
+pub(crate) struct KeyColumn {
     low: Vec<u64>,
     high: Vec<u64>,
 }
@@ -185,7 +190,7 @@ pub struct KeyColumn {
 impl KeyColumn {
     /// Appends rising keys: the first key in full, then a packed column of differences (the first
     /// one is 0). Keys of 128 bits have one column for the low halves and one for the high halves.
-    pub fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
+    pub(crate) fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
         self.low.clear();
         self.high.clear();
         let mut before: Option<u128> = None;
@@ -210,8 +215,7 @@ impl KeyColumn {
 
     /// Reads `count` keys (at least 1) from the front of `bytes`. Returns the rest of `bytes`, or
     /// `None` if it is too short.
-    #[must_use]
-    pub fn unpack<'a, K: Key>(
+    pub(crate) fn unpack<'a, K: Key>(
         &mut self,
         bytes: &'a [u8],
         count: usize,
@@ -240,7 +244,6 @@ impl KeyColumn {
     }
 
     /// Skips `count` keys.
-    #[must_use]
     pub fn skip<K: Key>(bytes: &[u8], count: usize) -> Option<&[u8]> {
         let rest = skip_packed(bytes.get(K::BYTES..)?, count)?;
         if K::BITS > 64 {

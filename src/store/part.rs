@@ -54,7 +54,6 @@ keywords! {
 
 impl Kind {
     /// The four letters that identify the kind in the header.
-    #[must_use]
     pub fn tag(self) -> [u8; 4] {
         *match self {
             Kind::Documents => b"DOCS",
@@ -73,7 +72,6 @@ impl Kind {
     }
 
     /// The extension of the file name, without the dot.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         self.text()
     }
@@ -264,13 +262,11 @@ impl PartWriter {
     }
 
     /// The final path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The number of bytes written so far, which is the offset of the next byte.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -281,7 +277,12 @@ impl PartWriter {
     }
 
     /// As [`PartWriter::finish`], for a part that is not needed after a loss of power.
-    pub fn finish_unsynced(self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+    pub(crate) fn finish_unsynced(
+        self,
+        records: u64,
+        index_offset: u64,
+        extra: u64,
+    ) -> Result<PartInfo> {
         self.end((records, index_offset, extra), false)
     }
 
@@ -515,26 +516,22 @@ impl PartReader {
     }
 
     /// Reads about this number of bytes at once, where many parts are open.
-    #[must_use]
     pub(super) fn reading(mut self, bytes: usize) -> Self {
         self.at_once = bytes;
         self
     }
 
     /// The file offset of the next byte that [`PartReader::take`] returns.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
     /// Payload bytes not yet taken.
-    #[must_use]
-    pub fn remaining(&self) -> u64 {
+    pub(crate) fn remaining(&self) -> u64 {
         self.left + (self.buffer.len() - self.start) as u64
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -551,13 +548,13 @@ impl PartReader {
     }
 
     /// The next 32-bit number of the payload.
-    pub fn take_u32(&mut self) -> Result<u32> {
+    pub(crate) fn take_u32(&mut self) -> Result<u32> {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// The next 64-bit number of the payload.
-    pub fn take_u64(&mut self) -> Result<u64> {
+    pub(crate) fn take_u64(&mut self) -> Result<u64> {
         Ok(u64_at(self.take(8)?, 0))
     }
 
@@ -654,19 +651,17 @@ impl PartFile {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Offset of the first byte after the payload.
-    #[must_use]
-    pub fn payload_end(&self) -> u64 {
+    pub(crate) fn payload_end(&self) -> u64 {
         HEADER_BYTES as u64 + self.footer.payload_bytes
     }
 
     /// Fills `out` with the bytes from `offset`.
-    pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
+    pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
             let what = format!("{} bytes expected at byte {offset}", out.len());
             return Err(Error::truncated(&self.path, self.payload_end(), what));
@@ -677,7 +672,6 @@ impl PartFile {
     }
 
     /// The open file, for mapping it into memory.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -231,7 +231,7 @@ impl Parts {
 
     /// Parts that are not needed any more if no record names them. A scratch sort has removed its
     /// own already.
-    pub fn take_merged(&mut self) -> Vec<PathBuf> {
+    pub(crate) fn take_merged(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.merged)
     }
 
@@ -296,7 +296,6 @@ impl<T: Item> Sort<T> {
 
     /// Continues a sort whose parts, in a directory of parts with these parameters, are kept. New
     /// parts are numbered from `next` on.
-    #[must_use]
     pub fn resumed(
         (directory, parameters): (&Path, u128),
         next: u64,
@@ -325,7 +324,6 @@ impl<T: Item> Sort<T> {
     }
 
     /// The parts, and the number of the next one.
-    #[must_use]
     pub fn parts(&self) -> (&[PartInfo], u64) {
         self.parts.parts()
     }
@@ -372,7 +370,6 @@ pub struct Sorted<T> {
 
 impl<T: Item> Sorted<T> {
     /// Passes on each item once, however often it was pushed.
-    #[must_use]
     pub fn unique(self) -> Sorted<T> {
         let unique = true;
         Sorted { unique, ..self }
@@ -458,8 +455,7 @@ pub struct Group<'s, T> {
 
 impl<T: Item> Group<'_, T> {
     /// Whether no item of the key follows those that were taken and the first one.
-    #[must_use]
-    pub fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         !self.next.is_some_and(|item| (self.is_same)(&item))
     }
 

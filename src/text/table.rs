@@ -45,7 +45,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens a file of comma-separated values.
-    pub fn open_commas(path: &Path) -> Result<Table> {
+    pub(crate) fn open_commas(path: &Path) -> Result<Table> {
         let mut table = Table::open(path)?;
         table.shape = Shape::Commas;
         Ok(table)
@@ -97,7 +97,7 @@ impl Table {
     }
 
     /// Whether each line is a JSON object.
-    pub fn is_json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         self.shape == Shape::Json
     }
 
@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// Selects columns by the names in the first line, or members of JSON objects.
-    pub fn want_names(&mut self, names: &[&str]) -> Result<()> {
+    pub(crate) fn want_names(&mut self, names: &[&str]) -> Result<()> {
         if self.is_json() {
             self.wanted = names
                 .iter()
@@ -146,7 +146,7 @@ impl Table {
     }
 
     /// Selects columns by number, from 0.
-    pub fn want_numbers(&mut self, numbers: &[usize]) {
+    pub(crate) fn want_numbers(&mut self, numbers: &[usize]) {
         self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
     }
 

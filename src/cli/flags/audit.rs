@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// What the page of a deduplication shows.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Deduplication")]
-pub struct AuditFlags {
+pub(crate) struct AuditFlags {
     /// Also count documents by host, year or field:NAME (repeatable)
     ///
     /// For the output directory of `dedup`. host is the host of the address. year is the year of

@@ -222,7 +222,7 @@ impl ReadLimits {
 /// How a document becomes a set of fingerprints.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
-pub struct ShingleFlags {
+pub(crate) struct ShingleFlags {
     /// Cut text into tokens: words, whitespace or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two

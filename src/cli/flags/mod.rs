@@ -13,11 +13,11 @@ mod results;
 mod units;
 mod values;
 
-pub use audit::AuditFlags;
+pub(crate) use audit::AuditFlags;
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
-pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
-pub use removal::RemovalFlags;
+pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
+pub(crate) use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
-pub use results::ResultsFlag;
-pub use units::UnitFlags;
+pub(crate) use results::ResultsFlag;
+pub(crate) use units::UnitFlags;
 pub use values::{KeepOrDrop, List};

@@ -16,7 +16,7 @@ use super::values::{List, SamplingChoice, Share};
 /// The threshold.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pairs")]
-pub struct ThresholdFlag {
+pub(crate) struct ThresholdFlag {
     /// Lowest resemblance of the pairs to find
     ///
     /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is
@@ -35,7 +35,7 @@ pub struct ThresholdFlag {
 /// The criterion that a pair must reach.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pairs")]
-pub struct CriterionFlags {
+pub(crate) struct CriterionFlags {
     #[command(flatten)]
     threshold: ThresholdFlag,
     /// Score to compare with --threshold, such as containment
@@ -69,7 +69,7 @@ impl CriterionFlags {
 
 /// The parameters of a sampling plan.
 #[derive(Debug, Args)]
-pub struct Planning {
+pub(crate) struct Planning {
     /// Lowest recall to keep in every size group [default: any]
     ///
     /// Recall is the share of the true pairs that a sampled run finds.
@@ -124,7 +124,7 @@ impl Planning {
     _ => arg,
 }))]
 #[command(next_help_heading = "Pairs")]
-pub struct JoinFlags {
+pub(crate) struct JoinFlags {
     #[command(flatten)]
     comparison: CriterionFlags,
     /// Use a sample of the fingerprints: 1/N, 1/N:CLASS, a list, or a plan

@@ -11,7 +11,7 @@ use crate::tasks::passages::{Align, RemovalConfig};
 /// What is removed, and where the copies go.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Removing")]
-pub struct RemovalFlags {
+pub(crate) struct RemovalFlags {
     /// Write copies of the inputs without removable text to KEPT
     ///
     /// --output names KEPT, which must be new or empty. It gets one file for each input file, under

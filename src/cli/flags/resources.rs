@@ -94,7 +94,7 @@ pub struct Limits {
 
 impl Limits {
     /// The flags as a [`Setup`].
-    pub fn setup(&self) -> Setup {
+    pub(crate) fn setup(&self) -> Setup {
         let limits = Resources {
             memory: self.memory.memory,
             threads: self.threads.threads,

@@ -11,7 +11,7 @@ use clap::Args;
 
 /// The format of the result files.
 #[derive(Debug, Args)]
-pub struct ResultsFlag {
+pub(crate) struct ResultsFlag {
     /// Format of the result files: tsv, or parquet as well
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
@@ -45,7 +45,7 @@ impl ResultsFlag {
     }
 
     /// As [`ResultsFlag::complete`], in a directory that is not open.
-    pub fn complete_in(
+    pub(crate) fn complete_in(
         &self,
         directory: &Path,
         summary: Summary,

@@ -8,7 +8,7 @@ use crate::tasks::passages::{Of, Scope, TextUnit, UnitsConfig};
 /// Which lines or paragraphs are compared.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Passages")]
-pub struct UnitFlags {
+pub(crate) struct UnitFlags {
     /// Find repeated lines or paragraphs, not runs of --length tokens
     ///
     /// Two lines are equal if their tokens are. Paragraphs are separated by empty lines. With

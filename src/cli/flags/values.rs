@@ -10,7 +10,7 @@ use crate::lab::plan::Ratio;
 
 /// A sampling, or a file with a plan.
 #[derive(Clone, Debug)]
-pub enum SamplingChoice {
+pub(crate) enum SamplingChoice {
     /// A sampling, as the user types it.
     As(Sampling),
     /// The file of a plan.
@@ -39,7 +39,7 @@ impl fmt::Display for SamplingChoice {
 
 /// A share: `10%`, `0.1` or `1/10`.
 #[derive(Clone, Copy, Debug)]
-pub struct Share(pub Threshold);
+pub(crate) struct Share(pub Threshold);
 
 impl FromStr for Share {
     type Err = String;

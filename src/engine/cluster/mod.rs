@@ -37,7 +37,8 @@ pub(crate) use results::{
 };
 
 /// Files that later commands make from the results. They are removed together with the results.
-pub const DERIVED_FILES: [&str; 4] = ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];
+pub(crate) const DERIVED_FILES: [&str; 4] =
+    ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];
 
 /// A directory whose files later commands make from the results. They are removed in the same way.
-pub const DERIVED_DIRECTORY: &str = "report";
+pub(crate) const DERIVED_DIRECTORY: &str = "report";

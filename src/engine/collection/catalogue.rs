@@ -547,27 +547,23 @@ pub struct Representatives {
 
 impl Representatives {
     /// The most bytes for this number of documents, if some of them have the MD5 of an earlier one.
-    #[must_use]
-    pub fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
+    pub(crate) fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
         let most = exact_duplicates.saturating_mul(documents);
         Column::most_bytes(documents, most)
     }
 
     /// The first document with the MD5 of a document, which may be itself.
-    #[must_use]
     #[inline]
     pub fn of(&self, document: u32) -> u32 {
         document - self.before.at(document)
     }
 
     /// Whether a document is the first with its MD5. `false` if there is no such document.
-    #[must_use]
     pub fn has(&self, document: u32) -> bool {
         self.before.get(document) == Some(0)
     }
 
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.before.len()
@@ -610,7 +606,7 @@ impl RepresentativeReader {
     }
 
     /// Skips the documents before this one.
-    pub fn skip_to(&mut self, document: u32) -> Result<()> {
+    pub(crate) fn skip_to(&mut self, document: u32) -> Result<()> {
         while self.document < document && self.next()?.is_some() {}
         Ok(())
     }
@@ -632,8 +628,7 @@ pub struct Extent {
 
 impl Extent {
     /// The most bytes of a column of set sizes.
-    #[must_use]
-    pub fn column_bytes(self) -> u64 {
+    pub(crate) fn column_bytes(self) -> u64 {
         Column::most_bytes(self.documents, self.fingerprints)
     }
 }
@@ -653,7 +648,7 @@ impl Catalogue {
     }
 
     /// The docnos. They are mapped into memory if they fit in a small share of the budget, which
-    /// [`Catalogue::names_bytes`] gives.
+    /// `Catalogue::names_bytes` gives.
     pub fn names(workspace: &Workspace, budget: &Budget) -> Result<Names> {
         let entry = Catalogue::entry(workspace)?;
         let files = (workspace.path(DIRECTORY), workspace.collection_parameters());
@@ -690,7 +685,7 @@ impl Catalogue {
     }
 
     /// Bytes of memory that look-ups of docnos take.
-    pub fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
+    pub(crate) fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
         let entry = Catalogue::entry(workspace)?;
         let bytes = entry.names.bytes + entry.name_ends.bytes;
         let fits = bytes <= budget.memory.0 / NAMES_SHARE;
@@ -709,7 +704,7 @@ impl Catalogue {
     }
 
     /// Calls `each` with every document and its representative, in order.
-    pub fn each_representative(
+    pub(crate) fn each_representative(
         workspace: &Workspace,
         mut each: impl FnMut(u32, u32) -> Result<()>,
     ) -> Result<()> {
@@ -723,7 +718,7 @@ impl Catalogue {
     }
 
     /// Reads the representative of each document in order.
-    pub fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
+    pub(crate) fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
         let info = &Catalogue::entry(workspace)?.representatives;
         let (reader, path) = Catalogue::open(workspace, info)?;
         Ok(RepresentativeReader {
@@ -744,13 +739,13 @@ impl Catalogue {
     }
 
     /// Reads the number of stored fingerprints of each document in order.
-    pub fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
+    pub(crate) fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
         let info = &Catalogue::entry(workspace)?.stored;
         Ok(Catalogue::open(workspace, info)?.0)
     }
 
     /// The documents and their stored fingerprints, which bound the memory of columns.
-    pub fn extent(workspace: &Workspace) -> Result<Extent> {
+    pub(crate) fn extent(workspace: &Workspace) -> Result<Extent> {
         let segments = super::segments(&workspace.manifest).iter();
         Ok(Extent {
             documents: Catalogue::stats(workspace)?.documents,
@@ -759,7 +754,7 @@ impl Catalogue {
     }
 
     /// The file of [`Catalogue::stored`].
-    pub fn stored_file(workspace: &Workspace) -> Result<PathBuf> {
+    pub(crate) fn stored_file(workspace: &Workspace) -> Result<PathBuf> {
         let entry = Catalogue::entry(workspace)?;
         Ok(workspace.path(DIRECTORY).join(&entry.stored.name))
     }

@@ -27,8 +27,7 @@ pub struct Column {
 
 impl Column {
     /// The most bytes of a column of this number of documents whose numbers add up to `sum`.
-    #[must_use]
-    pub fn most_bytes(documents: u64, sum: u64) -> u64 {
+    pub(crate) fn most_bytes(documents: u64, sum: u64) -> u64 {
         let blocks = documents.div_ceil(BLOCK as u64);
         // A block with numbers of n bytes has one of at least 256^(n - 1).
         let wide = (0..4).map(|n| blocks.min(sum >> (8 * n)));
@@ -45,18 +44,7 @@ impl Column {
         Ok(column.finish())
     }
 
-    /// A column of the same numbers of bytes, with every number 0.
-    #[must_use]
-    pub fn zeros_like(&self) -> Column {
-        Column {
-            len: self.len,
-            blocks: self.blocks.clone(),
-            bytes: vec![0; self.bytes.len()],
-        }
-    }
-
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
@@ -70,7 +58,6 @@ impl Column {
     }
 
     /// The number of a document below [`Column::len`].
-    #[must_use]
     #[inline]
     pub fn at(&self, document: u32) -> u32 {
         let (at, bytes) = self.place(document as usize);
@@ -79,13 +66,11 @@ impl Column {
     }
 
     /// The number of a document; `None` if there is no such document.
-    #[must_use]
     pub fn get(&self, document: u32) -> Option<u32> {
         ((document as usize) < self.len).then(|| self.at(document))
     }
 
     /// The sum of the numbers of the documents in `first..last`.
-    #[must_use]
     pub fn sum(&self, first: u32, last: u32) -> u64 {
         let (mut first, last) = (first as usize, last as usize);
         let mut sum = 0;
@@ -154,7 +139,6 @@ impl ColumnBuilder {
     }
 
     /// The column.
-    #[must_use]
     pub fn finish(mut self) -> Column {
         if !self.block.is_empty() {
             self.close();

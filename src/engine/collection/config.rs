@@ -80,7 +80,7 @@ impl CollectionConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
-    pub fn check_same(
+    pub(crate) fn check_same(
         &self,
         wanted: &CollectionConfig,
         ingested: bool,
@@ -118,7 +118,6 @@ impl CollectionConfig {
     ///
     /// The code takes the parameters apart field by field, so that the compiler reports a new field
     /// that is missing here.
-    #[must_use]
     pub fn flags(&self) -> Vec<(&'static str, String)> {
         let CollectionConfig {
             read,
@@ -198,20 +197,17 @@ impl Default for SizeGroups {
 
 impl SizeGroups {
     /// The number of groups.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.0.len() + 1
     }
 
     /// The group of a document with this number of words.
-    #[must_use]
     pub fn group(&self, words: u64) -> u8 {
         self.0.partition_point(|&bound| bound <= words) as u8
     }
 
     /// The range of words in a group, `500-999` or `9000-`.
-    #[must_use]
-    pub fn describe(&self, group: usize) -> String {
+    pub(crate) fn describe(&self, group: usize) -> String {
         let low = if group == 0 { 0 } else { self.0[group - 1] };
         match self.0.get(group) {
             Some(high) => format!("{low}-{}", high - 1),

@@ -245,7 +245,6 @@ impl DocumentReader {
     }
 
     /// The footer.
-    #[must_use]
     pub fn footer(&self) -> Footer {
         self.0.part.footer
     }

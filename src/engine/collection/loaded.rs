@@ -16,7 +16,7 @@ const PIECE: usize = 4 << 20;
 
 /// Documents whose sets will be loaded.
 #[derive(Debug)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     documents: Bits,
     count: usize,
     bytes: usize,
@@ -27,13 +27,11 @@ pub struct Wanted {
 
 impl Wanted {
     /// Bytes of memory for a collection of this number of documents, without the sets.
-    #[must_use]
     pub fn bytes(documents: u64) -> u64 {
         Ranks::bytes(documents)
     }
 
     /// Begins with no document. The sets may take up to `room` bytes.
-    #[must_use]
     pub fn new(documents: usize, room: u64) -> Wanted {
         Wanted {
             documents: Bits::new(documents),
@@ -124,7 +122,7 @@ impl Wanted {
 
 /// Sets in memory.
 #[derive(Debug)]
-pub struct LoadedSets {
+pub(crate) struct LoadedSets {
     ranks: Ranks,
     /// By rank, where the set begins.
     starts: Vec<u64>,
@@ -134,7 +132,6 @@ pub struct LoadedSets {
 
 impl LoadedSets {
     /// The keys of a document's set, little-endian and rising; `None` if it was not loaded.
-    #[must_use]
     pub fn get(&self, document: u32) -> Option<&[u8]> {
         let rank = self.ranks.get(document)? as usize;
         self.bytes
@@ -142,8 +139,7 @@ impl LoadedSets {
     }
 
     /// Drops the sets and begins anew.
-    #[must_use]
-    pub fn into_wanted(self) -> Wanted {
+    pub(crate) fn into_wanted(self) -> Wanted {
         let mut documents = self.ranks.into_bits();
         documents.clear();
         Wanted {

@@ -60,7 +60,7 @@ pub(crate) use documents::DocumentView;
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub(crate) use ingest::{Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
-pub use loaded::{LoadedSets, Wanted};
+pub(crate) use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place, each_place_with_others};
 pub use records::{

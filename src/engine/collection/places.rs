@@ -35,7 +35,7 @@ impl<'w> InputRecords<'w> {
 
     /// All records, including the records of another collection with which the own documents are
     /// compared.
-    pub fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
+    pub(crate) fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
         InputRecords::from_segment(workspace, 0)
     }
 
@@ -126,7 +126,7 @@ impl<'w> InputRecords<'w> {
 
     /// The next entry of a file; `None` after its last one. It skips the entries of earlier files,
     /// so a caller can read several files in their order.
-    pub fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
+    pub(crate) fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
         while let Some((its, _)) = self.peek()? {
             if its > file {
                 return Ok(None);

@@ -24,7 +24,6 @@ pub struct Cursor {
 
 impl Cursor {
     /// The beginning of a file.
-    #[must_use]
     pub fn of_file(file: u32) -> Cursor {
         Cursor {
             file,
@@ -65,7 +64,6 @@ impl SegmentEntry {
     }
 
     /// The bytes of its parts.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         let parts = [&self.documents, &self.fingerprints, &self.rejects];
         let parts = parts.into_iter().chain(&self.text);
@@ -129,13 +127,11 @@ impl StageRecord for Against {
 }
 
 /// What a collection has from another one; nothing by default.
-#[must_use]
 pub fn against(manifest: &Manifest) -> Against {
     manifest.get::<Against>().copied().unwrap_or_default()
 }
 
 /// The segments of the collection's own documents.
-#[must_use]
 pub fn own_segments(manifest: &Manifest) -> &[SegmentEntry] {
     let first = against(manifest).segments as usize;
     segments(manifest).get(first..).unwrap_or_default()
@@ -245,7 +241,6 @@ pub(crate) fn begin_addition(manifest: &mut Manifest) {
 }
 
 /// Creates the manifest of a collection with these parameters.
-#[must_use]
 pub fn begin(
     kinds: &'static [StageRecordKind],
     config: &CollectionConfig,
@@ -259,7 +254,6 @@ pub fn begin(
 }
 
 /// The parameters of a collection.
-#[must_use]
 pub fn config(manifest: &Manifest) -> &CollectionConfig {
     // Every function that creates or reads a manifest makes sure that it has them.
     manifest
@@ -268,7 +262,6 @@ pub fn config(manifest: &Manifest) -> &CollectionConfig {
 }
 
 /// The segments committed so far.
-#[must_use]
 pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
     manifest
         .get::<Segments>()
@@ -294,7 +287,6 @@ pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
 }
 
 /// Whether all segments are committed.
-#[must_use]
 pub fn ingested(manifest: &Manifest) -> bool {
     manifest
         .get::<Ingested>()
@@ -304,7 +296,7 @@ pub fn ingested(manifest: &Manifest) -> bool {
 /// Opens or creates a directory that depends on the inputs of `base`, on its parts, and on its
 /// `postings` if it uses them. Existing content is kept if it was made from the same ones. `which`
 /// distinguishes directories that are otherwise made from the same data. The caller must call
-/// [`Workspace::recover`] next.
+/// `Workspace::recover` next.
 pub fn standing_on<P: Serialize>(
     base: &Workspace,
     directory: &Path,

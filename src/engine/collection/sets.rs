@@ -73,7 +73,7 @@ impl SetWriter {
     }
 
     /// Appends keys.
-    pub fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
         for piece in keys.chunks(8192) {
             scratch.clear();
             for key in piece {
@@ -149,7 +149,7 @@ impl<K: Key> SetReader<K> {
 
     /// Reads the next document's keys in `least..=most`, in rising pieces. `size` counts all its
     /// keys.
-    pub fn next_within(
+    pub(crate) fn next_within(
         &mut self,
         size: u32,
         (least, most): (K, K),
@@ -174,7 +174,7 @@ impl<K: Key> SetReader<K> {
 
     /// Reads the next document's set of `size` keys in rising pieces: of each, the keys up to
     /// `greatest`, and the bytes of the others.
-    pub fn next_split(
+    pub(crate) fn next_split(
         &mut self,
         size: u32,
         greatest: K,
@@ -273,7 +273,6 @@ pub struct Looking<'a> {
 impl MappedSets {
     /// Bytes of memory for a collection, including the bits for the blocks of their
     /// `set_bytes`. Mapped pages are not included.
-    #[must_use]
     pub fn bytes(extent: Extent, set_bytes: u64) -> u64 {
         let documents = extent.documents;
         let offsets = documents / STRIDE as u64 * 8;
@@ -360,7 +359,6 @@ impl MappedSets {
     }
 
     /// Starts a look at a few sets. Gives pages back first if there are too many.
-    #[must_use]
     pub fn look(&self) -> Looking<'_> {
         if self.too_many() {
             self.give_back(&self.alone.write().unwrap_or_else(PoisonError::into_inner));
@@ -405,13 +403,11 @@ impl MappedSets {
     }
 
     /// The bytes of a document's set.
-    #[must_use]
     pub fn bytes_of(&self, document: u32) -> usize {
         self.stored.get(document).unwrap_or(0) as usize * self.key_bytes
     }
 
     /// Reads sets in the order of the files, without mapping them.
-    #[must_use]
     pub fn reader(&self) -> SetsInOrder<'_> {
         SetsInOrder {
             sets: self,

@@ -233,13 +233,11 @@ impl TextReader {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.part.path()
     }
 
     /// The footer, with the number of texts and of their bytes.
-    #[must_use]
     pub fn footer(&self) -> Footer {
         self.part.footer
     }

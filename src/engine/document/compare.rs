@@ -71,14 +71,14 @@ impl Both {
     }
 
     /// The resemblance as the result files print it.
-    pub fn resemblance_text(&self) -> String {
+    pub(crate) fn resemblance_text(&self) -> String {
         let [a, b] = self.sizes();
         Measure::Resemblance.text(self.shared, a, b)
     }
 
     /// The shared shingles as a part of the first document's shingles, and of the second's; `None`
     /// for a document without shingles.
-    pub fn containments(&self) -> [Option<f64>; 2] {
+    pub(crate) fn containments(&self) -> [Option<f64>; 2] {
         let of = |all: u64| (all > 0).then(|| self.shared as f64 / all as f64);
         self.sizes().map(of)
     }

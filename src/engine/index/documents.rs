@@ -24,7 +24,7 @@ const OF_DOCNO: u64 = 1 << 32;
 
 /// The facts about a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// MD5 of the canonical document.
     pub md5: [u8; 16],
     /// Number of words.
@@ -142,7 +142,7 @@ pub(super) fn write<K: Key>(
 
 /// The facts about the documents of an index, opened for look-ups.
 #[derive(Debug)]
-pub struct IndexedDocuments {
+pub(crate) struct IndexedDocuments {
     levels: Vec<OfLevel>,
 }
 
@@ -203,7 +203,6 @@ impl IndexedDocuments {
     }
 
     /// The number of documents.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u64 {
         self.levels

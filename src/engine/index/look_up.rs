@@ -373,15 +373,13 @@ impl Index {
     }
 
     /// The most bytes for each key of [`Index::read`]. Long lists are not read.
-    #[must_use]
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         // A list may be in every level.
         SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
     }
 
     /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
     /// reads.
-    #[must_use]
     pub fn keeping(self, bytes: u64) -> Index {
         let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         Index { room, ..self }
@@ -389,7 +387,7 @@ impl Index {
 
     /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
     /// number of keys is looked up, in up to this number of bytes: most keys are in few levels.
-    pub fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
+    pub(crate) fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
         let largest = self.levels.iter().map(|level| level.lists).max();
         let mut buffers = Buffers::default();
         for level in &mut self.levels {

@@ -64,9 +64,9 @@ use crate::store::workspace::{StageRecord, Workspace};
 use crate::store::{Kind, PartInfo};
 
 pub use build::run;
-pub use documents::{Facts, IndexedDocuments};
+pub(crate) use documents::{Facts, IndexedDocuments};
 pub use look_up::{Buffers, Index, ListPlace, Lists};
-pub use search::IndexSearcher;
+pub(crate) use search::IndexSearcher;
 
 pub(crate) use documents::check_documents;
 pub(crate) use look_up::check_part;
@@ -124,13 +124,11 @@ pub struct IndexEntry {
 
 impl IndexEntry {
     /// The number of documents that the complete levels cover.
-    #[must_use]
     pub fn documents(&self) -> u64 {
         self.levels.last().map_or(0, Level::end)
     }
 
     /// Counts of the complete levels.
-    #[must_use]
     pub fn stats(&self) -> IndexStats {
         let mut all = IndexStats::default();
         for level in &self.levels {
@@ -164,7 +162,6 @@ pub struct Level {
 
 impl Level {
     /// The document after its last one.
-    #[must_use]
     pub fn end(&self) -> u64 {
         u64::from(self.first) + self.documents
     }
@@ -262,7 +259,6 @@ fn leading<K: Key>(key: K) -> u64 {
 }
 
 /// The key under which a document without keys is found.
-#[must_use]
 pub fn key_of<K: Key>(md5: [u8; 16]) -> K {
     K::from_u128(u128::from_be_bytes(md5) >> (128 - K::BITS))
 }

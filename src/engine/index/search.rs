@@ -25,7 +25,7 @@ const MORE_OF_PREFIX: u64 = 8;
 
 /// The state of a thread that searches an index.
 #[derive(Debug, Default)]
-pub struct IndexSearcher {
+pub(crate) struct IndexSearcher {
     buffers: Buffers,
     /// The documents of short lists. A document is in it once for each key that it has.
     list: Vec<u32>,
@@ -42,7 +42,6 @@ pub struct IndexSearcher {
 
 impl IndexSearcher {
     /// The most bytes of memory for a collection with this number of documents.
-    #[must_use]
     pub fn bytes(documents: u64) -> u64 {
         documents / 8 + (1 << 20)
     }
@@ -76,12 +75,12 @@ impl IndexSearcher {
     }
 
     /// Reads the lists of many keys ([`Index::read`]).
-    pub fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
+    pub(crate) fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
         index.read(keys, &mut self.buffers)
     }
 
     /// Adds the documents of one key.
-    pub fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
+    pub(crate) fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
         self.begin(documents);
         let (buffers, places) = (&mut self.buffers, &mut self.places);
         index.look_up(key, buffers, &mut self.list, places)?;
@@ -104,26 +103,14 @@ impl IndexSearcher {
     }
 
     /// The number of keys that are looked up for a prefix, unless some have long lists.
-    #[must_use]
     pub fn wanted(prefix: u64) -> u64 {
         prefix + MORE + prefix / MORE_OF_PREFIX
     }
 
     /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
-    /// and others. The keys are little-endian.
-    pub fn find<K: Key>(
-        &mut self,
-        index: &Index,
-        documents: u64,
-        set: &[u8],
-        prefix: u64,
-    ) -> Result<()> {
-        self.find_in::<K>((index, None), documents, set, prefix)
-    }
-
-    /// Like [`IndexSearcher::find`]. If the lists of the first keys are already read, they are
-    /// given with the range of their numbers.
-    pub fn find_in<K: Key>(
+    /// and others. The keys are little-endian. If the lists of the first keys are already read,
+    /// they are given with the range of their numbers.
+    pub(crate) fn find_in<K: Key>(
         &mut self,
         (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
         documents: u64,

@@ -28,7 +28,6 @@ keywords! {
 
 impl Join {
     /// Does this algorithm count every shared fingerprint of every pair?
-    #[must_use]
     pub fn counts(self) -> bool {
         matches!(self, Join::Count | Join::Probabilistic)
     }
@@ -74,7 +73,6 @@ pub struct JoinConfig {
 
 impl JoinConfig {
     /// The parameters that list all pairs that reach a criterion.
-    #[must_use]
     pub fn of(Criterion { measure, threshold }: Criterion) -> JoinConfig {
         JoinConfig {
             measure,
@@ -84,7 +82,6 @@ impl JoinConfig {
     }
 
     /// The criterion that listed pairs must reach.
-    #[must_use]
     pub fn criterion(&self) -> Criterion {
         Criterion {
             measure: self.measure,
@@ -93,8 +90,7 @@ impl JoinConfig {
     }
 
     /// The criterion that the samples of a pair must reach.
-    #[must_use]
-    pub fn of_samples(&self) -> Criterion {
+    pub(crate) fn of_samples(&self) -> Criterion {
         Criterion {
             threshold: self.candidates.unwrap_or(self.threshold),
             ..self.criterion()

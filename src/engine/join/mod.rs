@@ -105,7 +105,6 @@ pub struct JoinProgress {
 }
 
 /// Digest of everything that the pairs depend on.
-#[must_use]
 pub fn digest(sample: &str, config: &JoinConfig) -> String {
     let max = config.max_postings.map_or("none".into(), |n| n.to_string());
     let JoinConfig {
@@ -202,7 +201,6 @@ const FINGERPRINTS_OF_ADDED: u64 = 6;
 
 /// Whether a join with this digest adds pairs to those that were there before documents were added,
 /// in place of finding all pairs again. It needs the index.
-#[must_use]
 pub fn adds(workspace: &Workspace, digest: &str) -> bool {
     let manifest = &workspace.manifest;
     let first = match (

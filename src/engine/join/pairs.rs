@@ -24,14 +24,12 @@ pub struct Pair {
 
 impl Pair {
     /// The key that orders pairs.
-    #[must_use]
     pub fn key(a: u32, b: u32) -> u64 {
         u64::from(a) << 32 | u64::from(b)
     }
 
     /// The number from which a measure computes its value ([`Measure::text`]).
-    #[must_use]
-    pub fn amount(&self, measure: Measure) -> u64 {
+    pub(crate) fn amount(&self, measure: Measure) -> u64 {
         self.stored_amount(measure).into()
     }
 
@@ -44,8 +42,7 @@ impl Pair {
     }
 
     /// The two documents of a key.
-    #[must_use]
-    pub fn of_key(key: u64) -> (u32, u32) {
+    pub(crate) fn of_key(key: u64) -> (u32, u32) {
         ((key >> 32) as u32, key as u32)
     }
 }

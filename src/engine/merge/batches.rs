@@ -36,7 +36,6 @@ impl<'a, K: Key> Batches<'a, K> {
     /// Begins a merge. It is fastest if the cursors are in the order of their values. Merges that
     /// share
     /// `long` wait for each other to use up a long list.
-    #[must_use]
     pub fn new(cursors: Vec<RunCursor<'a, K>>, long: &'a LongLists) -> Self {
         Batches {
             taken: vec![0; cursors.len()],

@@ -70,9 +70,8 @@ fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) 
 }
 
 /// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
-/// the sample does not cut the sets off ([`crate::engine::sample::Sampling::most_per_document`]), and no
+/// the sample does not cut the sets off (`crate::engine::sample::Sampling::most_per_document`), and no
 /// runs have been made.
-#[must_use]
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
     let (Some(sample), Ok(extent)) = (manifest.get::<SampleEntry>(), Catalogue::extent(workspace))
@@ -176,7 +175,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
 }
 
 /// Removes what was made so far, so that runs can be made instead.
-pub fn discard(workspace: &mut Workspace) -> Result<()> {
+pub(crate) fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();
     workspace.commit(&[])?;

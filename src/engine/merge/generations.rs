@@ -16,7 +16,7 @@ use super::{Batches, LoserTree, Merged};
 
 /// What a merge does with two records of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Combine {
+pub(crate) enum Combine {
     /// It keeps both, ordered by value.
     Keep,
     /// It makes one record of them and adds their values.
@@ -37,7 +37,7 @@ pub(crate) fn fan_in<K: Key>(budget: &Budget, memory: u64, threads: u64) -> Resu
 }
 
 /// How to merge generations of runs.
-pub struct Generations<'a> {
+pub(crate) struct Generations<'a> {
     /// Where the runs are.
     pub directory: &'a Path,
     /// The digest of their parameters.
@@ -55,7 +55,7 @@ pub struct Generations<'a> {
 /// Merges runs, lowest generation first, until there are at most `fan_in`. After each merge, it
 /// calls `commit` with the runs that are left and the next number, and then removes the files of
 /// the merged runs.
-pub fn merge_generations<K: Key>(
+pub(crate) fn merge_generations<K: Key>(
     how: &Generations<'_>,
     mut runs: Vec<RunEntry>,
     fan_in: usize,

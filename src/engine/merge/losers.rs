@@ -18,7 +18,6 @@ pub struct LoserTree<'a, K> {
 
 impl<'a, K: Key> LoserTree<'a, K> {
     /// Plays the first matches.
-    #[must_use]
     pub fn new(cursors: Vec<RunCursor<'a, K>>) -> Self {
         let heads: Vec<_> = cursors.iter().map(RunCursor::head).collect();
         let mut tree = LoserTree {

@@ -60,7 +60,7 @@ mod stage;
 
 pub use batches::{Batches, Merged};
 pub(crate) use generations::fan_in;
-pub use generations::{Combine, Generations, merge_generations};
+pub(crate) use generations::{Combine, Generations, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{LongLists, MergeStats, PostingsEntry};

@@ -188,7 +188,6 @@ pub struct PackedBlock {
 
 impl PackedBlock {
     /// The number of documents in all lists.
-    #[must_use]
     pub fn entries(&self) -> usize {
         self.entries
     }

@@ -84,7 +84,6 @@ impl<'a> Document<'a> {
     }
 
     /// The text.
-    #[must_use]
     pub fn text(&self) -> &'a str {
         self.text
     }

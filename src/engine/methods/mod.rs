@@ -232,8 +232,7 @@ pub trait Keys: Sync {
 }
 
 /// A join that finds all pairs by a measure.
-#[must_use]
-pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
+pub(crate) fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
     JoinConfig {
         join: Join::Auto,
         threshold,
@@ -246,13 +245,11 @@ pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
 
 /// A join that finds all pairs that share at least this number of features. The threshold does not
 /// apply.
-#[must_use]
-pub fn join_by_shared(least: u32) -> JoinConfig {
+pub(crate) fn join_by_shared(least: u32) -> JoinConfig {
     join_by(Measure::Shared(least), whole())
 }
 
 /// A threshold of 1.
-#[must_use]
 pub fn whole() -> Threshold {
     // 1 of 1 is a valid share, so this cannot fail.
     Threshold::new(1, 1).unwrap_or_else(|| unreachable!())

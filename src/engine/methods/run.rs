@@ -17,7 +17,6 @@ use super::{Spec, extract, texts};
 pub const SETS_FILE: &str = "sets.jsonl";
 
 /// The directory of a method's results, inside the directory of the collection.
-#[must_use]
 pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
     base.directory().join("methods").join(spec.file_name())
 }

@@ -37,7 +37,6 @@ pub struct Values(BTreeMap<&'static str, String>);
 
 impl Values {
     /// The text of a value.
-    #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -95,19 +94,16 @@ pub struct Spec {
 
 impl Spec {
     /// The entry of the method in the table of methods.
-    #[must_use]
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }
 
     /// The method.
-    #[must_use]
     pub fn method(&self) -> &dyn Method {
         &*self.method
     }
 
     /// The specification with the values of all parameters, which determine the method's results.
-    #[must_use]
     pub fn whole(&self) -> String {
         let all = self.entry.parameters.iter();
         let all = all.map(|p| format!("{}={}", p.name, self.values.text(p.name)));
@@ -115,7 +111,6 @@ impl Spec {
     }
 
     /// The name of the method's directory.
-    #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.to_string())
     }

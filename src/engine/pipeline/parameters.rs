@@ -119,7 +119,6 @@ impl JoinParameters {
     }
 
     /// The sampling of the plan if there is one, otherwise the given sampling.
-    #[must_use]
     pub fn sampling(&self) -> Sampling {
         match &self.plan {
             Some(applied) => applied.plan.sampling(),

@@ -6,7 +6,7 @@
 //!
 //! # In and out
 //! In: the list of inputs before they are read ([`before_ingest`]), or a collection and its sample
-//! ([`before_sort`]). Out: nothing if there is room; a progress note if space may be short; or
+//! (`before_sort`). Out: nothing if there is room; a progress note if space may be short; or
 //! [`Error::DiskSpace`] with the space needed and the space available.
 //!
 //! # Algorithm
@@ -242,7 +242,7 @@ fn of_inputs<K: Key>(
 
 /// Refuses to sort and merge `records` records of a sample if the disk has too little space.
 /// `limit` bounds the fan-in as it does in the merge. With `direct` there are no runs.
-pub fn before_sort<K: Key>(
+pub(crate) fn before_sort<K: Key>(
     workspace: &Workspace,
     (records, direct): (u64, bool),
     limit: Option<usize>,

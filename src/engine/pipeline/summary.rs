@@ -80,7 +80,6 @@ pub struct Selected {
 
 impl Summary {
     /// Sums up the records of a manifest.
-    #[must_use]
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();
         for segment in collection::own_segments(manifest) {

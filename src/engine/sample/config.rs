@@ -32,13 +32,11 @@ const BRODER97_MAX_POSTINGS: u32 = 1000;
 impl Sampling {
     /// The most fingerprints in a document's sample, if there is a limit. The sample keeps the
     /// least ones.
-    #[must_use]
-    pub fn most_per_document(&self) -> Option<u32> {
+    pub(crate) fn most_per_document(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MOST)
     }
 
     /// The `--max-postings` that this sampling uses unless another is given.
-    #[must_use]
     pub fn max_postings(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MAX_POSTINGS)
     }
@@ -58,7 +56,6 @@ impl Sampling {
     }
 
     /// The ratios of the size groups, as levels.
-    #[must_use]
     pub fn levels(&self, groups: usize) -> Levels {
         let rate = match self {
             Sampling::Full => Rate::FULL,

@@ -158,7 +158,6 @@ pub struct Ratio(pub u32);
 
 impl Ratio {
     /// The ratio as a sampling rate.
-    #[must_use]
     pub fn rate(self) -> Rate {
         Rate::new(self.0, 0).unwrap_or(Rate::FULL)
     }
@@ -206,7 +205,6 @@ pub struct Plan {
 
 impl Plan {
     /// The plan as a sampling.
-    #[must_use]
     pub fn sampling(&self) -> Sampling {
         let rates: Vec<Rate> = self.groups.iter().map(|group| group.ratio.rate()).collect();
         match rates.first() {

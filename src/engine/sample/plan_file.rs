@@ -20,7 +20,6 @@ const FORMAT: u32 = 1;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Formats a plan as text.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let Target {
         threshold,

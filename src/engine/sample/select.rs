@@ -92,7 +92,6 @@ pub struct Selection {
 impl Selection {
     /// The selection for a criterion, with as many counters as `spare` bytes have room for. The
     /// documents have `shingles` keys in all, before sampling.
-    #[must_use]
     pub fn of(criterion: Criterion, sampled: &Sampled, shingles: u64, spare: u64) -> Selection {
         let sizes = || (0..sampled.documents() as u32).map(|document| sampled.own(document));
         let keys: u64 = sizes().map(u64::from).sum();
@@ -118,14 +117,12 @@ impl Selection {
     }
 
     /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
-    #[must_use]
-    pub fn most_keys(&self, sampled: &Sampled) -> u64 {
+    pub(crate) fn most_keys(&self, sampled: &Sampled) -> u64 {
         chosen_keys(self.criterion, sampled)
     }
 
     /// With a region that is twice as large, so that there is more to choose from; `None` if it has
     /// all keys.
-    #[must_use]
     pub fn wider(&self, spare: u64) -> Option<Selection> {
         let mut wider = Selection {
             sixteenths: (2 * self.sixteenths).min(PARTS),
@@ -139,7 +136,6 @@ impl Selection {
 
     /// Whether it can be used, and memory has room for the counters. It may come from a manifest
     /// that this program did not write.
-    #[must_use]
     pub fn fits(&self, spare: u64) -> bool {
         (LEAST_BITS..=MOST_BITS).contains(&self.bits)
             && (1..=PARTS).contains(&self.sixteenths)
@@ -147,7 +143,6 @@ impl Selection {
     }
 
     /// Whether postings of this selection have all pairs that reach `criterion`.
-    #[must_use]
     pub fn serves(&self, criterion: Criterion) -> bool {
         let own = self.criterion;
         own.measure == criterion.measure && own.threshold <= criterion.threshold
@@ -163,7 +158,6 @@ impl Selection {
     }
 
     /// Bytes of the counters of the region.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         let (_, all) = self.counters();
         (all * u64::from(self.sixteenths) / u64::from(PARTS)).max(1)
@@ -187,7 +181,6 @@ impl Selection {
 
     /// The keys of one of `ranges` ranges, no more than there are counters: equal parts of the region. The first one also has the
     /// keys before it, the last one those that follow it.
-    #[must_use]
     pub fn bounds<K: Key>(self, ranges: u32, range: u32) -> (K, K) {
         let start = |range: u32| {
             let counters = u128::from(self.bytes()) * u128::from(range) / u128::from(ranges);
@@ -544,8 +537,7 @@ impl<'a, K: Key> Selector<'a, K> {
     /// collection of this number of keys: if most of a document is in many others, and the rest
     /// has too few keys in the region. (Twice the region costs 17 ns for each key of the
     /// collection, and a pair 30; a wider region saves some of the pairs.)
-    #[must_use]
-    pub fn is_crowded(expected: &SelectStats, keys: u64) -> bool {
+    pub(crate) fn is_crowded(expected: &SelectStats, keys: u64) -> bool {
         expected.probes_expected > keys
     }
 
@@ -559,13 +551,11 @@ impl<'a, K: Key> Selector<'a, K> {
     }
 
     /// The selection.
-    #[must_use]
     pub fn selection(&self) -> Selection {
         self.selection
     }
 
     /// What was chosen by choosers that have ended.
-    #[must_use]
     pub fn stats(&self) -> SelectStats {
         self.of_all_keys(*lock(&self.chosen))
     }
@@ -649,7 +639,6 @@ impl<'a, K: Key> Chooser<'a, K> {
     pub const BYTES: u64 = HELD as u64 * (2 * K::BYTES as u64 + 1);
 
     /// Begins with no document.
-    #[must_use]
     pub fn new(selector: &'a Selector<'a, K>) -> Self {
         Chooser {
             selector,

@@ -48,7 +48,6 @@ pub struct Sampled {
 
 impl Sampled {
     /// Bytes of memory for a collection of this extent.
-    #[must_use]
     pub fn bytes(levels: usize, extent: Extent) -> u64 {
         let level = if levels > 1 { extent.documents } else { 0 };
         extent.column_bytes() * levels as u64 + level
@@ -77,7 +76,7 @@ impl Sampled {
     }
 
     /// Like [`Sampled::load`], with the lengths in words if `measure` uses them.
-    pub fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
+    pub(crate) fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
         let mut sampled = Sampled::load(workspace)?;
         sampled.take_words(workspace, measure)?;
         Ok(sampled)
@@ -96,8 +95,7 @@ impl Sampled {
     }
 
     /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
-    #[must_use]
-    pub fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
+    pub(crate) fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
         let words = if measure.of_words() {
             Column::most_bytes(extent.documents, u64::MAX)
         } else {
@@ -118,7 +116,7 @@ impl Sampled {
     }
 
     /// The sizes of the full sets instead of the sizes of samples.
-    pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
+    pub(crate) fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
         Catalogue::each_representative(workspace, |document, first| {
             if first != document && sizes.get(document).is_some() {
@@ -137,32 +135,27 @@ impl Sampled {
     }
 
     /// The number of documents.
-    #[must_use]
     pub fn documents(&self) -> usize {
         self.sizes.first().map_or(0, Column::len)
     }
 
     /// The ratios, finest first.
-    #[must_use]
     pub fn rates(&self) -> &[Rate] {
         &self.levels.rates
     }
 
     /// The file with the sizes at a level.
-    #[must_use]
     pub fn file(&self, level: usize) -> &Path {
         &self.files[level]
     }
 
     /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
-    #[must_use]
     #[inline]
     pub fn at(&self, level: usize, document: u32) -> u32 {
         self.sizes[level].at(document)
     }
 
     /// The level of a document.
-    #[must_use]
     #[inline]
     pub fn level(&self, document: u32) -> usize {
         self.level
@@ -171,13 +164,11 @@ impl Sampled {
     }
 
     /// The ratio of a document.
-    #[must_use]
     pub fn rate(&self, document: u32) -> Rate {
         self.levels.rates[self.level(document)]
     }
 
     /// Size of a document's sample at its own level, which is the number of its records.
-    #[must_use]
     #[inline]
     pub fn own(&self, document: u32) -> u32 {
         self.sizes[self.level(document)].at(document)
@@ -185,9 +176,8 @@ impl Sampled {
 
     /// The value that the measure uses for a document at a level: the size of its sample, or its
     /// length in words.
-    #[must_use]
     #[inline]
-    pub fn measured_at(&self, level: usize, document: u32) -> u32 {
+    pub(crate) fn measured_at(&self, level: usize, document: u32) -> u32 {
         match &self.words {
             Some(words) => words.at(document),
             None => self.at(level, document),
@@ -196,7 +186,6 @@ impl Sampled {
 
     /// The values that the measure uses for two documents: [`Sampled::sizes`], or their lengths in
     /// words.
-    #[must_use]
     #[inline]
     pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
         match &self.words {
@@ -207,7 +196,6 @@ impl Sampled {
 
     /// Sizes of the samples of two documents on the coarser of their ratios, the one for comparing
     /// them.
-    #[must_use]
     #[inline]
     pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
         let level = self.level(a).max(self.level(b));
@@ -370,7 +358,6 @@ impl StageRecord for PlanGiven {
 }
 
 /// Digest of this stage for a collection and a sampling.
-#[must_use]
 pub fn digest(manifest: &Manifest, sampling: &Sampling) -> String {
     let collection = &manifest.collection_digest;
     store::digest(format!("{collection}\n{sampling}").as_bytes())

@@ -24,7 +24,7 @@ pub const MAX_SHINGLE_SIZE: u32 = 1000;
 
 /// Maximum number of bytes of a `bytes:N` window: each byte of text is hashed N times. Cherkasova
 /// et al. 2009 use windows of tens of bytes.
-pub const MAX_WINDOW_BYTES: u32 = 1 << 16;
+pub(crate) const MAX_WINDOW_BYTES: u32 = 1 << 16;
 
 /// The parameters of stages 2 and 3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

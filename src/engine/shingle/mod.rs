@@ -99,7 +99,6 @@ pub struct Shingler<K: Key> {
 impl<K: Key> Shingler<K> {
     /// A shingler with empty buffers. The caller has checked the configuration
     /// ([`ShingleConfig::check`]); a shingle size of 0 is treated as 1.
-    #[must_use]
     pub fn new(config: &ShingleConfig) -> Self {
         debug_assert_eq!(
             K::BITS,
@@ -161,7 +160,7 @@ impl<K: Key> Shingler<K> {
 
     /// Like [`Shingler::shingle_undigested`], and also appends the document's text, as
     /// [`Parser::text`] defines it, to `text`.
-    pub fn shingle_keeping(
+    pub(crate) fn shingle_keeping(
         &mut self,
         document: &RawDocument<'_>,
         range: (K, K),
@@ -174,7 +173,11 @@ impl<K: Key> Shingler<K> {
     }
 
     /// The text alone, without shingling ([`Parser::text_in_pieces`]).
-    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn text_in_pieces(
+        &mut self,
+        document: &RawDocument<'_>,
+        take: &mut dyn FnMut(&[u8]),
+    ) {
         self.parser.text_in_pieces(document, take);
     }
 
@@ -186,8 +189,7 @@ impl<K: Key> Shingler<K> {
     }
 
     /// Bytes buffered of documents whose MD5s are still to be computed.
-    #[must_use]
-    pub fn undigested_bytes(&self) -> usize {
+    pub(crate) fn undigested_bytes(&self) -> usize {
         self.md5.collected()
     }
 
@@ -250,7 +252,6 @@ impl<K: Key> Shingler<K> {
     /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Runs between white space:
     /// one for every two bytes. Bytes: up to three for each byte, because that is what a byte of a
     /// legacy charset can become.
-    #[must_use]
     pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
         match self.tokens {
             TokenKind::Words => body_bytes,

@@ -48,14 +48,12 @@ pub struct Buffer<K> {
 impl<K: Key> Buffer<K> {
     /// Bytes of memory for a buffer of this number of records, without the memory for sorting a
     /// bucket.
-    #[must_use]
     pub fn bytes(capacity: u64) -> u64 {
         (capacity.div_ceil(FILLED) + SPARE) * Self::PIECE_BYTES
     }
 
     /// The number of records that fit into a buffer of this number of bytes.
-    #[must_use]
-    pub fn capacity(bytes: u64) -> u64 {
+    pub(crate) fn capacity(bytes: u64) -> u64 {
         let pieces = bytes / Self::PIECE_BYTES;
         (pieces.saturating_sub(SPARE) * FILLED).min(MOST_RECORDS)
     }
@@ -64,7 +62,6 @@ impl<K: Key> Buffer<K> {
     const PIECE_BYTES: u64 = (PIECE * size_of::<Record<K>>()) as u64 + 5;
 
     /// Creates a buffer for this number of records, with keys in `least..=most`.
-    #[must_use]
     pub fn new(capacity: usize, least: K, most: K) -> Self {
         let buckets = (capacity / BUCKET + 1)
             .next_power_of_two()
@@ -101,7 +98,6 @@ impl<K: Key> Buffer<K> {
     }
 
     /// The number of records that still fit.
-    #[must_use]
     pub fn room(&self) -> usize {
         self.capacity - self.filled
     }
@@ -234,7 +230,6 @@ impl<K: Key> Held<K> {
     }
 
     /// Number of records.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.0.iter().map(|buffer| buffer.filled as u64).sum()
     }

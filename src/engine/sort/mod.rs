@@ -43,7 +43,7 @@ mod form;
 mod run;
 
 pub use buffer::{Buffer, Held};
-pub use distribute::Distributor;
+pub(crate) use distribute::Distributor;
 pub use form::{
     Asked, FormStats, Formed, RunEntry, RunsEntry, run as form_runs, run_selected as form_selected,
 };

@@ -181,7 +181,11 @@ impl<K: Key> Packer<K> {
     }
 
     /// Packs 1 to [`BLOCK_RECORDS`] records in order.
-    pub fn pack(&mut self, records: &[Record<K>], block: &mut PackedRecords<K>) -> Result<()> {
+    pub(crate) fn pack(
+        &mut self,
+        records: &[Record<K>],
+        block: &mut PackedRecords<K>,
+    ) -> Result<()> {
         let Columns {
             distinct,
             repeats,
@@ -250,7 +254,6 @@ impl<K: Key> RunFile<K> {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.part.path()
     }
@@ -306,7 +309,6 @@ impl<K: Key> RunFile<K> {
     }
 
     /// Records in the run.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.part.footer.records
     }
@@ -317,8 +319,7 @@ impl<K: Key> RunFile<K> {
     }
 
     /// Bytes of memory that a cursor over a run needs.
-    #[must_use]
-    pub const fn cursor_bytes() -> usize {
+    pub(crate) const fn cursor_bytes() -> usize {
         // The decoded block, its encoded bytes, the columns of the codec (4 bytes per record, and
         // per record a key or two halves of one), and the cursor's part of a merge's batch.
         BLOCK_RECORDS * (6 * K::BYTES + 24)
@@ -367,7 +368,6 @@ pub struct RunCursor<'a, K> {
 
 impl<K: Key> RunCursor<'_, K> {
     /// The current record; `None` past the end of the range.
-    #[must_use]
     #[inline]
     pub fn head(&self) -> Option<Record<K>> {
         let (&key, &value) = (self.keys.get(self.at)?, self.values.get(self.at)?);
@@ -375,13 +375,11 @@ impl<K: Key> RunCursor<'_, K> {
     }
 
     /// The remaining records of the block, as columns; empty past the end of the range.
-    #[must_use]
     pub fn rest(&self) -> (&[K], &[u32]) {
         (&self.keys[self.at..], &self.values[self.at..])
     }
 
     /// The first key of the next block; `None` if that key is past the range.
-    #[must_use]
     pub fn next_key(&self) -> Option<K> {
         let &(first, _) = self.run.index.get(self.block)?;
         (first <= self.high).then_some(first)

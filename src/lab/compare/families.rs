@@ -61,7 +61,6 @@ pub struct Families {
 impl Families {
     /// Over all families: the documents, those that method number `method` found, and the clusters
     /// that contain them.
-    #[must_use]
     pub fn sums(&self, method: usize) -> [u64; 3] {
         let of = |counts: &[u64]| counts.get(method).copied().unwrap_or(0);
         self.rows

@@ -56,10 +56,10 @@ const STAGE: &str = "compare";
 /// Bytes for reading one pair list.
 const LIST_BYTES: u64 = 1 << 20;
 /// Limit on the number of methods.
-pub const MOST_METHODS: usize = 64;
+pub(crate) const MOST_METHODS: usize = 64;
 
 /// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
-pub const COST: u64 = 100;
+pub(crate) const COST: u64 = 100;
 
 /// The parameters of a comparison.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ pub struct CompareConfig {
     pub truths: Vec<Spec>,
     /// The edit list of `perturb`, if the collection consists of originals and copies.
     pub edits: Option<PathBuf>,
-    /// Cost of a false pair in the utility, in true pairs ([`COST`]).
+    /// Cost of a false pair in the utility, in true pairs (`COST`).
     pub cost: u64,
 }
 

@@ -22,7 +22,6 @@ fn cell(text: &str) -> String {
 }
 
 /// The whole comparison as CSV files, each with a header line.
-#[must_use]
 pub fn files(comparison: &Comparison) -> Vec<TableFile> {
     let mut files = vec![
         TableFile {

@@ -42,7 +42,6 @@ pub struct Verdict {
 }
 
 /// The harmonic mean of precision and recall.
-#[must_use]
 pub fn f1(precision: f64, recall: f64) -> f64 {
     match precision + recall > 0.0 {
         true => 2.0 * precision * recall / (precision + recall),
@@ -51,7 +50,6 @@ pub fn f1(precision: f64, recall: f64) -> f64 {
 }
 
 /// A verdict for each ground truth, in the order of the comparison.
-#[must_use]
 pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     let truths = comparison.methods.first();
     let truths = truths.map_or(0, |row| row.against.len());

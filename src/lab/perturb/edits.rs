@@ -44,7 +44,6 @@ pub enum Edit {
 
 impl Edit {
     /// Its name.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Edit::Insert { .. } => "insert",
@@ -54,7 +53,6 @@ impl Edit {
     }
 
     /// The place of the edit in the original.
-    #[must_use]
     pub fn at(&self) -> u64 {
         match self {
             Edit::Insert { at, .. } | Edit::Remove { at, .. } | Edit::Swap { at, .. } => *at,

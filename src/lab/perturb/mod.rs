@@ -38,8 +38,8 @@
 //!   and is skipped.
 //! - The term list consists of the terms of the documents. Each distinct term is equally probable,
 //!   whatever its frequency. A term is a token of `--tokens words` (so that one word is added,
-//!   without punctuation) of at most [`TERM_BYTES`] bytes. If a collection has more than [`TERMS`]
-//!   terms, that number is drawn by hash, each term with the same probability.
+//!   without punctuation) of at most `words::TERM_BYTES` bytes. If a collection has more than
+//!   `words::TERMS` terms, that number is drawn by hash, each term with the same probability.
 //!
 //! `cherkasova`: for each document and each number of `--edits`, make one copy with exactly that
 //! number of insertions of `--word`, or of removals of a word, at random places (`random`) or
@@ -107,7 +107,6 @@ use documents::{Survey, Surveyed, each_document, survey};
 use words::TermList;
 use write::Output;
 
-pub use words::{TERM_BYTES, TERMS};
 pub use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS, REPORT, TRUTH};
 
 const STAGE: &str = "perturb";

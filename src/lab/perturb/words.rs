@@ -12,9 +12,9 @@ use crate::text::read::RawDocument;
 
 /// Limit on the terms kept: to draw a few terms, 65,536 of them chosen by hash serve as well as
 /// all.
-pub const TERMS: usize = 1 << 16;
+pub(crate) const TERMS: usize = 1 << 16;
 /// Limit on the bytes of a term: anything longer is an address or a number, not a word.
-pub const TERM_BYTES: usize = 64;
+pub(crate) const TERM_BYTES: usize = 64;
 
 /// The words of a text.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {

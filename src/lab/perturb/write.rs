@@ -68,7 +68,7 @@ struct EditsLine<'a> {
 
 impl Output {
     /// Returns an error if the directory has unrelated files, or if another process uses it.
-    pub fn look_whether_free(directory: &Path) -> Result<()> {
+    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
         if !disk::exists(directory)? {
             return Ok(());
         }

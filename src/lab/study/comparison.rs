@@ -83,7 +83,6 @@ fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
 }
 
 /// Compares the runs of a study.
-#[must_use]
 pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     let thresholds = &study.config.thresholds;
     let at = study.config.nearest(USUAL).unwrap_or(0);

@@ -68,7 +68,6 @@ impl StudyConfig {
     }
 
     /// The number of the threshold nearest to a value, and the lower one of two.
-    #[must_use]
     pub fn nearest(&self, wanted: f64) -> Option<usize> {
         let away = |threshold: &Threshold| (threshold.to_f64() - wanted).abs();
         let all = self.thresholds.iter().enumerate();
@@ -84,7 +83,6 @@ impl StudyConfig {
     }
 
     /// The number of trials: one for each class of each ratio.
-    #[must_use]
     pub fn trials(&self) -> u64 {
         self.ratios.iter().map(|&n| u64::from(n)).sum()
     }

@@ -36,13 +36,13 @@
 //!
 //! # Cost
 //! Memory: 12 bytes per document, and 4 more while members are linked; a part that grows with the
-//! clusters and pairs shown, of about 700 bytes for each of at most [`PAGE_DOCUMENTS`] documents;
+//! clusters and pairs shown, of about 700 bytes for each of at most `PAGE_DOCUMENTS` documents;
 //! for each thread that reads texts one record of at most `--max-document` (memory limits the
-//! number of threads), and for each pair shown at most [`WORDS_COMPARED`] words of its two texts.
+//! number of threads), and for each pair shown at most `WORDS_COMPARED` words of its two texts.
 //! Time: the pairs twice, the documents once, and the input files up to the last record shown.
 //!
 //! # What is not guaranteed
-//! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
+//! Texts are not compared beyond their first `WORDS_COMPARED` words. The marked differences need
 //! not be the smallest set. An input whose path is not UTF-8 is not found again.
 //!
 //! # Errors
@@ -100,16 +100,16 @@ const SCRIPT: &str = include_str!("script.js");
 
 /// Documents in clusters that one page lists, the largest clusters first. Such a page has about
 /// 20 MB.
-pub const PAGE_DOCUMENTS: u64 = 100_000;
+pub(crate) const PAGE_DOCUMENTS: u64 = 100_000;
 
 /// Limit on the members of a cluster that a page lists.
-pub const MEMBERS_LISTED: usize = 1_000;
+pub(crate) const MEMBERS_LISTED: usize = 1_000;
 
 /// Limit on the members of a cluster that are shown without the script.
 pub const MEMBERS_SHOWN: usize = 50;
 
 /// Limit on the words compared of a text: longer documents are rare, and would make a long page.
-pub const WORDS_COMPARED: usize = 20_000;
+pub(crate) const WORDS_COMPARED: usize = 20_000;
 
 /// Name of the page in an output directory.
 pub const PAGE_FILE: &str = "report.html";

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 pub const SPLIT_DIRECTORY: &str = cluster::DERIVED_DIRECTORY;
 
 /// Documents on a page of clusters, which has about 4 MB.
-pub const SPLIT_DOCUMENTS: u64 = 5_000;
+pub(crate) const SPLIT_DOCUMENTS: u64 = 5_000;
 
 /// Documents on a page of the index.
 const INDEX_DOCUMENTS: usize = 20_000;

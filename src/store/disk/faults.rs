@@ -68,7 +68,6 @@ pub struct Fault {
 
 impl Fault {
     /// A fault that happens once, at the `nth` operation of a kind.
-    #[must_use]
     pub fn at(op: Op, nth: u64, what: Do) -> Fault {
         Fault {
             op: Some(op),
@@ -107,7 +106,6 @@ const ERRORS: [(&str, i32); 9] = [
 ];
 
 /// The number of an error, by its name.
-#[must_use]
 pub fn errno(name: &str) -> Option<i32> {
     ERRORS.iter().find(|e| e.0 == name).map(|e| e.1)
 }
@@ -134,13 +132,11 @@ pub struct Armed(Arc<FaultPlan>);
 
 impl Armed {
     /// The number of operations that a fault affected.
-    #[must_use]
     pub fn met(&self) -> u64 {
         self.0.met.load(Ordering::SeqCst)
     }
 
     /// Every operation so far, in order, if a trace was requested.
-    #[must_use]
     pub fn trace(&self) -> Vec<(Op, PathBuf)> {
         self.0
             .trace
@@ -158,7 +154,6 @@ impl Drop for Armed {
 }
 
 /// Arms faults for the files below `scope`. With `trace`, records all operations on them.
-#[must_use]
 pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
     let plan = Arc::new(FaultPlan {
         scope: scope.to_path_buf(),

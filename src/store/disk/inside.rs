@@ -54,7 +54,7 @@ const PLAIN: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 static CLAIMED: LazyLock<RwLock<HashSet<PathBuf>>> = LazyLock::new(RwLock::default);
 
 /// Follows no link below this directory from now on.
-pub fn claim(directory: &Path) {
+pub(crate) fn claim(directory: &Path) {
     let mut claimed = CLAIMED.write().unwrap_or_else(PoisonError::into_inner);
     claimed.insert(directory.to_path_buf());
 }

@@ -1,12 +1,12 @@
 //! The one layer that creates, writes, syncs, renames and removes files.
 //!
 //! A result is written to `NAME.tmp`, synced, and renamed to its final name. The code that commits
-//! it syncs the directory ([`sync_directory`]). A failed sync is an error and is never retried: the
+//! it syncs the directory (`sync_directory`). A failed sync is an error and is never retried: the
 //! kernel may have dropped the pages, and a second sync would wrongly succeed.
 //!
-//! Below a claimed directory ([`claim`]), no link is followed and only regular files are opened
+//! Below a claimed directory (`claim`), no link is followed and only regular files are opened
 //! (`inside`). Everywhere else a path is the user's. An output there never replaces anything but a
-//! regular file ([`destination`]), and opening or reading may wait, for a FIFO or a terminal
+//! regular file (`destination`), and opening or reading may wait, for a FIFO or a terminal
 //! ([`waiting`]).
 
 use std::collections::BTreeMap;
@@ -56,12 +56,12 @@ mod faults {
 }
 
 pub(crate) use faults::{buffer, point};
-pub use inside::claim;
+pub(crate) use inside::claim;
 
 /// Bytes of a writer's buffer.
-pub const WRITE_BUFFER: usize = 256 << 10;
+pub(crate) const WRITE_BUFFER: usize = 256 << 10;
 /// Bytes of a sequential reader's buffer.
-pub const READ_BUFFER: usize = 256 << 10;
+pub(crate) const READ_BUFFER: usize = 256 << 10;
 
 keywords! {
     /// Kinds of file operations.
@@ -102,13 +102,11 @@ keywords! {
 
 impl Op {
     /// The kind with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Op> {
         Op::ALL.into_iter().find(|op| op.text() == name)
     }
 
     /// Whether the operation changes what is on the disk or makes a change durable.
-    #[must_use]
     pub fn changes(self) -> bool {
         use Op::{
             Create, CreateDirectory, Remove, RemoveDirectory, Rename, Sync, SyncDirectory, Write,
@@ -168,7 +166,7 @@ impl File {
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends too early.
-    pub fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
+    pub(crate) fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
         use std::os::unix::fs::FileExt;
         while !out.is_empty() {
             let read = faults::limit(Op::Read, self.path(), out.len())
@@ -230,7 +228,6 @@ impl Drop for Wait {
 /// Identifies the calls that are waiting now; `None` if there are none. A thread that waits cannot
 /// notice a request to stop: if the same calls wait a moment after one, only the end of the process
 /// ends them.
-#[must_use]
 pub fn waiting() -> Option<(u64, u64)> {
     let ended = WAITS[1].load(Ordering::SeqCst);
     let begun = WAITS[0].load(Ordering::SeqCst);
@@ -239,11 +236,10 @@ pub fn waiting() -> Option<(u64, u64)> {
 
 /// A file that one owner reads while another inspects it.
 #[derive(Clone, Debug)]
-pub struct SharedFile(Arc<File>);
+pub(crate) struct SharedFile(Arc<File>);
 
 impl SharedFile {
     /// Makes a file shareable.
-    #[must_use]
     pub fn new(file: File) -> SharedFile {
         SharedFile(Arc::new(file))
     }
@@ -254,7 +250,7 @@ impl SharedFile {
     }
 
     /// Reads at an offset, without changing the reading position.
-    pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
         let n = faults::limit(Op::Read, self.0.path(), out.len())?;
         self.0.file.read_at(&mut out[..n], offset)
@@ -288,7 +284,6 @@ impl Seek for File {
 }
 
 /// The name of a file while it is still incomplete.
-#[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
@@ -320,7 +315,7 @@ pub fn create(path: &Path) -> Result<File> {
 ///
 /// The bytes of a FIFO can be read only once, but a command may open a file several times: to
 /// recognise its form, and then to read it. So they are copied into a file without a name, which
-/// every later call opens, until [`forget_copies`].
+/// every later call opens, until `forget_copies`.
 pub fn open(path: &Path) -> Result<File> {
     let opened = copies().get(path).map(inside::again);
     if let Some(copy) = opened {
@@ -356,31 +351,31 @@ fn copies() -> MutexGuard<'static, BTreeMap<PathBuf, fs::File>> {
 }
 
 /// Lets the next call of [`open`] read every FIFO again: a new command begins.
-pub fn forget_copies() {
+pub(crate) fn forget_copies() {
     copies().clear();
 }
 
 /// As [`open`], but refuses everything except regular files.
-pub fn open_regular(path: &Path) -> Result<File> {
+pub(crate) fn open_regular(path: &Path) -> Result<File> {
     open_input(path).map_err(Error::io("open", path))
 }
 
 /// Opens an input file for reading, which was a regular file when it was listed. If something else
 /// has its name, this is an error and never a wait. The errors are the caller's to interpret.
-pub fn open_input(path: &Path) -> io::Result<File> {
+pub(crate) fn open_input(path: &Path) -> io::Result<File> {
     let opened = faults::doing(Op::Open, path, None, || inside::open_regular(path));
     Ok(File::new(opened?, path))
 }
 
 /// Creates a directory and its missing parents.
-pub fn create_directory(path: &Path) -> Result<()> {
+pub(crate) fn create_directory(path: &Path) -> Result<()> {
     let create = || inside::create_directory(path);
     faults::doing(Op::CreateDirectory, path, None, create)
         .map_err(Error::io("create directory", path))
 }
 
 /// Creates a directory and its missing parents, and makes their names durable.
-pub fn create_lasting_directory(path: &Path) -> Result<()> {
+pub(crate) fn create_lasting_directory(path: &Path) -> Result<()> {
     let mut missing = Vec::new();
     for place in path.ancestors() {
         // The last ancestor of a relative path is empty and stands for the current directory.
@@ -394,7 +389,7 @@ pub fn create_lasting_directory(path: &Path) -> Result<()> {
 }
 
 /// Makes the name of a path durable.
-pub fn sync_parent(path: &Path) -> Result<()> {
+pub(crate) fn sync_parent(path: &Path) -> Result<()> {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => sync_directory(Path::new(".")),
         Some(parent) => sync_directory(parent),
@@ -403,7 +398,7 @@ pub fn sync_parent(path: &Path) -> Result<()> {
 }
 
 /// Creates a directory in `parent` that is removed on drop.
-pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
+pub(crate) fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     faults::doing(Op::CreateDirectory, parent, None, || {
         tempfile::Builder::new()
             .prefix("lookalike-")
@@ -417,7 +412,6 @@ const UNNAMED: &str = "unnamed.tmp";
 
 /// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where
 /// the system has no files without a name, it has one for a moment.
-#[must_use]
 pub fn is_unnamed(name: &str) -> bool {
     // The crate `tempfile` appends six letters or digits.
     let random = name.strip_prefix(".tmp").unwrap_or_default();
@@ -443,7 +437,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Uses an existing directory.
-    #[must_use]
     pub fn at(path: PathBuf) -> Scratch {
         Scratch {
             path,
@@ -461,7 +454,6 @@ impl Scratch {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -478,7 +470,6 @@ pub struct Space {
 
 /// The space of the file system of a file or directory. Some network and user-space file systems
 /// report none.
-#[must_use]
 pub fn space(path: &Path) -> Option<Space> {
     let found = rustix::fs::statvfs(path).ok()?;
     let bytes = |blocks: u64| ByteSize(blocks.saturating_mul(found.f_frsize));
@@ -496,7 +487,7 @@ pub fn sync(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Makes names that were created or removed in a directory durable.
-pub fn sync_directory(path: &Path) -> Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     let directory = faults::doing(Op::Open, path, None, || inside::open_directory(path));
     let directory = directory.map_err(Error::io("open directory", path))?;
     faults::doing(Op::SyncDirectory, path, None, || directory.sync_all())
@@ -511,7 +502,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 
 /// Gives an open file its final name, replacing any file of that name. Later writes reach the file
 /// under that name.
-pub fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
+pub(crate) fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
     rename(from, to)?;
     Ok(File::new(file.file, to))
 }
@@ -525,7 +516,7 @@ pub fn remove(path: &Path) -> Result<()> {
 }
 
 /// Removes an empty directory. A directory that is missing or not empty is left alone.
-pub fn remove_directory(path: &Path) -> Result<()> {
+pub(crate) fn remove_directory(path: &Path) -> Result<()> {
     use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     let remove = || inside::remove_directory(path);
     match faults::doing(Op::RemoveDirectory, path, None, remove) {
@@ -537,7 +528,7 @@ pub fn remove_directory(path: &Path) -> Result<()> {
 }
 
 /// Removes everything in a directory, of any type, and keeps the directory.
-pub fn empty_directory(path: &Path) -> Result<()> {
+pub(crate) fn empty_directory(path: &Path) -> Result<()> {
     let names = faults::doing(Op::List, path, None, || inside::list(path));
     for (name, kind) in names.map_err(Error::io("list", path))? {
         let path = path.join(name);
@@ -551,7 +542,7 @@ pub fn empty_directory(path: &Path) -> Result<()> {
 }
 
 /// Removes a directory and everything in it.
-pub fn remove_tree(path: &Path) -> Result<()> {
+pub(crate) fn remove_tree(path: &Path) -> Result<()> {
     faults::doing(Op::Remove, path, None, || inside::remove_tree(path))
         .map_err(Error::io("remove", path))
 }
@@ -605,22 +596,21 @@ pub fn exists(path: &Path) -> Result<bool> {
 }
 
 /// Whether there is a directory of this name.
-pub fn is_directory(path: &Path) -> Result<bool> {
+pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     let stat = inspect(path)?;
     Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
 /// What [`kind_of_name`] calls a regular file.
-pub const REGULAR: &str = inside::FILE;
+pub(crate) const REGULAR: &str = inside::FILE;
 
 /// The kind of thing that has this name, for messages. No link is followed.
-pub fn kind_of_name(path: &Path) -> io::Result<&'static str> {
+pub(crate) fn kind_of_name(path: &Path) -> io::Result<&'static str> {
     faults::doing(Op::Inspect, path, None, || inside::kind_of_name(path))
 }
 
 /// Whether this user may create files in a directory, as far as the system tells.
-#[must_use]
-pub fn is_writable(directory: &Path) -> bool {
+pub(crate) fn is_writable(directory: &Path) -> bool {
     use rustix::fs::{Access, access};
     !matches!(
         access(directory, Access::WRITE_OK | Access::EXEC_OK),
@@ -629,7 +619,7 @@ pub fn is_writable(directory: &Path) -> bool {
 }
 
 /// Whether nothing has this name, not even a dangling link.
-pub fn is_gone(path: &Path) -> Result<bool> {
+pub(crate) fn is_gone(path: &Path) -> Result<bool> {
     match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
         Ok(_) => Ok(false),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -653,7 +643,7 @@ pub fn list(path: &Path) -> Result<Vec<String>> {
 }
 
 /// The names in a directory, sorted; bytes that are not UTF-8 are replaced.
-pub fn list_all(path: &Path) -> Result<Vec<String>> {
+pub(crate) fn list_all(path: &Path) -> Result<Vec<String>> {
     let all = faults::doing(Op::List, path, None, || inside::list(path));
     let all = all.map_err(Error::io("list", path))?;
     let names = all
@@ -680,7 +670,7 @@ pub fn read_all(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads the next bytes, at most the length of `out`; 0 at the end of the file. Retries interrupted
 /// calls.
-pub fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> {
+pub(crate) fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> {
     loop {
         match file.read(out) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -743,8 +733,7 @@ fn holder(file: &mut File) -> String {
 }
 
 /// The owner of the lock on a file; `None` if the file is not locked or this cannot be determined.
-#[must_use]
-pub fn locked_by(path: &Path) -> Option<String> {
+pub(crate) fn locked_by(path: &Path) -> Option<String> {
     let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
     let mut file = File::new(opened.ok()?, path);
     let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared())).ok();
@@ -821,7 +810,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
 
 /// Where the bytes of an output go that has a given path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// To a file that gets this path when it is complete. The path never names a link; a regular
     /// file may exist there, or nothing.
     File(PathBuf),
@@ -832,7 +821,7 @@ pub enum Destination {
 /// Finds the destination of an output. Below a claimed directory no link is followed, and whatever
 /// has the name is replaced. Everywhere else a link is followed and not replaced, a FIFO or a
 /// character device is written to directly, and anything else except a regular file is refused.
-pub fn destination(path: &Path) -> Result<Destination> {
+pub(crate) fn destination(path: &Path) -> Result<Destination> {
     if inside::is_claimed(path) {
         return Ok(Destination::File(path.into()));
     }
@@ -842,7 +831,7 @@ pub fn destination(path: &Path) -> Result<Destination> {
 
 /// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
 /// durable and renames it. A device or FIFO that the user names is written to directly.
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     /// The path, for messages.
     path: PathBuf,
     /// The temporary and the final name; `None` if the bytes go through to a device or FIFO.

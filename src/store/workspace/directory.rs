@@ -50,7 +50,6 @@ pub struct Places {
 
 impl Places {
     /// The places of the parts that a manifest in `directory` names.
-    #[must_use]
     pub fn of(directory: &Path, manifest: &Manifest) -> Places {
         let lent = manifest.base.as_ref().map(|base| {
             let real = base.real.as_deref().map(Path::new);
@@ -67,14 +66,12 @@ impl Places {
     }
 
     /// Whether a part is one of another directory that this one uses.
-    #[must_use]
-    pub fn is_lent(&self, directory: &str, name: &str) -> bool {
+    pub(crate) fn is_lent(&self, directory: &str, name: &str) -> bool {
         let lent = self.lent.as_ref();
         lent.is_some_and(|(_, base)| base.has(directory, name))
     }
 
     /// The path of a subdirectory for parts.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         match &self.base {
             Some((base, names)) if names.contains(&name) => base.join(name),
@@ -83,7 +80,6 @@ impl Places {
     }
 
     /// The path of a part in a subdirectory.
-    #[must_use]
     pub fn part(&self, directory: &str, name: &str) -> PathBuf {
         match &self.lent {
             Some((lender, _)) if self.is_lent(directory, name) => lender.join(directory).join(name),
@@ -270,13 +266,13 @@ fn not_output(directory: &Path) -> Result<Error> {
 impl Workspace {
     /// Refuses a directory that another process has locked, before a long computation starts.
     /// Opening the directory later checks again.
-    pub fn look_whether_free(directory: &Path) -> Result<()> {
+    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
         Lock::look_whether_free(directory)
     }
 
     /// Opens the directory for a run over `inputs`, or creates it with the manifest `begin`. An
     /// existing directory must come from the same inputs, and `check` must accept its parameters.
-    pub fn open_or_create(
+    pub(crate) fn open_or_create(
         directory: &Path,
         begin: Manifest,
         inputs: impl Iterator<Item = InputEntry> + Clone,
@@ -340,7 +336,7 @@ impl Workspace {
 
     /// Opens or creates a directory that depends on the collection of `base`, with the manifest
     /// `begin`. Its content is kept if it has the same `origin`. The caller must call
-    /// [`Workspace::recover`] next.
+    /// `Workspace::recover` next.
     pub fn standing_on(
         base: &Workspace,
         directory: &Path,
@@ -410,7 +406,7 @@ impl Workspace {
 
     /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
     /// by number.
-    pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
+    pub(crate) fn copy_inputs(&self, base: &Workspace) -> Result<()> {
         let list = disk::read_all(&base.places.directory.join(INPUTS_FILE))?;
         if disk::is_gone(&self.places.directory.join(INPUTS_FILE))? {
             put(&self.places.directory, INPUTS_FILE, &list)?;
@@ -419,7 +415,7 @@ impl Workspace {
     }
 
     /// Adds inputs to the end of the list. The caller commits: until then the lines do not count.
-    pub fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
+    pub(crate) fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
         let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
         entry.skipped.hidden += skipped.hidden;
         entry.skipped.excluded += skipped.excluded;
@@ -430,18 +426,18 @@ impl Workspace {
 
     /// Drops missing committed files from the manifest, creates the subdirectories, and removes
     /// scrap. Parts that come from the inputs can be rebuilt only if `inputs` are available.
-    pub fn recover(&mut self, inputs: bool) -> Result<()> {
+    pub(crate) fn recover(&mut self, inputs: bool) -> Result<()> {
         self.lost = self.forget_gone(inputs)?;
         self.prepare()
     }
 
     /// Takes the list of committed files that were missing at the start and have to be rebuilt.
-    pub fn take_lost(&mut self) -> Vec<PathBuf> {
+    pub(crate) fn take_lost(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.lost)
     }
 
     /// Removes the directory and every file in it that this program wrote.
-    pub fn discard(self) -> Result<()> {
+    pub(crate) fn discard(self) -> Result<()> {
         let own = self.places.directory.clone();
         self.clear()?;
         disk::remove_directory(&own)
@@ -480,7 +476,6 @@ impl Workspace {
     }
 
     /// The directory.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.places.directory
     }
@@ -501,19 +496,16 @@ impl Workspace {
     }
 
     /// The path of a subdirectory for parts.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.places.path(name)
     }
 
     /// The path of a part in a subdirectory.
-    #[must_use]
     pub fn part(&self, directory: &str, name: &str) -> PathBuf {
         self.places.part(directory, name)
     }
 
     /// Where its parts are, for threads that work while the manifest changes.
-    #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -535,7 +527,6 @@ impl Workspace {
     }
 
     /// Digest of the collection's parameters, as stored in the header of each part.
-    #[must_use]
     pub fn collection_parameters(&self) -> u128 {
         self.manifest.parameters()
     }
@@ -553,13 +544,13 @@ impl Workspace {
     }
 
     /// Removes finished and unfinished parts that the manifest does not name.
-    pub fn remove_scrap(&self) -> Result<()> {
+    pub(crate) fn remove_scrap(&self) -> Result<()> {
         self.remove_scrap_with(1)
     }
 
     /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
     /// system some time to give back the memory and the disk space of a large one.
-    pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+    pub(crate) fn remove_scrap_with(&self, threads: usize) -> Result<()> {
         let mut scrap = Vec::new();
         let named = self.manifest.parts();
         for name in self.directories() {
@@ -598,7 +589,7 @@ impl Workspace {
     /// counts the parts that are new since the last call. A later commit or the end of the stage
     /// commits what is left out; a run that is killed before makes it again. So manifests take at
     /// most a sixty-fourth of the bytes that are written.
-    pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
+    pub(crate) fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
         self.uncommitted += bytes;
         if is_due(self.manifest_bytes, self.uncommitted) {
             return self.commit(directories);

@@ -58,8 +58,7 @@ fn is_zero(count: &u64) -> bool {
 
 impl Skipped {
     /// Whether nothing was left out.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         *self == Skipped::default()
     }
 }
@@ -267,7 +266,7 @@ impl InputList {
     }
 
     /// Returns the path of the input with a number, like [`InputList::entry_of`].
-    pub fn path_of(&mut self, file: u32) -> Result<&str> {
+    pub(crate) fn path_of(&mut self, file: u32) -> Result<&str> {
         Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))
     }
 }

@@ -7,7 +7,7 @@ use crate::store::disk;
 use crate::{Error, Result};
 
 /// Name of the lock file in an output directory.
-pub const LOCK_FILE: &str = "lock";
+pub(crate) const LOCK_FILE: &str = "lock";
 
 /// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Lock {
     }
 
     /// Refuses a directory that another process has locked.
-    pub fn look_whether_free(directory: &Path) -> Result<()> {
+    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
         match disk::locked_by(&directory.join(LOCK_FILE)) {
             Some(holder) => Err(locked(directory, holder)),
             None => Ok(()),

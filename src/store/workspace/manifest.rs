@@ -20,7 +20,7 @@ use crate::store::{self, Kind, PartInfo};
 pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The format of `manifest.json` that this build writes and reads.
-pub const MANIFEST_FORMAT: u32 = 1;
+pub(crate) const MANIFEST_FORMAT: u32 = 1;
 
 /// The whole of `manifest.json`.
 #[derive(Debug)]
@@ -76,7 +76,6 @@ pub struct Base {
 
 impl Base {
     /// Whether a part of this name in a subdirectory belongs to the other directory.
-    #[must_use]
     pub fn has(&self, directory: &str, name: &str) -> bool {
         let below = self.below.get(directory);
         below.is_some_and(|&below| store::part_unit(name) < below)
@@ -112,7 +111,6 @@ impl Clone for Manifest {
 
 impl Manifest {
     /// A manifest without records. Its parts carry this digest of parameters.
-    #[must_use]
     pub fn new(kinds: &'static [StageRecordKind], parameters: u128) -> Manifest {
         Manifest {
             head: Head {
@@ -166,13 +164,11 @@ impl Manifest {
     }
 
     /// The digest of the collection's parameters, as stored in parts.
-    #[must_use]
     pub fn parameters(&self) -> u128 {
         self.parameters
     }
 
     /// Returns a record.
-    #[must_use]
     pub fn get<R: StageRecord>(&self) -> Option<&R> {
         self.records.get(R::NAME)?.as_any().downcast_ref()
     }
@@ -199,7 +195,6 @@ impl Manifest {
     }
 
     /// Whether there is a record of this type.
-    #[must_use]
     pub fn has<R: StageRecord>(&self) -> bool {
         self.records.contains_key(R::NAME)
     }
@@ -221,7 +216,7 @@ impl Manifest {
     }
 
     /// Removes the records of all later stages.
-    pub fn remove_after<R: StageRecord>(&mut self) {
+    pub(crate) fn remove_after<R: StageRecord>(&mut self) {
         let kinds = self.kinds.iter().map(|kind| kind.name);
         for name in kinds.skip_while(|name| *name != R::NAME).skip(1) {
             self.records.remove(name);
@@ -240,7 +235,6 @@ impl Manifest {
     }
 
     /// Every kind of record, in the order of the stages.
-    #[must_use]
     pub fn kinds(&self) -> &'static [StageRecordKind] {
         self.kinds
     }
@@ -252,7 +246,6 @@ impl Manifest {
     }
 
     /// Every part that the manifest names: subdirectory, kind, part.
-    #[must_use]
     pub fn parts(&self) -> Vec<(&'static str, Kind, &PartInfo)> {
         let mut parts = Vec::new();
         for kind in self.kinds {
@@ -266,7 +259,7 @@ impl Manifest {
     }
 
     /// Every result file that the manifest names, without the auxiliary files.
-    pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
+    pub(crate) fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
         self.records.values().flat_map(|record| record.files())
     }
 
@@ -357,7 +350,6 @@ pub struct ResultFile {
 
 impl ResultFile {
     /// A file of this size in bytes and with this checksum.
-    #[must_use]
     pub fn new(name: &str, (bytes, checksum): (u64, u64)) -> ResultFile {
         ResultFile {
             name: name.into(),

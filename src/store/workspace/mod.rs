@@ -9,7 +9,7 @@
 //! # Algorithm
 //! The record of a stage carries a digest of the stage's own parameters and of the stages that it
 //! depends on. A stage whose record has another digest removes that record and the records of all
-//! later stages ([`Manifest::remove_after`]). Earlier records are kept.
+//! later stages (`Manifest::remove_after`). Earlier records are kept.
 //!
 //! # Invariants
 //! - A commit has five steps: sync the parts under their names, sync their directory, write and
@@ -36,7 +36,7 @@ pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
 };
 pub(crate) use inputs::{check as check_inputs, modified_ns};
-pub use lock::LOCK_FILE;
+pub(crate) use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
 pub(crate) use manifest::{Meter, check as check_file, put as put_file};

@@ -18,7 +18,6 @@ use crate::store::disk::{self, AtomicFile};
 
 impl Workspace {
     /// Whether the manifest names the file and its content is unchanged.
-    #[must_use]
     pub fn is_whole(&self, name: &str) -> bool {
         let named = self.manifest.others.iter().find(|file| file.name == name);
         named.is_some_and(|file| check(self.directory(), file).is_ok())
@@ -26,13 +25,13 @@ impl Workspace {
 
     /// Refuses files that the manifest names and whose content has changed. It cannot check other
     /// files.
-    pub fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
+    pub(crate) fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
         let mut named = self.manifest.others.iter().filter(|file| which(&file.name));
         named.try_for_each(|file| check(self.directory(), file))
     }
 
     /// Removes files from the manifest before they are rewritten or deleted. Returns their names.
-    pub fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    pub(crate) fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
         let mut taken = Vec::new();
         self.manifest.others.retain(|file| {
             let keep = !which(&file.name);
@@ -48,7 +47,7 @@ impl Workspace {
     }
 
     /// Adds complete files to the manifest and commits it.
-    pub fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
+    pub(crate) fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
         for file in &files {
             if let Some(directory) = self.directory().join(&file.name).parent() {
                 disk::sync_directory(directory)?;
@@ -69,7 +68,7 @@ impl Workspace {
     }
 
     /// Writes a file piece by piece into the directory and adds it to the manifest.
-    pub fn write_other(
+    pub(crate) fn write_other(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut AtomicFile) -> Result<()>,
@@ -102,8 +101,7 @@ impl Workspace {
 
     /// The name of a file in this directory, however its path is spelt. `None` for files elsewhere,
     /// and for names that belong to the workspace or to result files.
-    #[must_use]
-    pub fn other_name(&self, path: &Path) -> Option<String> {
+    pub(crate) fn other_name(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
         let parent = disk::canonical(parent.unwrap_or(Path::new("."))).ok()?;

@@ -35,7 +35,6 @@ pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + Deseriali
     }
 
     /// The record without a part; `None` if nothing useful is left.
-    #[must_use]
     fn without(&self, part: &str) -> Option<Self> {
         let _ = part;
         None
@@ -94,7 +93,6 @@ pub struct StageRecordKind {
 
 impl StageRecordKind {
     /// The kind of a record type.
-    #[must_use]
     pub const fn of<R: StageRecord>() -> StageRecordKind {
         StageRecordKind {
             name: R::NAME,

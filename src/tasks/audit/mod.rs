@@ -216,8 +216,7 @@ pub fn audit(
     let threads = |_| reader;
     let decided = Decided::make(workspace, &inputs, how, (beside, &threads), context)?;
     let made_from = (&source.config, source.removed);
-    let mut digests = dedup::digests(workspace, made_from, decided.list)?;
-    if !digests.any(|now| now == digest) {
+    if !dedup::digests(workspace, made_from, decided.list)?.contains(&digest) {
         return Err(changed(kept, workspace));
     }
     let sizes = dedup::sizes(workspace)?;

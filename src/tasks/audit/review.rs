@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,6 +26,8 @@ use crate::base::memory::Memory;
 use crate::base::numbers::counted;
 use crate::base::precision::wilson;
 use crate::base::progress::Context;
+use crate::base::threads::{lock, unlocked};
+use crate::base::utf8::cut_after;
 use crate::engine::document::{
     Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes,
 };
@@ -42,7 +44,7 @@ pub const TEXT_BYTES: usize = 16 << 10;
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Characters of a note that are kept.
-pub const NOTE_CHARS: usize = 500;
+pub(crate) const NOTE_CHARS: usize = 500;
 
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
@@ -97,7 +99,7 @@ struct Judged {
 pub struct ReviewVerdict {
     /// Whether the decision about the pair was correct; `None` without a verdict.
     pub correct: Option<bool>,
-    /// What the person noted, cut after [`NOTE_CHARS`] characters.
+    /// What the person noted, cut after `NOTE_CHARS` characters.
     pub note: String,
 }
 
@@ -123,7 +125,6 @@ pub struct Correct {
 impl Correct {
     /// The share of `correct` in `judged`, with Wilson's interval of 95 %; `None` without a
     /// verdict.
-    #[must_use]
     pub fn of(correct: u64, judged: u64) -> Option<Correct> {
         if judged == 0 {
             return None;
@@ -148,7 +149,6 @@ impl Correct {
 
 impl Verdicts {
     /// The share of the pairs of a kind that were judged correct.
-    #[must_use]
     pub fn correct(&self, audit: &Audit, kind: SampleKind) -> Option<Correct> {
         let verdicts = audit.sample(kind).filter_map(|pair| self.0.get(&pair.id));
         let (mut correct, mut judged) = (0, 0);
@@ -191,26 +191,19 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
         };
         if line.deduplication != audit.digest {
             let kept = audit.kept.display();
-            return Err(with_hint(
-                lines.bad(
-                    format!("a pair of the deduplication that wrote {kept}"),
-                    format!("a pair of another one, {}", quoted(&line.deduplication)),
-                ),
-                "or give the directory for which the file was written",
-            ));
+            let expected = format!("a pair of the deduplication that wrote {kept}");
+            let found = format!("a pair of another one, {}", quoted(&line.deduplication));
+            return Err(lines
+                .bad(expected, found)
+                .hinted("or give the directory for which the file was written"));
         }
         if !pairs.contains_key(line.id.as_str()) {
-            return Err(with_hint(
-                lines.bad(
-                    "the id of a pair in the samples of this report",
-                    quoted(&line.id),
-                ),
-                "or give the same --samples and --seed as for the command that wrote the file",
-            ));
+            let expected = "the id of a pair in the samples of this report";
+            return Err(lines.bad(expected, quoted(&line.id)).hinted(SAME_SAMPLES));
         }
         let verdict = ReviewVerdict {
             correct: line.correct,
-            note: cut(line.note.unwrap_or_default()),
+            note: cut_after(line.note.unwrap_or_default(), NOTE_CHARS),
         };
         if verdicts.contains_key(&line.id) {
             return Err(lines.bad("each pair once", format!("{} again", quoted(&line.id))));
@@ -219,40 +212,20 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
     }
     if let Some(missing) = pairs.keys().find(|id| !verdicts.contains_key(**id)) {
         let left = (pairs.len() - verdicts.len()) as u64;
-        return Err(with_hint(
-            lines.bad(
-                format!("a line for each of {}", counted(pairs.len() as u64, "pair")),
-                format!(
-                    "the end of the file; {} missing, such as {}",
-                    counted(left, "pair"),
-                    quoted(missing)
-                ),
-            ),
-            "or give the same --samples and --seed as for the command that wrote the file",
-        ));
+        let expected = format!("a line for each of {}", counted(pairs.len() as u64, "pair"));
+        let (left, missing) = (counted(left, "pair"), quoted(missing));
+        let found = format!("the end of the file; {left} missing, such as {missing}");
+        return Err(lines.bad(expected, found).hinted(SAME_SAMPLES));
     }
     Ok(Verdicts(verdicts))
 }
 
-/// The first characters of a note.
-fn cut(mut note: String) -> String {
-    if let Some((end, _)) = note.char_indices().nth(NOTE_CHARS) {
-        note.truncate(end);
-        note.push('…');
-        note.shrink_to_fit();
-    }
-    note
-}
+/// What to do about other pairs in a review file.
+const SAME_SAMPLES: &str =
+    "or give the same --samples and --seed as for the command that wrote the file";
 
 fn quoted(text: &str) -> String {
     shorten(text.as_bytes())
-}
-
-fn with_hint(mut error: Error, more: &'static str) -> Error {
-    if let Error::BadLine { hint, .. } = &mut error {
-        *hint = more;
-    }
-    error
 }
 
 /// Whether there is a review file to be read.
@@ -295,7 +268,7 @@ pub fn write(
     });
     // One thread: the others would need memory for a record each, and there are few texts.
     read_again(workspace, wanted.collect(), 1, (STAGE, context), &texts)?;
-    let (texts, held) = texts.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (texts, held) = unlocked(texts.0);
     held.check(|| {
         let pairs = counted(audit.pairs.len() as u64, "pair");
         format!("the texts of {pairs}")
@@ -346,7 +319,7 @@ struct Texts<'h>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Memory)>);
 
 impl Texts<'_> {
     fn put(&self, number: u32, text: TextOrReason) {
-        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = lock(&self.0);
         let bytes = text.as_ref().map_or_else(String::len, String::len);
         if texts.1.take(bytes as u64 + 100) {
             texts.0.insert(number, text);

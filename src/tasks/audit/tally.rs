@@ -1,31 +1,26 @@
 //! Documents counted by where they come from.
 
 use std::cmp::Reverse;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::{Source, host};
 use super::{NAME_CHARS, Reading, STAGE};
+use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::least::Least;
 use crate::base::memory::MOST_SORT_BYTES;
 use crate::engine::collection::{self, each_document_of};
 use crate::store::item::item;
-use crate::store::{Group, Sort, disk};
+use crate::store::{Aside, Group, Rows, Sort};
 use crate::tasks::dedup::values::{self, FieldSink, Part};
 use crate::tasks::dedup::{Fate, Removal};
-use crate::{Error, Result};
 
 /// Sources that a table shows; the others are one row.
 pub const ROWS_SHOWN: usize = 20;
-
-/// Bytes of a value that are kept. Four bytes a character are the most.
-const VALUE_BYTES: usize = NAME_CHARS * 4;
 
 /// Documents, and how many of them were removed for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,13 +47,11 @@ impl Tally {
     }
 
     /// Documents removed for a reason.
-    #[must_use]
     pub fn of(&self, reason: Removal) -> u64 {
         self.removed[reason as usize]
     }
 
     /// Documents kept.
-    #[must_use]
     pub fn kept(&self) -> u64 {
         self.documents - self.removed.iter().sum::<u64>()
     }
@@ -312,19 +305,11 @@ impl FieldSink for Columns<'_> {
     }
 }
 
-/// A value of a document: its hash, and its place in the file of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Noted {
-    hash: u64,
-    offset: u64,
-}
+/// A value of a document: its hash, and its place among the values.
+type Noted = [u64; 2];
 
 /// No value.
-const NOTHING: Noted = Noted {
-    hash: u64::MAX,
-    offset: u64::MAX,
-};
-const NOTED_BYTES: usize = 16;
+const NOTHING: Noted = [u64::MAX; 2];
 
 item! {
     /// A document in a sort by value. The first document with a value comes first.
@@ -338,29 +323,21 @@ item! {
     }
 }
 
-/// The values of all documents for one source, in scratch files.
+/// The values of all documents for one source.
 struct Column {
     name: String,
     /// By document.
-    index: (PathBuf, Mutex<disk::File>),
+    index: Rows<2>,
     /// The values, each behind its length in two bytes.
-    texts: (PathBuf, Mutex<(BufWriter<disk::File>, u64)>),
+    texts: Aside,
 }
 
 impl Column {
     fn create(scratch: &Path, at: usize) -> Result<Column> {
-        let file = |name: &str| scratch.join(format!("source-{at}-{name}"));
-        let (index, texts) = (file("index"), file("texts"));
         Ok(Column {
             name: format!("source-{at}-sort"),
-            index: (index.clone(), Mutex::new(disk::create(&index)?)),
-            texts: (
-                texts.clone(),
-                Mutex::new((
-                    BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&texts)?),
-                    0,
-                )),
-            ),
+            index: Rows::create(scratch)?,
+            texts: Aside::new(scratch),
         })
     }
 
@@ -369,60 +346,35 @@ impl Column {
         let Some(value) = value else {
             return Ok(NOTHING);
         };
-        let (path, texts) = &self.texts;
-        let kept = shorten(value);
-        let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
-        let (out, end) = &mut *texts;
-        let offset = *end;
-        out.write_all(&(kept.len() as u16).to_le_bytes())
-            .and_then(|()| out.write_all(kept.as_bytes()))
-            .map_err(Error::io("write", path))?;
-        *end += 2 + kept.len() as u64;
-        Ok(Noted {
-            hash: xxh3_64(value.as_bytes()).min(u64::MAX - 1),
-            offset,
-        })
+        let kept = shorten(value).as_bytes();
+        let length = (kept.len() as u16).to_le_bytes();
+        let offset = self.texts.put(&[&length[..], kept].concat())?;
+        Ok([xxh3_64(value.as_bytes()).min(u64::MAX - 1), offset])
     }
 
     /// Notes the values of documents, counted from the first one of the collection itself.
     fn put(&self, first: u32, values: &[Noted]) -> Result<()> {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|noted| [noted.hash.to_le_bytes(), noted.offset.to_le_bytes()])
-            .flatten()
-            .collect();
-        let (path, file) = &self.index;
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(u64::from(first) * NOTED_BYTES as u64))
-            .and_then(|_| file.write_all(&bytes))
-            .map_err(Error::io("write", path))
+        self.index.put(first, values.iter().copied())
     }
 
     /// Sorts the documents by their values, and counts them by value.
     fn table(self, reading: &Reading<'_>, source: &Source) -> Result<SourceTable> {
         let scratch = reading.decided.scratch.path();
         let memory = ByteSize((reading.decided.spare / 2).min(MOST_SORT_BYTES));
-        let (path, texts) = self.texts;
-        let (texts, _) = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let written = texts.into_inner().map_err(|error| error.into_error());
-        drop(written.map_err(Error::io("write", &path))?);
         let mut sort = Sort::scratch(&scratch.join(&self.name), memory)?;
         let choice = &reading.decided.choice;
-        let file = disk::open(&self.index.0)?;
-        let mut index = std::io::BufReader::with_capacity(disk::READ_BUFFER, file);
-        for document in choice.first()..choice.documents() {
+        let first = choice.first();
+        let count = choice.documents() - first;
+        self.index.each(count, |document, [hash, offset]| {
+            let document = first + document;
             reading.context.tick(STAGE, document)?;
-            let mut numbers = [[0; 8]; 2];
-            let read = index.read_exact(numbers.as_flattened_mut());
-            read.map_err(Error::io("read", &self.index.0))?;
-            let [hash, offset] = numbers.map(u64::from_le_bytes);
             sort.push(Valued {
                 hash,
                 document,
                 reason: reason(reading, document).map_or(0, |r| r as u32 + 1),
                 offset,
-            })?;
-        }
+            })
+        })?;
         let mut ranked = Ranked::new();
         let mut without = Tally::default();
         let sorted = sort.finish()?;
@@ -431,28 +383,19 @@ impl Column {
             while let Some(valued) = all.next()? {
                 tally.count((valued.reason as usize).checked_sub(1));
             }
-            match first.hash == NOTHING.hash {
+            match first.hash == NOTHING[0] {
                 true => without = tally,
                 false => ranked.offer(first.document, tally, first.offset),
             }
             Ok(())
         };
         sorted.groups(|valued| valued.hash, count)?;
-        let mut texts = disk::open(&path)?;
-        let table = ranked.table(Some(source), without, |offset| {
+        ranked.table(Some(source), without, |offset| {
             let mut length = [0; 2];
-            texts
-                .seek(SeekFrom::Start(offset))
-                .and_then(|_| texts.read_exact(&mut length))
-                .map_err(Error::io("read", &path))?;
-            let length = usize::from(u16::from_le_bytes(length)).min(VALUE_BYTES);
-            let mut bytes = vec![0; length];
-            let read = texts.read_exact(&mut bytes);
-            read.map_err(Error::io("read", &path))?;
+            self.texts.get(offset, &mut length)?;
+            let mut bytes = vec![0; u16::from_le_bytes(length).into()];
+            self.texts.get(offset + 2, &mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
-        })?;
-        disk::remove(&path)?;
-        disk::remove(&self.index.0)?;
-        Ok(table)
+        })
     }
 }

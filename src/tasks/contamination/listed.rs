@@ -1,17 +1,16 @@
 //! The documents that are listed with each item, and the temporary file for their rows.
 
 use std::cmp::Reverse;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
 use crate::base::measure::Measure;
 use crate::base::threads::lock;
-use crate::store::disk::{self, File};
+use crate::store::Aside;
 use crate::store::table::Cell;
-use crate::{Error, Result};
 
 /// The documents that are to be dropped, for `lookalike dedup --remove`.
 pub const DROP_FILE: &str = "drop.tsv";
@@ -41,31 +40,23 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
 /// What was put into a file aside: its place and length.
 pub(super) type Extent = (u64, u32);
 
-/// A file without a name, for what is put in order at the end.
+/// What is put in order at the end.
 pub(super) struct Spill {
-    path: PathBuf,
-    file: Mutex<(File, u64)>,
+    texts: Aside,
     /// Unit, whether these are rejects, and place.
     pub rows: Mutex<Vec<(u32, bool, Extent)>>,
 }
 
 impl Spill {
-    pub(super) fn create(directory: &Path) -> Result<Spill> {
-        Ok(Spill {
-            file: Mutex::new((disk::unnamed(directory)?, 0)),
+    pub(super) fn new(directory: &Path) -> Spill {
+        Spill {
+            texts: Aside::new(directory),
             rows: Mutex::default(),
-            path: directory.into(),
-        })
+        }
     }
 
     pub(super) fn put(&self, bytes: &[u8]) -> Result<Extent> {
-        let mut file = lock(&self.file);
-        let at = file.1;
-        file.0
-            .write_all(bytes)
-            .map_err(Error::io("write a temporary file in", &self.path))?;
-        file.1 += bytes.len() as u64;
-        Ok((at, bytes.len() as u32))
+        Ok((self.texts.put(bytes)?, bytes.len() as u32))
     }
 
     /// Puts rows of a unit, which come in their order.
@@ -77,8 +68,7 @@ impl Spill {
 
     pub(super) fn get(&self, (at, length): Extent) -> Result<String> {
         let mut bytes = vec![0; length as usize];
-        let read = lock(&self.file).0.read_exact_at(&mut bytes, at);
-        read.map_err(Error::io("read a temporary file in", &self.path))?;
+        self.texts.get(at, &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

@@ -89,7 +89,7 @@ impl Output {
         }
         disk::sync_directory(directory)?;
         Ok(Output {
-            spill: Spill::create(directory)?,
+            spill: Spill::new(directory),
             directory: directory.into(),
             _lock: lock,
         })

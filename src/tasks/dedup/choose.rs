@@ -6,6 +6,7 @@ use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
 use super::{Empty, STAGE};
+use crate::base::bits::Bits;
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::keywords::keywords;
@@ -91,8 +92,8 @@ pub(crate) struct Choice {
     members: Vec<u32>,
     /// By first document of a cluster: its number.
     numbers: Vec<u32>,
-    /// One bit for each document: it has no words.
-    empty: Vec<u64>,
+    /// The documents without words.
+    empty: Bits,
     /// The documents that are removed before the choice.
     listed: Option<Listed>,
     /// The first document of the cluster of each document if the listed ones are left out, and by
@@ -118,11 +119,12 @@ impl Choice {
     ) -> Result<Choice> {
         let representatives: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let documents = representatives.len();
-        let mut without_words = vec![0u64; documents.div_ceil(64)];
+        let mut without_words = Bits::new(documents);
         each_document(workspace, |number, document| {
             context.tick(STAGE, number)?;
-            let empty = u64::from(document.words == 0);
-            without_words[number as usize / 64] |= empty << (number % 64);
+            if document.words == 0 {
+                without_words.insert(number);
+            }
             Ok(())
         })?;
         let mut choice = Choice {
@@ -170,7 +172,7 @@ impl Choice {
     }
 
     fn is_empty(&self, document: u32) -> bool {
-        self.empty[document as usize / 64] >> (document % 64) & 1 == 1
+        self.empty.contains(document)
     }
 
     fn is_listed(&self, document: u32) -> bool {
@@ -239,7 +241,7 @@ impl Choice {
     }
 
     /// The first document of the cluster of a document, whether or not others are in it.
-    pub fn cluster_root(&self, document: u32) -> u32 {
+    pub(crate) fn cluster_root(&self, document: u32) -> u32 {
         self.clusters[document as usize]
     }
 
@@ -254,7 +256,7 @@ impl Choice {
     }
 
     /// The document of a class of exact duplicates that is kept, if one is.
-    pub fn kept_of(&self, representative: u32) -> Option<u32> {
+    pub(crate) fn kept_of(&self, representative: u32) -> Option<u32> {
         let preferred = self.preferred(representative);
         (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
     }
@@ -433,7 +435,7 @@ impl Choice {
     }
 
     /// Counts what the classes of chains share with their survivors.
-    pub fn count_chains<K: Key>(
+    pub(crate) fn count_chains<K: Key>(
         &mut self,
         workspace: &Workspace,
         most_resident: u64,

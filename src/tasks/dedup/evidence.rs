@@ -95,7 +95,7 @@ impl Knowledge<'_> {
     }
 
     /// The score of a removed document and its survivor in JSON; `null` without a survivor.
-    pub fn score_text(&self, document: u32) -> String {
+    pub(crate) fn score_text(&self, document: u32) -> String {
         let score = self.score(document, self.choice.fate(document));
         Cell::from(score.map(|(score, _)| score)).json()
     }

@@ -12,6 +12,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::STAGE;
 use super::places::Places;
+use crate::base::bits::Bits;
+use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection::Names;
 use crate::store::table::cell;
@@ -22,8 +24,8 @@ use crate::{Error, Result};
 /// The most bytes of a line: two names of 64 KiB with every byte escaped, and more.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
-/// One bit for each document: a list names it.
-pub(super) struct Listed(Vec<u64>);
+/// The documents that a list names.
+pub(super) struct Listed(Bits);
 
 /// The columns of a list.
 struct Columns {
@@ -77,7 +79,7 @@ impl Listed {
         context: &Context<'_>,
     ) -> Result<Listed> {
         let documents = places.documents(inputs.len().saturating_sub(1) as u32).end;
-        let mut listed = Listed(vec![0; (documents as usize).div_ceil(64)]);
+        let mut listed = Listed(Bits::new(documents as usize));
         let own = inputs.iter().enumerate().skip(first);
         let files: HashMap<u64, u32> = own
             .map(|(number, input)| (xxh3_64(cell(&input.docno).as_bytes()), number as u32))
@@ -113,7 +115,7 @@ impl Listed {
                     let docno = columns.docno.and_then(cell_of);
                     let name = names.get(document)?;
                     let same = docno.is_none_or(|docno| cell(&name).as_bytes() == docno);
-                    listed.0[document as usize / 64] |= 1 << (document % 64);
+                    listed.0.insert(document);
                     (!same).then(|| {
                         let docno = shorten(docno.unwrap_or_default());
                         format!(
@@ -138,40 +140,25 @@ impl Listed {
 
     /// Whether the list names a document.
     pub fn has(&self, document: u32) -> bool {
-        self.0[document as usize / 64] >> (document % 64) & 1 == 1
+        self.0.contains(document)
     }
 
     /// A digest of the documents.
     pub fn digest(&self) -> u64 {
-        let bytes: Vec<u8> = self.0.iter().flat_map(|word| word.to_le_bytes()).collect();
-        xxh3_64(&bytes)
+        let words: Vec<_> = self
+            .0
+            .words()
+            .iter()
+            .map(|word| word.to_le_bytes())
+            .collect();
+        xxh3_64(words.as_flattened())
     }
 }
 
 /// Says how many more lines name no document, and what to do.
-fn with_more(error: Error, more: u64) -> Error {
-    match error {
-        Error::BadLine {
-            path,
-            line,
-            expected,
-            mut found,
-            ..
-        } => {
-            if more > 0 {
-                found += &format!(
-                    ", and {} more",
-                    crate::base::numbers::counted(more, "such line")
-                );
-            }
-            Error::BadLine {
-                path,
-                line,
-                expected,
-                found,
-                hint: "make the list from the inputs of this command, named in the same way",
-            }
-        }
-        other => other,
+fn with_more(mut error: Error, more: u64) -> Error {
+    if let (Error::BadLine { found, .. }, true) = (&mut error, more > 0) {
+        *found += &format!(", and {} more", counted(more, "such line"));
     }
+    error.hinted("make the list from the inputs of this command, named in the same way")
 }

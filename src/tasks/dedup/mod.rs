@@ -68,7 +68,7 @@ use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
-use crate::store::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
+use crate::store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
 use crate::text::rewrite::output::{self, Names, Outputs};
 use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files};
@@ -213,12 +213,12 @@ mod by_reason {
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
 
-    pub fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
     }
 
     /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
         let value = Value::deserialize(from)?;
         let mut counts = [0; 7];
         for (n, (count, reason)) in counts.iter_mut().zip(Removal::ALL).enumerate() {
@@ -264,26 +264,22 @@ mod by_reason {
 
 impl DedupSummary {
     /// Documents removed, for whatever reason.
-    #[must_use]
     pub fn removed_documents(&self) -> u64 {
         self.removed.iter().sum()
     }
 
     /// Records of all kinds in the inputs.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.documents + self.rejected + self.skipped
     }
 
     /// Records of all kinds that are kept.
-    #[must_use]
-    pub fn records_kept(&self) -> u64 {
+    pub(crate) fn records_kept(&self) -> u64 {
         self.records() - self.records_removed()
     }
 
     /// Records of all kinds that are removed.
-    #[must_use]
-    pub fn records_removed(&self) -> u64 {
+    pub(crate) fn records_removed(&self) -> u64 {
         self.removed_documents() + self.rejected_dropped + self.companions
     }
 }
@@ -357,7 +353,7 @@ fn check_before(
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub fn check_outside_inputs(
+pub(crate) fn check_outside_inputs(
     parameter: &'static str,
     file: &Path,
     inputs: &[PathBuf],
@@ -555,9 +551,9 @@ pub fn run(
     };
     let meter = Meter::start();
 
-    let digest = digest(workspace, (config, outputs.1.is_some()), decided.list)?;
     let made_from = (workspace, config, outputs.1.is_some());
-    let outputs = Outputs::open(outputs, &digest)?;
+    let digests = digests(workspace, (config, made_from.2), decided.list)?;
+    let outputs = Outputs::open(outputs, &digests[0])?;
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
@@ -631,57 +627,29 @@ pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
     config.rule != Rule::All || shows_clusters
 }
 
-/// Digest of everything that decides what is written.
-fn digest(
-    workspace: &Workspace,
-    (config, removed): (&DedupConfig, bool),
-    list: Option<u64>,
-) -> Result<String> {
-    let pairs = workspace.manifest.get::<PairsEntry>();
-    digest_with(pairs, workspace, (config, removed), list)
-}
-
-/// The digests that a directory may have: its pairs may have been found after it was written, if it
-/// does not need them.
+/// Digests of everything that decides what is written: the one that a directory gets, and the one
+/// that it may have if it does not need the pairs, which may have been found since.
 pub(crate) fn digests(
     workspace: &Workspace,
-    made_from: (&DedupConfig, bool),
-    list: Option<u64>,
-) -> Result<impl Iterator<Item = String>> {
-    let without = match needs_pairs(made_from.0, made_from.1) {
-        true => None,
-        false => Some(digest_with(None, workspace, made_from, list)?),
-    };
-    let with = digest(workspace, made_from, list)?;
-    Ok(std::iter::once(with).chain(without))
-}
-
-fn digest_with(
-    pairs: Option<&PairsEntry>,
-    workspace: &Workspace,
     (config, removed): (&DedupConfig, bool),
     list: Option<u64>,
-) -> Result<String> {
-    let pairs = pairs.map(|pairs| &pairs.digest);
-    let inputs = &workspace.manifest.inputs.list.checksum;
-    let all = (
-        pairs,
-        inputs,
-        &workspace.manifest.collection_digest,
-        config,
-        removed,
-    );
-    let path = workspace
-        .directory()
-        .join(crate::store::workspace::MANIFEST_FILE);
-    let mut bytes = crate::store::to_json(&all, &path)?;
-    bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
-    Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+) -> Result<Vec<String>> {
+    let manifest = &workspace.manifest;
+    let pairs = manifest.get::<PairsEntry>().map(|pairs| &pairs.digest);
+    let without = (!needs_pairs(config, removed)).then_some(None);
+    let digest = |pairs| {
+        let (inputs, collection) = (&manifest.inputs.list.checksum, &manifest.collection_digest);
+        let all = (pairs, inputs, collection, config, removed);
+        let path = workspace.directory().join(MANIFEST_FILE);
+        let mut bytes = crate::store::to_json(&all, &path)?;
+        bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
+        Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+    };
+    std::iter::once(pairs).chain(without).map(digest).collect()
 }
 
 /// Where a command works if no directory is given for it.
-#[must_use]
-pub fn work_directory(kept: &Path) -> PathBuf {
+pub(crate) fn work_directory(kept: &Path) -> PathBuf {
     let mut name = kept.as_os_str().to_owned();
     name.push(".work");
     name.into()

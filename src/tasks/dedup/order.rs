@@ -1,8 +1,6 @@
 //! The order of preference over all documents.
 
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 use globset::GlobSet;
 
@@ -13,7 +11,7 @@ use crate::base::progress::Context;
 use crate::engine::collection::each_document;
 use crate::store::item::item;
 use crate::store::workspace::{InputList, Workspace};
-use crate::store::{Sort, disk};
+use crate::store::{Rows, Sort};
 use crate::{Error, Result};
 
 /// The place of each document in the order of preference, from 0.
@@ -33,56 +31,6 @@ impl Ranks {
     }
 }
 
-/// A file with a number of eight bytes for each document, in the order of the documents.
-pub(super) struct Values {
-    path: PathBuf,
-}
-
-impl Values {
-    /// Starts a file.
-    pub fn create(path: PathBuf) -> Result<ValuesWriter> {
-        let file = Mutex::new(disk::create(&path)?);
-        Ok(ValuesWriter { path, file })
-    }
-
-    fn each(&self, documents: u64, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
-        let file = disk::open(&self.path)?;
-        let mut values = BufReader::with_capacity(disk::READ_BUFFER, file);
-        for document in 0..documents as u32 {
-            let mut word = [0; 8];
-            let read = values.read_exact(&mut word);
-            read.map_err(Error::io("read", &self.path))?;
-            each(document, u64::from_le_bytes(word))?;
-        }
-        Ok(())
-    }
-}
-
-/// Values that several threads write, in any order.
-pub(super) struct ValuesWriter {
-    path: PathBuf,
-    file: Mutex<disk::File>,
-}
-
-impl ValuesWriter {
-    /// Writes the values of consecutive documents from number `first` on.
-    pub fn put(&self, first: u32, values: &[u64]) -> Result<()> {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(u64::from(first) * 8))
-            .and_then(|_| file.write_all(&bytes))
-            .map_err(Error::io("write", &self.path))
-    }
-
-    /// Ends the file.
-    pub fn finish(self) -> Values {
-        Values { path: self.path }
-    }
-}
-
 /// Ranks the documents by the policies; with `largest_first`, by their shingles before that.
 ///
 /// `values` has, for each policy that reads a field, the preference of each document.
@@ -93,7 +41,7 @@ pub(super) fn ranks(
     workspace: &Workspace,
     policies: &[Policy],
     largest_first: bool,
-    values: &[Option<Values>],
+    values: &[Option<Rows<1>>],
     (scratch, memory): (&Path, ByteSize),
     context: &Context<'_>,
 ) -> Result<Ranks> {
@@ -135,7 +83,7 @@ pub(super) fn ranks(
                     continue;
                 };
                 ranks = sorted(&ranks, documents, (scratch, memory), |push| {
-                    values.each(documents, |document, value| {
+                    values.each(documents as u32, |document, [value]| {
                         check(document, context)?;
                         push(document, value)
                     })

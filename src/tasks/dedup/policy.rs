@@ -41,7 +41,6 @@ pub enum Policy {
 
 impl Policy {
     /// The field that the policy reads from each record, if it reads one.
-    #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
             Policy::Newest(field) | Policy::Oldest(field) => {
@@ -146,7 +145,6 @@ keywords! {
 
 /// The order of a value of a field, the preferred value least; a document without a value comes
 /// last.
-#[must_use]
 pub fn preference(policy: &Policy, value: Option<&str>) -> u64 {
     let Some(value) = value else {
         return u64::MAX;

@@ -16,10 +16,9 @@
 //! The WARC files are read once more. Memory: 12 bytes and two bits a document, and for each thread
 //! a record, and once more without its transfer coding.
 
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::choose::{Choice, Fate};
 use super::policy::date;
@@ -30,7 +29,7 @@ use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
 use crate::store::workspace::Workspace;
-use crate::store::{disk, meta};
+use crate::store::{Aside, meta};
 use crate::text::read::{
     Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Reference, capture, labelled,
 };
@@ -180,25 +179,16 @@ fn is_identical(removed: &Capture, survivor: &Capture) -> bool {
     ordered && removed.payload.is_some() && removed.payload == survivor.payload
 }
 
-/// Captures in a file, by document.
+/// Captures, which several threads store in any order.
 struct Captures {
-    file: disk::File,
-    path: PathBuf,
+    bytes: Aside,
     /// By document, where its capture begins; [`NONE`] without one.
     places: Vec<AtomicU64>,
 }
 
-/// Captures that several threads write, in any order.
-struct CapturesWriter {
-    /// The file and its length.
-    out: Mutex<(BufWriter<disk::File>, u64)>,
-    path: PathBuf,
-    places: Vec<AtomicU64>,
-}
-
-impl CapturesWriter {
+impl Captures {
     /// Stores the captures of the wanted documents of one file.
-    fn read(
+    fn read_file(
         &self,
         file: u32,
         input: &InputFile,
@@ -245,20 +235,14 @@ impl CapturesWriter {
     fn put(&self, document: u32, capture: &Capture) -> Result<()> {
         let mut bytes = vec![0; 4];
         let put = meta::encode(capture, &mut bytes);
-        put.map_err(|what| Error::io("encode", &self.path)(io::Error::other(what)))?;
+        put.map_err(|what| Error::io("encode", Path::new("a capture"))(io::Error::other(what)))?;
         let length = (bytes.len() as u32 - 4).to_le_bytes();
         bytes[..4].copy_from_slice(&length);
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, end) = &mut *out;
-        file.write_all(&bytes)
-            .map_err(Error::io("write", &self.path))?;
-        self.places[document as usize].store(*end, Ordering::Relaxed);
-        *end += bytes.len() as u64;
+        let place = self.bytes.put(&bytes)?;
+        self.places[document as usize].store(place, Ordering::Relaxed);
         Ok(())
     }
-}
 
-impl Captures {
     /// Stores the captures of the wanted documents, with `memory` for all threads together.
     fn read(
         (workspace, inputs, config): (&Workspace, &[InputFile], &ReadConfig),
@@ -267,12 +251,9 @@ impl Captures {
         context: &Context<'_>,
     ) -> Result<Captures> {
         let documents = Catalogue::stats(workspace)?.documents;
-        let path = scratch.join("captures");
-        let file = disk::create(&path)?;
-        let writer = CapturesWriter {
-            out: Mutex::new((BufWriter::with_capacity(disk::WRITE_BUFFER, file), 0)),
+        let captures = Captures {
+            bytes: Aside::new(scratch),
             places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
-            path,
         };
         let memory = Credit::new(memory);
         each_file(
@@ -281,18 +262,10 @@ impl Captures {
             context,
             |file, input, entries| {
                 let _memory = memory.hold(super::memory_of_payloads(config));
-                writer.read(file, input, config, (entries, wanted), context)
+                captures.read_file(file, input, config, (entries, wanted), context)
             },
         )?;
-        let CapturesWriter { out, places, path } = writer;
-        let (mut out, _) = out.into_inner().unwrap_or_else(PoisonError::into_inner);
-        out.flush().map_err(Error::io("write", &path))?;
-        drop(out);
-        Ok(Captures {
-            file: disk::open(&path)?,
-            path,
-            places,
-        })
+        Ok(captures)
     }
 
     fn get(&self, document: u32) -> Result<Option<Capture>> {
@@ -300,19 +273,17 @@ impl Captures {
         if place == NONE {
             return Ok(None);
         }
-        let read = |bytes: &mut [u8], at| {
-            let read = self.file.read_exact_at(bytes, at);
-            read.map_err(Error::io("read", &self.path))
-        };
         let mut length = [0; 4];
-        read(&mut length, place)?;
+        self.bytes.get(place, &mut length)?;
         let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
-        read(&mut bytes, place + 4)?;
+        self.bytes.get(place + 4, &mut bytes)?;
         match meta::decode(&bytes) {
             Ok((capture, _)) => Ok(Some(capture)),
-            Err(found) => Err(Error::corrupt(&self.path, "capture of a WARC record")
-                .at(place)
-                .expected("what this command wrote", found)),
+            Err(found) => Err(
+                Error::corrupt("(a temporary file)", "capture of a WARC record")
+                    .at(place)
+                    .expected("what this command wrote", found),
+            ),
         }
     }
 }

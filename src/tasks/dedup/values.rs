@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::each_file;
-use super::order::{Values, ValuesWriter};
 use super::places::Places;
 use super::policy::{Policy, preference};
 use crate::Result;
@@ -12,6 +11,7 @@ use crate::base::error::refuse;
 use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{InputRecord, InputRecords};
+use crate::store::Rows;
 use crate::store::workspace::Workspace;
 use crate::text::read::{InputFile, ReadConfig, RecordKind};
 use crate::text::rewrite::again::Again;
@@ -37,15 +37,14 @@ pub(super) fn preferences(
     config: &ReadConfig,
     (scratch, memory): (&Path, u64),
     context: &Context<'_>,
-) -> Result<Vec<Option<Values>>> {
-    let writers = policies.iter().enumerate().map(|(at, policy)| {
-        let path = scratch.join(format!("values-{at}"));
-        policy.field().map(|_| Values::create(path)).transpose()
+) -> Result<Vec<Option<Rows<1>>>> {
+    let values = policies.iter().map(|policy| {
+        let field = policy.field();
+        field.map(|_| Rows::create(scratch)).transpose()
     });
-    let writers = writers.collect::<Result<Vec<_>>>()?;
     let preferences = Preferences {
         policies,
-        writers,
+        values: values.collect::<Result<_>>()?,
         found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
     };
     let columns = policies
@@ -59,10 +58,7 @@ pub(super) fn preferences(
             return refuse("keep", policy, no_such_field(field));
         }
     }
-    let finished = preferences.writers.into_iter();
-    Ok(finished
-        .map(|writer| writer.map(ValuesWriter::finish))
-        .collect())
+    Ok(preferences.values)
 }
 
 /// Why a field cannot be used.
@@ -74,7 +70,7 @@ pub(crate) fn no_such_field(field: &str) -> String {
 struct Preferences<'p> {
     policies: &'p [Policy],
     /// By policy, if it reads a field: where the preferences go.
-    writers: Vec<Option<ValuesWriter>>,
+    values: Vec<Option<Rows<1>>>,
     /// By policy: whether a record has its field.
     found: Vec<AtomicBool>,
 }
@@ -91,8 +87,8 @@ impl FieldSink for Preferences<'_> {
     }
 
     fn put(&self, column: usize, first: u32, values: &[u64]) -> Result<()> {
-        match self.writers.get(column) {
-            Some(Some(writer)) => writer.put(first, values),
+        match self.values.get(column) {
+            Some(Some(rows)) => rows.put(first, values.iter().map(|&value| [value])),
             _ => Ok(()),
         }
     }

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Err(self.short())
     }
 
-    pub fn number_u32(&mut self) -> Result<u32> {
+    pub(crate) fn number_u32(&mut self) -> Result<u32> {
         u32::try_from(self.number()?).map_err(|_| self.short())
     }
 

@@ -168,7 +168,6 @@ pub struct Candidates {
 
 impl Candidates {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Candidates {
             merge: Merge::new(STAGE, &config.scratch, config.memory),
@@ -235,7 +234,6 @@ pub struct Blocks {
 
 impl Blocks {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Blocks {
             pairs: Pairs::new(config),

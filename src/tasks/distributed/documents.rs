@@ -6,11 +6,11 @@ use crate::Result;
 use crate::base::rate::Rate;
 use crate::engine::sample::Levels;
 use crate::engine::shingle::Shingler;
+use crate::store::Aside;
 use crate::tasks::dedup::{Policy, preference};
 use crate::text::read::{ContentKind, RawDocument};
 
 use super::blob::{DOCUMENTS, Reader, compress, put, put_bytes};
-use super::spill::Spill;
 use super::{Config, Row, bad, place_of};
 
 const STAGE: &str = "documents";
@@ -64,7 +64,6 @@ impl Intake {
     }
 
     /// The policies, whose fields `add` expects.
-    #[must_use]
     pub fn policies(&self) -> &[Policy] {
         &self.policies
     }
@@ -213,7 +212,7 @@ pub(super) struct Documents {
     nodes: Vec<u32>,
     /// The first node of each part.
     parts: BTreeMap<u32, u32>,
-    texts: Spill,
+    texts: Aside,
     buffer: Vec<u8>,
     shingler: Shingler<u64>,
     pub sampler: Sampler,
@@ -225,7 +224,7 @@ impl Documents {
             members: Vec::new(),
             nodes: Vec::new(),
             parts: BTreeMap::new(),
-            texts: Spill::new(&config.scratch, config.memory / 2),
+            texts: Aside::within(&config.scratch, config.memory / 2),
             buffer: Vec::new(),
             shingler: Shingler::new(&config.shingle),
             sampler: Sampler::new(config),
@@ -323,7 +322,8 @@ impl Documents {
 
     pub fn text(&mut self, node: usize, out: &mut Vec<u8>) -> Result<()> {
         let (at, length) = (self.first(node).at, self.first(node).length);
-        self.texts.read(at, length as usize, out)
+        out.resize(length as usize, 0);
+        self.texts.get(at, out)
     }
 
     /// The sampled fingerprints of a node, sorted.
@@ -333,7 +333,7 @@ impl Documents {
     }
 
     /// The fingerprints of a node within bounds, sorted.
-    pub fn set_within(
+    pub(crate) fn set_within(
         &mut self,
         node: usize,
         bounds: (u64, u64),

@@ -35,7 +35,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// The distinct fingerprints, shortened and sorted.
-    pub fn shortened(&self) -> Vec<u64> {
+    pub(crate) fn shortened(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
         keys.sort_unstable();
         keys
@@ -93,7 +93,6 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Frequencies {
             chunks: Chunks::new(config),
@@ -149,7 +148,6 @@ const STAGE: &str = "classes";
 
 impl Classes {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Classes {
             merge: Merge::new(STAGE, &config.scratch, config.memory),

@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 
 use crate::Result;
+use crate::store::Aside;
 
 use super::bad;
 use super::blob::{Reader, rows_of_block};
-use super::spill::Spill;
 
 /// The largest header of a block: two numbers.
 const HEADER: u64 = 20;
@@ -16,7 +16,7 @@ const HEADER: u64 = 20;
 /// Blobs of rows with N columns, each sorted by its first column.
 pub(super) struct Merge<const N: usize> {
     stage: &'static str,
-    spill: Spill,
+    spill: Aside,
     sources: Vec<Source<N>>,
     /// The next key of each source, and the source.
     heads: BinaryHeap<Reverse<(u64, u32)>>,
@@ -35,7 +35,7 @@ impl<const N: usize> Merge<N> {
     pub fn new(stage: &'static str, directory: &Path, memory: u64) -> Self {
         Merge {
             stage,
-            spill: Spill::new(directory, memory),
+            spill: Aside::within(directory, memory),
             sources: Vec::new(),
             heads: BinaryHeap::new(),
             buffer: Vec::new(),
@@ -73,15 +73,16 @@ impl<const N: usize> Merge<N> {
                 return Ok(());
             }
             let head = HEADER.min(source.end - source.at);
-            self.spill
-                .read(source.at, head as usize, &mut self.buffer)?;
+            self.buffer.resize(head as usize, 0);
+            self.spill.get(source.at, &mut self.buffer)?;
             let mut reader = Reader::new(self.stage, &self.buffer);
             let (count, length) = (reader.number()?, reader.number()?);
             let at = source.at + head - reader.left() as u64;
             if length > source.end - at {
                 return Err(bad(self.stage, "a whole block", "one that is cut off"));
             }
-            self.spill.read(at, length as usize, &mut self.buffer)?;
+            self.buffer.resize(length as usize, 0);
+            self.spill.get(at, &mut self.buffer)?;
             source.at = at + length;
             let rows = &mut source.rows;
             rows_of_block(

@@ -55,7 +55,6 @@ mod frequencies;
 mod graph;
 mod merge;
 mod prefixes;
-mod spill;
 #[cfg(test)]
 mod tests;
 mod verify;

@@ -46,7 +46,6 @@ pub struct Prefixes {
 
 impl Prefixes {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Prefixes {
             chunks: Chunks::new(config),

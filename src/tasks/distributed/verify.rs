@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use crate::Result;
 use crate::base::measure::Criterion;
 use crate::engine::shingle::Shingler;
+use crate::store::Aside;
 
 use super::blob::{
     DOCUMENTS, PAIRS, RESULTS, Reader, TEXTS, all_rows, compress, put, put_bytes, unexpected,
 };
 use super::candidates::pairs_row;
 use super::documents::{Documents, Member, Sampler, Side, set_of};
-use super::spill::Spill;
 use super::{Config, Row, Stage, bad, part_of};
 
 const STAGE: &str = "verify";
@@ -26,7 +26,7 @@ const RESULT_BYTES: usize = 1 << 20;
 struct Sets {
     criterion: Criterion,
     sampler: Sampler,
-    keys: Spill,
+    keys: Aside,
     /// Place and number of the keys of each document, and its level.
     places: HashMap<u64, (u64, u32, u8)>,
     buffer: Vec<u8>,
@@ -40,7 +40,7 @@ impl Sets {
         Sets {
             criterion: config.criterion,
             sampler: Sampler::new(config),
-            keys: Spill::new(&config.scratch, config.memory / 4),
+            keys: Aside::within(&config.scratch, config.memory / 4),
             places: HashMap::new(),
             buffer: Vec::new(),
             first: (u64::MAX, Vec::new()),
@@ -59,12 +59,13 @@ impl Sets {
     }
 
     fn get(
-        keys: &Spill,
+        keys: &Aside,
         (at, length): (u64, u32),
         buffer: &mut Vec<u8>,
         set: &mut Vec<u64>,
     ) -> Result<()> {
-        keys.read(at, length as usize * 8, buffer)?;
+        buffer.resize(length as usize * 8, 0);
+        keys.get(at, buffer)?;
         set.clear();
         let chunks = buffer.as_chunks().0.iter();
         set.extend(chunks.map(|bytes| u64::from_le_bytes(*bytes)));
@@ -253,7 +254,6 @@ pub struct Verify {
 
 impl Verify {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Verify {
             documents: Documents::new(config),
@@ -415,7 +415,6 @@ pub struct PartResults {
 
 impl PartResults {
     /// A task without rows yet.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         PartResults {
             look_up: config.look_up,

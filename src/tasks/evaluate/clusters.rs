@@ -1,6 +1,6 @@
 //! Pairs within clusters, counted from cluster sizes.
 
-use super::Sorting;
+use super::Evaluating;
 use super::classes::pairs_of;
 use super::documents::{Documents, NONE};
 use crate::Result;
@@ -18,11 +18,11 @@ item! {
 
 /// Compares the clusters of two directories over the documents of the ground truth's collection.
 /// Two documents are a pair if they are in one cluster.
-pub(super) fn compare(documents: &Documents, sorting: Sorting<'_>) -> Result<Counts> {
+pub(super) fn compare(of: Evaluating<'_>, documents: &Documents) -> Result<Counts> {
     let (truth, run) = (&documents.truth.clusters, &documents.run.clusters);
     // Pairs of documents with the same key. The key is both clusters of a document, or one of them.
     let pairs = |key: &dyn Fn(usize) -> Option<u64>| -> Result<u64> {
-        let mut sort = sorting.beside(0, "clusters")?;
+        let mut sort = of.sort_beside(0, "clusters")?;
         for document in (0..documents.count()).filter(|&d| documents.known(d)) {
             if let Some(clusters) = key(document as usize) {
                 sort.push(Clustered { clusters, document })?;

@@ -3,11 +3,9 @@
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, Side, stop};
 use super::list::PairList;
-use super::{ListCounts, Sorting, Sources};
+use super::{Evaluating, ListCounts};
 use crate::Result;
-use crate::base::ids::Threshold;
 use crate::base::precision::{Counts, PairTable};
-use crate::base::progress::Context;
 use crate::store::Sort;
 use crate::store::item::item;
 
@@ -288,32 +286,21 @@ impl Tallies {
     }
 }
 
-/// Compares the two lists; `truth` is one of `sources`.
-pub(super) fn compare(
-    sources: &Sources,
-    thresholds: &[Threshold],
-    documents: &Documents,
-    sorting: Sorting<'_>,
-    context: &Context<'_>,
-) -> Result<Compared> {
-    let base = &Base::new(documents, thresholds.len().max(1));
+/// Compares the two lists, if there is a ground truth.
+pub(super) fn compare(of: Evaluating<'_>, documents: &Documents) -> Result<Compared> {
+    let base = &Base::new(documents, of.top());
     let mut lines = Lines {
         base,
-        sort: sorting.beside(1, "pairs")?,
+        sort: of.sort_beside(1, "pairs")?,
         identical: base.tally(),
         taken: base.tally(),
     };
     if let Some(mixed) = &base.mixed {
         lines.put_identical(mixed)?;
     }
-    let counts = distinct(
-        sources,
-        thresholds,
-        documents,
-        sorting,
-        context,
-        |list, pair, level, counts| lines.take(list, pair, level, counts),
-    )?;
+    let counts = distinct(of, documents, |list, pair, level, counts| {
+        lines.take(list, pair, level, counts)
+    })?;
     let mut tallies = Tallies::new(base);
     let mut others = vec![0; base.top + 1];
     let classes = |line: &Line| line.classes;
@@ -361,24 +348,21 @@ item! {
 /// Passes on the distinct pairs of both lists, each with the highest level at which it is listed:
 /// pairs of classes if the list has classes, otherwise pairs of documents.
 fn distinct(
-    sources: &Sources,
-    thresholds: &[Threshold],
+    of: Evaluating<'_>,
     documents: &Documents,
-    sorting: Sorting<'_>,
-    context: &Context<'_>,
     mut take: impl FnMut(usize, Pair, usize, &mut ListCounts) -> Result<()>,
 ) -> Result<[ListCounts; 2]> {
     let mut counts = [ListCounts::default(); 2];
-    let mut sort = sorting.beside(1, "listed")?;
+    let mut sort = of.sort_beside(1, "listed")?;
     let lists = [
-        (sources.truth.as_ref(), &documents.truth),
-        (Some(&sources.run), &documents.run),
+        (of.sources.truth.as_ref(), &documents.truth),
+        (Some(&of.sources.run), &documents.run),
     ];
     for (list, (source, side)) in lists.into_iter().enumerate() {
         let Some(source) = source else { continue };
         let mut pairs = PairList::open(&source.pairs, source.columns.as_ref())?;
-        while let Some(listed) = pairs.next(thresholds)? {
-            stop(pairs.table(), context)?;
+        while let Some(listed) = pairs.next(of.thresholds)? {
+            stop(pairs.table(), of.context)?;
             counts[list].lines += 1;
             let [x, y] = listed.documents;
             if x == y {

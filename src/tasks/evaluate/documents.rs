@@ -1,6 +1,5 @@
 //! The documents that any input names, numbered by the hashes of their docnos.
 
-use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use super::Sources;
@@ -11,7 +10,7 @@ use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
 use crate::engine::collection::SizeGroups;
 use crate::store::item::item;
-use crate::store::{Sort, disk};
+use crate::store::{List, Sort};
 use crate::text::read::lines::shorten;
 use crate::text::table::Table;
 use crate::{Error, Result};
@@ -53,7 +52,7 @@ impl Side {
     }
 
     /// Whether the list records exact duplicates.
-    pub fn has_classes(&self) -> bool {
+    pub(crate) fn has_classes(&self) -> bool {
         !self.roots.is_empty()
     }
 }
@@ -118,7 +117,7 @@ pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 12;
 
 item! {
     /// The hash of a docno.
-    struct Docno {
+    pub(super) struct Docno {
         hash: u128,
     }
 }
@@ -162,13 +161,13 @@ fn each_docno(
     Ok(())
 }
 
-/// Writes the distinct hashes of all docnos to a file, in ascending order. Returns their number.
+/// The distinct hashes of all docnos, in ascending order.
 pub(super) fn collect(
     sources: &Sources,
     scratch: &Path,
     memory: ByteSize,
     context: &Context<'_>,
-) -> Result<u64> {
+) -> Result<List<Docno>> {
     let mut sort = Sort::scratch(&scratch.join("docnos"), memory)?;
     // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
     let mut before = [0; 2];
@@ -178,24 +177,16 @@ pub(super) fn collect(
             false => sort.push(Docno { hash }),
         }
     })?;
-    let path = scratch.join(KEYS);
-    let mut out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
-    let distinct = sort.finish()?.unique().for_each(|Docno { hash }| {
-        out.write_all(&hash.to_le_bytes())
-            .map_err(Error::io("write", &path))
-    })?;
-    out.flush().map_err(Error::io("write", &path))?;
-    if distinct >= u64::from(u32::MAX) {
-        return Err(Error::too_many(
-            "documents",
-            distinct,
-            u64::from(u32::MAX) - 1,
-        ));
+    let mut keys = List::new(scratch);
+    let distinct = sort.finish()?.unique();
+    distinct.for_each(|docno| keys.push(&docno))?;
+    if keys.count() >= u64::from(u32::MAX) {
+        let most = u64::from(u32::MAX) - 1;
+        return Err(Error::too_many("documents", keys.count(), most));
     }
-    Ok(distinct)
+    Ok(keys)
 }
 
-const KEYS: &str = "keys";
 /// A result file of a run.
 pub(super) const DOCUMENTS: &str = "documents.tsv";
 pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
@@ -205,25 +196,19 @@ impl Documents {
     /// docnos are not unique.
     pub fn load(
         sources: &Sources,
-        scratch: &Path,
-        count: u64,
+        docnos: &List<Docno>,
         context: &Context<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Documents> {
-        let path = scratch.join(KEYS);
-        let mut file = std::io::BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
         let mut keys = Keys::default();
-        keys.halves.reserve_exact(count as usize);
+        keys.halves.reserve_exact(docnos.count() as usize);
         let mut before = None;
-        for _ in 0..count {
-            let mut key = [0; 16];
-            file.read_exact(&mut key)
-                .map_err(Error::io("read", &path))?;
-            let key = u128::from_le_bytes(key);
-            if let Some(before) = before.replace(key) {
-                keys.push(before, Some(key));
+        docnos.each(|Docno { hash }| {
+            if let Some(before) = before.replace(hash) {
+                keys.push(before, Some(hash));
             }
-        }
+            Ok(())
+        })?;
         if let Some(last) = before {
             keys.push(last, None);
         }
@@ -359,7 +344,7 @@ impl Documents {
     }
 
     /// Whether the run's collection has the document; true if the collection is not known.
-    pub fn in_run(&self, document: u32) -> bool {
+    pub(crate) fn in_run(&self, document: u32) -> bool {
         !self.run.has_classes() || self.flags[document as usize] & IN_RUN != 0
     }
 

@@ -190,12 +190,11 @@ impl PairList {
 }
 
 /// Adds the flags that name the columns of a list to an error in a line.
-fn hinted(mut error: Error) -> Error {
-    if let Error::BadLine { hint, .. } = &mut error {
-        *hint = "if the list has other columns, name them by header or by number (--truth-columns, \
-                 --run-columns 2,3,5)";
-    }
-    error
+fn hinted(error: Error) -> Error {
+    error.hinted(
+        "if the list has other columns, name them by header or by number (--truth-columns, \
+         --run-columns 2,3,5)",
+    )
 }
 
 /// The 128-bit hash of a docno, the same as in the catalogue. Two docnos of a collection are

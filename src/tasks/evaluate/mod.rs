@@ -123,7 +123,7 @@ const FIXED_BYTES: u64 = 8 << 20;
 /// The least memory for a sort.
 const SORT_BYTES: u64 = 1 << 20;
 /// The largest number of thresholds: the size of a tally grows with its square.
-pub const MOST_THRESHOLDS: usize = 100;
+pub(crate) const MOST_THRESHOLDS: usize = 100;
 
 /// A list of pairs, as named by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -424,7 +424,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let place = scratch.path();
     let memory = (context.budget).rest(FIXED_BYTES, SORT_BYTES, || "evaluating".into())?;
     let memory = ByteSize(memory.min(MOST_SORT_BYTES));
-    let count = documents::collect(&sources, place, memory, context)?;
+    let docnos = documents::collect(&sources, place, memory, context)?;
+    let count = docnos.count();
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
     let families = if sources.families.is_some() {
@@ -435,11 +436,14 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let what = || format!("evaluating {}", counted(count, "document"));
     let memory = context.budget.rest(held, 3 * SORT_BYTES, what)?;
-    let sorting = Sorting {
+    let of = Evaluating {
+        sources: &sources,
+        thresholds,
         scratch: place,
-        memory: ByteSize(memory.min(MOST_SORT_BYTES)),
+        memory: memory.min(MOST_SORT_BYTES),
+        context,
     };
-    let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
+    let mut documents = Documents::load(&sources, &docnos, context, &mut notes)?;
     context.stop.check(STAGE)?;
 
     let report = |list: &ListFile, opened: &Opened| ListReport {
@@ -449,12 +453,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         counts: None,
     };
     let mut evaluation = Evaluation {
-        notes: Vec::new(),
-        truth: config
-            .truth
-            .as_ref()
-            .zip(sources.truth.as_ref())
-            .map(|(list, o)| report(list, o)),
+        notes,
+        truth: (config.truth.as_ref().zip(sources.truth.as_ref()))
+            .map(|(list, opened)| report(list, opened)),
         run: report(&config.run, &sources.run),
         pairs: Vec::new(),
         clusters: None,
@@ -462,46 +463,40 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         families: None,
     };
     if let Some(truth) = &sources.truth {
-        let compared = (&sources, thresholds, &documents);
-        compare_with(
-            truth,
-            compared,
-            sorting,
-            &mut evaluation,
-            &mut notes,
-            context,
-        )?;
+        compare_with(truth, of, &documents, &mut evaluation)?;
     }
     context.stop.check(STAGE)?;
     if let Some(path) = &sources.judged {
-        let (path, documents) = (path.as_path(), &mut documents);
-        let sample = samples::judged(path, &sources, thresholds, documents, sorting, context)?;
-        note_sample("judged pairs", path, &sample, &mut notes);
+        let sample = samples::judged(path, of, &mut documents)?;
+        note_sample("judged pairs", path, &sample, &mut evaluation.notes);
         evaluation.judged = Some(sample);
     }
     if let Some(path) = &sources.families {
-        let sample = samples::families(path, &sources, thresholds, &documents, sorting, context)?;
-        note_sample("documents of families", path, &sample, &mut notes);
+        let sample = samples::families(path, of, &documents)?;
+        note_sample(
+            "documents of families",
+            path,
+            &sample,
+            &mut evaluation.notes,
+        );
         evaluation.families = Some(sample);
     }
     scratch
         .close()
         .map_err(Error::io("remove", &config.scratch))?;
-    evaluation.notes = notes;
     Ok(evaluation)
 }
 
 /// Compares the pairs of a run, and its clusters, with a ground truth.
 fn compare_with(
     truth: &Opened,
-    (sources, thresholds, documents): (&Sources, &[Threshold], &Documents),
-    sorting: Sorting<'_>,
+    of: Evaluating<'_>,
+    documents: &Documents,
     evaluation: &mut Evaluation,
-    notes: &mut Vec<String>,
-    context: &Context<'_>,
 ) -> Result<()> {
-    if truth.listed && sources.run.listed {
-        let found = compare::compare(sources, thresholds, documents, sorting, context)?;
+    let notes = &mut evaluation.notes;
+    if truth.listed && of.sources.run.listed {
+        let found = compare::compare(of, documents)?;
         let [truth, run] = found.counts;
         for (what, counts) in [("ground truth", truth), ("run", run)] {
             if counts.unknown > 0 {
@@ -534,9 +529,9 @@ fn compare_with(
         }
         evaluation.run.counts = Some(run);
         let classes = documents.truth.has_classes() || documents.run.has_classes();
-        for threshold in 0..thresholds.len().max(1) {
+        for threshold in 0..of.top() {
             evaluation.pairs.push(PairsAt {
-                threshold: thresholds.get(threshold).copied(),
+                threshold: of.thresholds.get(threshold).copied(),
                 representatives: classes
                     .then(|| pairs(documents, &found.representatives, threshold)),
                 documents: pairs(documents, &found.all, threshold),
@@ -549,23 +544,31 @@ fn compare_with(
         ));
     }
     if documents.truth.has_classes() && documents.run.has_classes() {
-        let counts = clusters::compare(documents, sorting)?;
+        let counts = clusters::compare(of, documents)?;
         evaluation.clusters = Some(counts.into());
     }
     Ok(())
 }
 
-/// Where a comparison sorts, and with how much memory.
+/// What is compared, and where and in how much memory it is sorted.
 #[derive(Clone, Copy)]
-struct Sorting<'a> {
+struct Evaluating<'a> {
+    sources: &'a Sources,
+    thresholds: &'a [Threshold],
     scratch: &'a Path,
-    memory: ByteSize,
+    memory: u64,
+    context: &'a Context<'a>,
 }
 
-impl Sorting<'_> {
+impl Evaluating<'_> {
+    /// The number of levels: without thresholds there is one, which every pair reaches.
+    fn top(self) -> usize {
+        self.thresholds.len().max(1)
+    }
+
     /// A sort that runs at the same time as `others` others.
-    fn beside<T: Item>(self, others: u64, name: &str) -> Result<Sort<T>> {
-        let memory = ByteSize(self.memory.0 / (1 + others));
+    fn sort_beside<T: Item>(self, others: u64, name: &str) -> Result<Sort<T>> {
+        let memory = ByteSize(self.memory / (1 + others));
         Sort::scratch(&self.scratch.join(name), memory)
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::Evaluating;
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, FAMILIES, JUDGED, NONE, each_row, stop};
 use super::list::PairList;
-use super::{Sorting, Sources};
 use crate::base::ids::Threshold;
 use crate::base::precision::share;
 use crate::base::progress::Context;
@@ -138,15 +138,14 @@ fn sample(
 
 /// Passes on the pairs of the run, each with the number of thresholds that it reaches.
 fn each_pair(
-    sources: &Sources,
-    thresholds: &[Threshold],
+    of: Evaluating<'_>,
     documents: &Documents,
-    context: &Context<'_>,
     mut each: impl FnMut(Pair, u32) -> Result<()>,
 ) -> Result<()> {
-    let mut pairs = PairList::open(&sources.run.pairs, sources.run.columns.as_ref())?;
-    while let Some(listed) = pairs.next(thresholds)? {
-        stop(pairs.table(), context)?;
+    let run = &of.sources.run;
+    let mut pairs = PairList::open(&run.pairs, run.columns.as_ref())?;
+    while let Some(listed) = pairs.next(of.thresholds)? {
+        stop(pairs.table(), of.context)?;
         let [a, b] = listed.documents;
         let a = documents.run.root(documents.find(a, pairs.table())?);
         let b = documents.run.root(documents.find(b, pairs.table())?);
@@ -171,17 +170,9 @@ item! {
 }
 
 /// Compares the run with judged pairs.
-pub(super) fn judged(
-    path: &Path,
-    sources: &Sources,
-    thresholds: &[Threshold],
-    documents: &mut Documents,
-    sorting: Sorting<'_>,
-    context: &Context<'_>,
-) -> Result<Sample> {
-    let top = thresholds.len().max(1);
+pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents) -> Result<Sample> {
     let mut selected = 0u64;
-    each_row(path, &JUDGED, context, |table, row| {
+    each_row(path, &JUDGED, of.context, |table, row| {
         let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
         if a != b && documents.known(a) && documents.known(b) {
             selected += u64::from(documents.select(a));
@@ -189,8 +180,8 @@ pub(super) fn judged(
         Ok(())
     })?;
     let documents = &*documents;
-    let mut lines = sorting.beside(2, "judged")?;
-    each_pair(sources, thresholds, documents, context, |classes, level| {
+    let mut lines = of.sort_beside(2, "judged")?;
+    each_pair(of, documents, |classes, level| {
         lines.push(Line {
             classes,
             is_judged: false,
@@ -199,7 +190,7 @@ pub(super) fn judged(
         })
     })?;
     let (mut all, mut unknown, mut not_in_run) = ([0; 2], 0, 0);
-    distinct_judged(path, documents, sorting, context, |pair, judgement| {
+    distinct_judged(path, of, documents, |pair, judgement| {
         let Pair { a, b } = pair;
         if !documents.known(a) || !documents.known(b) {
             unknown += 1;
@@ -214,12 +205,12 @@ pub(super) fn judged(
             documents: pair,
         })
     })?;
-    let mut levels = Levels::new(top);
-    let mut found = sorting.beside(2, "documents")?;
+    let mut levels = Levels::new(of.top());
+    let mut found = of.sort_beside(2, "documents")?;
     let classes = |line: &Line| line.classes;
     lines.finish()?.groups(classes, |first, all| {
         let is_one_class = first.classes.a == first.classes.b;
-        let mut level = if is_one_class { top as u32 } else { 0 };
+        let mut level = if is_one_class { of.top() as u32 } else { 0 };
         while let Some(line) = all.next()? {
             if !line.is_judged {
                 // The highest level comes last.
@@ -241,13 +232,13 @@ pub(super) fn judged(
         }
         Ok(())
     })?;
-    let means = means(found, top, |_| 1)?;
+    let means = means(found, of.top(), |_| 1)?;
     Ok(Sample {
         true_pairs: all[1],
         false_pairs: all[0],
         unknown,
         not_in_run,
-        at: sample(thresholds, all, selected, &levels, &means),
+        at: sample(of.thresholds, all, selected, &levels, &means),
     })
 }
 
@@ -265,13 +256,12 @@ item! {
 /// judged both true and false is an error.
 fn distinct_judged(
     path: &Path,
+    of: Evaluating<'_>,
     documents: &Documents,
-    sorting: Sorting<'_>,
-    context: &Context<'_>,
     mut take: impl FnMut(Pair, u32) -> Result<()>,
 ) -> Result<()> {
-    let mut sort = sorting.beside(2, "judgements")?;
-    each_row(path, &JUDGED, context, |table, row| {
+    let mut sort = of.sort_beside(2, "judgements")?;
+    each_row(path, &JUDGED, of.context, |table, row| {
         let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
         let judgement = match row[2].as_slice() {
             b"0" => 0,
@@ -375,16 +365,9 @@ item! {
 }
 
 /// Compares the run with families.
-pub(super) fn families(
-    path: &Path,
-    sources: &Sources,
-    thresholds: &[Threshold],
-    documents: &Documents,
-    sorting: Sorting<'_>,
-    context: &Context<'_>,
-) -> Result<Sample> {
-    let top = thresholds.len().max(1);
-    let families = Families::read(path, documents, context)?;
+pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -> Result<Sample> {
+    let top = of.top();
+    let families = Families::read(path, documents, of.context)?;
     let Families {
         unknown,
         not_in_run,
@@ -395,7 +378,7 @@ pub(super) fn families(
     let all = [pairs_of(judged) - true_pairs, true_pairs];
     let classes = families.classes(documents);
     let mut levels = Levels::new(top);
-    let mut found = sorting.beside(1, "documents")?;
+    let mut found = of.sort_beside(1, "documents")?;
     // The count of each member of `label` in `class`: `hits` of `judged` pairs are true.
     let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
         if level == 0 || judged == 0 {
@@ -419,8 +402,8 @@ pub(super) fn families(
         levels.0[top][0] += pairs_of(size) - right;
         levels.0[top][1] += right;
     }
-    let mut listed = sorting.beside(1, "listed")?;
-    each_pair(sources, thresholds, documents, context, |classes, level| {
+    let mut listed = of.sort_beside(1, "listed")?;
+    each_pair(of, documents, |classes, level| {
         listed.push(Listed { classes, level })
     })?;
     let key = |listed: &Listed| listed.classes;
@@ -451,6 +434,6 @@ pub(super) fn families(
         false_pairs: all[0],
         unknown,
         not_in_run,
-        at: sample(thresholds, all, judged, &levels, &means),
+        at: sample(of.thresholds, all, judged, &levels, &means),
     })
 }

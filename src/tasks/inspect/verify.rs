@@ -482,7 +482,6 @@ fn inspect_postings<K: Key>(
 }
 
 /// Each stage and its state.
-#[must_use]
 pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
     let waiting = || "not begun".to_string();

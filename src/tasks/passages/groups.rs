@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::repeats::Search;
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::keywords::stored_as_text;
 use crate::base::numbers::counted;
+use crate::base::threads::lock;
 use crate::engine::collection::each_document;
 use crate::store::workspace::{InputList, Workspace};
 
@@ -138,22 +139,15 @@ impl Groups {
             }
             By::Field(field) => {
                 let shared = Mutex::new((&mut of, &mut names));
-                search.each_unit(
-                    |unit, _| {
-                        search.reread.each_record(unit, |number, record, bytes| {
-                            let value = record.kind.field(bytes, field);
-                            if let Some(value) = value {
-                                let mut shared =
-                                    shared.lock().unwrap_or_else(PoisonError::into_inner);
-                                let (of, names) = &mut *shared;
-                                let name = names.number(value, most);
-                                put(of, number, name);
-                            }
-                            Ok(())
-                        })
-                    },
-                    |_| {},
-                )?;
+                search.each_unit(|unit, _| {
+                    search.reread.each_record(unit, |number, record, bytes| {
+                        if let Some(value) = record.kind.field(bytes, field) {
+                            let (of, names) = &mut *lock(&shared);
+                            put(of, number, names.number(value, most));
+                        }
+                        Ok(())
+                    })
+                })?;
             }
         }
         let count = names.numbers.len();

@@ -20,7 +20,7 @@ use super::sweep::Run;
 use crate::Result;
 
 /// The most pieces of the matches of a pair.
-pub const MOST_PIECES: usize = 1 << 20;
+pub(crate) const MOST_PIECES: usize = 1 << 20;
 
 /// A match of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

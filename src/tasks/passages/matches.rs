@@ -17,18 +17,17 @@
 //!
 //! # What is not guaranteed
 //! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
-//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says
-//! so, and has the covered tokens all the same.
+//! matches of a pair with more than [`super::join::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`]
+//! says so, and has the covered tokens all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
-use super::records::Records;
 use super::repeats::Search;
 use super::spans::Positions;
 use super::sweep::{Grouping, Run, sweep};
@@ -42,18 +41,18 @@ use crate::base::error::refuse;
 use crate::base::memory::Credit;
 use crate::base::numbers::counted;
 use crate::base::progress::Unit;
+use crate::base::threads::{lock, unlocked};
 use crate::base::utf8::boundary_before;
 use crate::base::workers::in_order;
-use crate::engine::collection::{Catalogue, Column, ColumnBuilder, Names, each_document};
+use crate::engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use crate::store::checkpoint::UnitSort;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::item::item;
 use crate::store::table::{Cell, Table, cells};
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{Sort, Sorted};
-use crate::text::parse::Parser;
+use crate::store::{List, Sort, Sorted};
 
-/// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
+/// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
@@ -93,6 +92,18 @@ item! {
     }
 }
 
+item! {
+    /// A match of two documents, with the tokens where it begins in each.
+    struct Match {
+        a: u32,
+        b: u32,
+        begin_a: u32,
+        begin_b: u32,
+        tokens: u32,
+        common: u32,
+    }
+}
+
 /// Places that are to be found in the texts, in the order in which they are given.
 struct Places {
     /// The places, with their number as the first occurrence, and their number of tokens.
@@ -111,52 +122,61 @@ impl Places {
         Ok(())
     }
 
-    /// Finds the bytes of all places; they come back in order, as the first byte and a length.
-    fn located(self, search: &Search<'_, '_>) -> Result<Sorted<Located>> {
+    /// Finds the bytes of all places; they come back in order, as the first byte and a length. Also
+    /// returns the texts of the first `shown` places, each cut off after [`TEXT_BYTES`].
+    fn located(
+        self,
+        search: &Search<'_, '_>,
+        shown: usize,
+    ) -> Result<(Sorted<Located>, Vec<String>)> {
         let (places, _) = search.write(self.sorter.finish()?, false)?;
         let sorter = UnitSort::temporary(search.sorter("bytes", 4)?);
+        let texts = Mutex::new(vec![String::new(); shown]);
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
-        search.each_unit(
-            |unit, parser: &mut Parser| {
-                let mut reader = places.reader(PIECE_BYTES);
-                let mut wanted = Vec::new();
-                let mut text = String::new();
-                let mut positions = Positions::default();
-                let mut found = Vec::new();
-                search.reread.each(
-                    unit,
-                    |number| places.has(number),
-                    |number, document, raw| {
-                        text.clear();
-                        parser.text_as_read(raw, &mut text);
-                        positions.begin();
-                        reader.begin(number);
-                        while reader.next(&mut wanted)? {
-                            let all = wanted.iter().flat_map(ends);
-                            positions.find(&text, search.parse, all);
-                            for place in &wanted {
-                                let [first, last] = ends(place).map(|token| positions.of(token));
-                                let Some((first, last)) = first.zip(last) else {
-                                    return Err(search.reread.changed(document));
-                                };
-                                found.push(Located {
-                                    number: place.first.number(),
-                                    begin: first.begin as u64,
-                                    length: (last.end - first.begin) as u32,
-                                });
+        search.each_unit(|unit, parser| {
+            let mut reader = places.reader(PIECE_BYTES);
+            let mut wanted = Vec::new();
+            let mut text = String::new();
+            let mut positions = Positions::default();
+            let mut found = Vec::new();
+            search.reread.each(
+                unit,
+                |number| places.has(number),
+                |number, document, raw| {
+                    text.clear();
+                    parser.text_as_read(raw, &mut text);
+                    positions.begin();
+                    reader.begin(number);
+                    while reader.next(&mut wanted)? {
+                        let all = wanted.iter().flat_map(ends);
+                        positions.find(&text, search.parse, all);
+                        for place in &wanted {
+                            let [first, last] = ends(place).map(|token| positions.of(token));
+                            let Some((first, last)) = first.zip(last) else {
+                                return Err(search.reread.changed(document));
+                            };
+                            let number = place.first.number();
+                            if number < shown as u64 {
+                                let end = last.end.min(first.begin + TEXT_BYTES);
+                                let passage = first.begin..boundary_before(&text, end);
+                                lock(&texts)[number as usize].push_str(&text[passage]);
                             }
-                            if let Some(last) = wanted.last() {
-                                positions.go_on(last.place.token);
-                            }
-                            sorter.push(&mut found)?;
+                            found.push(Located {
+                                number,
+                                begin: first.begin as u64,
+                                length: (last.end - first.begin) as u32,
+                            });
                         }
-                        Ok(())
-                    },
-                )
-            },
-            |_| {},
-        )?;
-        sorter.into_sorter().finish()
+                        if let Some(last) = wanted.last() {
+                            positions.go_on(last.place.token);
+                        }
+                        sorter.push(&mut found)?;
+                    }
+                    Ok(())
+                },
+            )
+        })?;
+        Ok((sorter.into_sorter().finish()?, unlocked(texts)))
     }
 }
 
@@ -221,15 +241,14 @@ pub(super) fn write(
             false => require_space(search, count, config.1),
         }
     };
-    let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
-    search.require_in_eighth(runs.count * COMMON_BYTES, || {
-        counted(runs.count, "common passage")
-    })?;
-    let mut commons = Vec::with_capacity(runs.count as usize);
-    while let Some(run) = runs.next()? {
+    let runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
+    let count = runs.count();
+    search.require_in_eighth(count * COMMON_BYTES, || counted(count, "common passage"))?;
+    let mut commons = Vec::with_capacity(count as usize);
+    runs.each(|run| {
         commons.push(run);
-    }
-    drop(runs);
+        Ok(())
+    })?;
     stats.common = commons.len() as u64;
     let found = (&commons[..], repeats, grouping);
     let mut files = write_common(workspace, search, found, config, None)?;
@@ -248,22 +267,22 @@ pub(super) fn write_boilerplate(
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
     let grouping = Grouping(Some(&groups));
-    let mut runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
-    stats.boilerplate = runs.count;
-    let top = runs.count.min(boilerplate.top.into());
+    let runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
+    stats.boilerplate = runs.count();
+    let top = runs.count().min(boilerplate.top.into());
     search.require_in_eighth(top * (COMMON_BYTES + TEXT_BYTES as u64), || {
         format!("{} of boilerplate (--top)", counted(top, "passage"))
     })?;
     // Those in the most groups, the last one of them first.
     let mut best = BinaryHeap::with_capacity(top as usize + 1);
-    while let Some(run) = runs.next()? {
+    runs.each(|run| {
         let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
         best.push(order);
         if best.len() as u64 > top {
             best.pop();
         }
-    }
-    drop(runs);
+        Ok(())
+    })?;
     let commons: Vec<Run> = best
         .into_sorted_vec()
         .into_iter()
@@ -317,59 +336,6 @@ fn occurrences(
     Ok((sorter.finish()?, counts))
 }
 
-/// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
-fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
-    let texts = Mutex::new(vec![String::new(); runs.len()]);
-    let mut wanted: Vec<(Place, u32, usize)> = (0..)
-        .zip(runs)
-        .map(|(n, run)| (Place::of(run.begin), run.tokens(search.length), n))
-        .collect();
-    wanted.sort_unstable();
-    let of = |document: u32| {
-        let from = wanted.partition_point(|(place, ..)| place.document < document);
-        let to = wanted.partition_point(|(place, ..)| place.document <= document);
-        wanted.get(from..to).unwrap_or_default()
-    };
-    search.each_unit(
-        |unit, parser: &mut Parser| {
-            let (mut text, mut positions) = (String::new(), Positions::default());
-            search.reread.each(
-                unit,
-                |number| !of(number).is_empty(),
-                |number, _, raw| {
-                    text.clear();
-                    parser.text_as_read(raw, &mut text);
-                    let range = |place: &Place, tokens: u32| place.token..place.token + tokens;
-                    let ranges: Vec<Range<u32>> = of(number)
-                        .iter()
-                        .map(|(place, tokens, _)| range(place, *tokens))
-                        .collect();
-                    positions.begin();
-                    let ends = ranges.iter().flat_map(|range| [range.start, range.end - 1]);
-                    positions.find(&text, search.parse, ends);
-                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
-                    for (range, (.., n)) in ranges.iter().zip(of(number)) {
-                        let first = positions.of(range.start);
-                        let last = positions.of(range.end - 1);
-                        let Some((first, last)) = first.zip(last) else {
-                            continue;
-                        };
-                        let end = boundary_before(&text, last.end.min(first.begin + TEXT_BYTES));
-                        if let (Some(place), Some(text)) =
-                            (texts.get_mut(*n), text.get(first.begin..end))
-                        {
-                            place.push_str(text);
-                        }
-                    }
-                    Ok(())
-                },
-            )
-        },
-        |_| {},
-    )?;
-    Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
 /// Begins a file, which states the parameters and one more.
 fn begin(
     workspace: &Workspace,
@@ -410,24 +376,14 @@ fn write_common(
         places.push(Place::of(run.begin), run.tokens(search.length))?;
     }
     let (mut occurrences, counts) = occurrences(search, found)?;
-    let mut records = Records::create(search.scratch)?;
-    let mut count = 0u64;
+    let mut listed = List::new(search.scratch);
     while let Some(occurrence) = occurrences.next()? {
-        let Occurrence {
-            rank,
-            place,
-            tokens,
-        } = occurrence;
-        places.push(place, tokens)?;
-        records.push(&[rank, place.document, place.token, tokens])?;
-        count += 1;
+        places.push(occurrence.place, occurrence.tokens)?;
+        listed.push(&occurrence)?;
     }
     drop(occurrences);
-    let mut located = places.located(search)?;
-    let texts = match groups {
-        Some(_) => texts(search, commons)?,
-        None => Vec::new(),
-    };
+    let shown = groups.map_or(0, |_| commons.len());
+    let (mut located, texts) = places.located(search, shown)?;
     for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
         let place = Place::of(run.begin);
         let bytes = next_bytes(&mut located)?;
@@ -442,18 +398,23 @@ fn write_common(
             None => common.row(&row)?,
         }
     }
-    let mut records = records.read()?;
-    for _ in 0..count {
-        let [rank, document, token, tokens] = records.next()?;
-        let bytes = next_bytes(&mut located)?;
-        let docno = names.get(document)?;
-        let mut row = vec![rank.into()];
-        row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
-        row.extend(cells! {
-            &docno, token, token + tokens, bytes.start, bytes.end, document,
-        });
-        all.row(&row)?;
-    }
+    listed.each(
+        |Occurrence {
+             rank,
+             place,
+             tokens,
+         }| {
+            let Place { document, token } = place;
+            let bytes = next_bytes(&mut located)?;
+            let docno = names.get(document)?;
+            let mut row = vec![rank.into()];
+            row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
+            row.extend(cells! {
+                &docno, token, token + tokens, bytes.start, bytes.end, document,
+            });
+            all.row(&row)
+        },
+    )?;
     // The files of the sort are removed at its end.
     located.next()?;
     Ok(vec![common.done()?, all.done()?])
@@ -476,8 +437,7 @@ fn write_matches(
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
-    let mut records = Records::create(search.scratch)?;
-    let mut count = 0u64;
+    let mut listed = List::new(search.scratch);
     let context = search.context;
     context.start(STAGE, Unit::Count("pairs of documents"), None);
     let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
@@ -524,12 +484,12 @@ fn write_matches(
             let longest = pair.matches.iter().map(|m| m.tokens).max();
             let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
             let longest = pair.listed.then_some(longest.unwrap_or(0));
-            let listed = pair.listed.then_some(pair.matches.len());
+            let number = pair.listed.then_some(pair.matches.len());
             let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
             let share_a = share(pair.tokens_a, of(pair.a));
             let share_b = share(pair.tokens_b, of(pair.b));
             overlaps.row(&cells! {
-                &docno_a, &docno_b, listed, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
+                &docno_a, &docno_b, number, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
                 pair.a, pair.b,
             })?;
             stats.pairs += 1;
@@ -539,38 +499,29 @@ fn write_matches(
                 let place = |document, token| Place { document, token };
                 places.push(place(pair.a, m.a), m.tokens)?;
                 places.push(place(pair.b, m.b), m.tokens)?;
-                records.push(&[pair.a, pair.b, m.a, m.b, m.tokens, m.common.into()])?;
-                count += 1;
+                listed.push(&Match {
+                    a: pair.a,
+                    b: pair.b,
+                    begin_a: m.a,
+                    begin_b: m.b,
+                    tokens: m.tokens,
+                    common: m.common.into(),
+                })?;
             }
         }
         context.progress.at(stats.pairs);
         Ok(())
     };
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
-    let located = places.located(search)?;
-    write_rows(records, located, count, &names, &mut matches)?;
-    Ok(vec![matches.done()?, overlaps.done()?])
-}
-
-/// Writes the rows of matches, whose places in bytes come in the order of the records.
-fn write_rows(
-    records: Records,
-    mut located: Sorted<Located>,
-    count: u64,
-    names: &Names,
-    matches: &mut Table<AtomicFile>,
-) -> Result<()> {
-    let mut records = records.read()?;
-    for _ in 0..count {
-        let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
-        let of_a = next_bytes(&mut located)?;
-        let of_b = next_bytes(&mut located)?;
-        let (docno_a, docno_b) = (names.get(a)?, names.get(b)?);
+    let (mut located, _) = places.located(search, 0)?;
+    listed.each(|found| {
+        let [of_a, of_b] = [next_bytes(&mut located)?, next_bytes(&mut located)?];
+        let (docno_a, docno_b) = (names.get(found.a)?, names.get(found.b)?);
         matches.row(&cells! {
-            &docno_a, &docno_b, begin_a, begin_b, tokens, of_a.start, of_a.end, of_b.start,
-            of_b.end, common, a, b,
-        })?;
-    }
+            &docno_a, &docno_b, found.begin_a, found.begin_b, found.tokens, of_a.start, of_a.end,
+            of_b.start, of_b.end, found.common, found.a, found.b,
+        })
+    })?;
     located.next()?;
-    Ok(())
+    Ok(vec![matches.done()?, overlaps.done()?])
 }

@@ -2,10 +2,10 @@
 //!
 //! # In and out
 //! In: a collection, and the inputs that it was read from, which are read again. Out, in the
-//! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`]; if
-//! [`PassagesConfig::matches`] says so, also [`MATCHES_FILE`], [`OVERLAPS_FILE`], [`COMMON_FILE`]
-//! and [`COMMON_PLACES_FILE`]; with [`PassagesConfig::boilerplate`], [`BOILERPLATE_FILE`] and
-//! [`BOILERPLATE_PLACES_FILE`].
+//! directory of the collection: `SPANS_FILE`, `REMOVABLE_FILE` and `COVERAGE_FILE`; if
+//! [`PassagesConfig::matches`] says so, also `MATCHES_FILE`, `OVERLAPS_FILE`, `COMMON_FILE`
+//! and `COMMON_PLACES_FILE`; with [`PassagesConfig::boilerplate`], `BOILERPLATE_FILE` and
+//! `BOILERPLATE_PLACES_FILE`.
 //!
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
@@ -54,7 +54,6 @@ mod groups;
 mod join;
 mod matches;
 mod places;
-mod records;
 mod removable;
 mod remove;
 mod repeats;
@@ -92,7 +91,6 @@ pub use crate::engine::outputs::PASSAGE_FILES as FILES;
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
-pub use join::MOST_PIECES;
 pub use matches::TEXT_BYTES;
 use places::Repeats;
 use repeats::{REPEATS, SORTS, Search};
@@ -104,23 +102,23 @@ const STAGE: &str = "passages";
 const SEARCH: &str = "passages 1";
 
 /// The spans of each document.
-pub const SPANS_FILE: &str = "spans.tsv";
+pub(crate) const SPANS_FILE: &str = "spans.tsv";
 /// The removable parts of the spans.
-pub const REMOVABLE_FILE: &str = "removable.tsv";
+pub(crate) const REMOVABLE_FILE: &str = "removable.tsv";
 /// How much of each document is repeated.
-pub const COVERAGE_FILE: &str = "coverage.tsv";
+pub(crate) const COVERAGE_FILE: &str = "coverage.tsv";
 /// The matches of pairs of documents.
-pub const MATCHES_FILE: &str = "matches.tsv";
+pub(crate) const MATCHES_FILE: &str = "matches.tsv";
 /// How much of each other two documents share.
-pub const OVERLAPS_FILE: &str = "overlaps.tsv";
+pub(crate) const OVERLAPS_FILE: &str = "overlaps.tsv";
 /// Passages in many documents.
-pub const COMMON_FILE: &str = "common.tsv";
+pub(crate) const COMMON_FILE: &str = "common.tsv";
 /// Where they are.
-pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
+pub(crate) const COMMON_PLACES_FILE: &str = "common-places.tsv";
 /// The passages that most groups of documents share.
-pub const BOILERPLATE_FILE: &str = "boilerplate.tsv";
+pub(crate) const BOILERPLATE_FILE: &str = "boilerplate.tsv";
 /// Where they are.
-pub const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
+pub(crate) const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
 /// The least memory for the sorts.
 const LEAST_SORT_BYTES: u64 = 16 << 20;
 /// Bytes of memory for each document: where its repeats end, and the places in it that are looked
@@ -227,7 +225,7 @@ pub struct Stats {
     pub longest: u64,
     /// Pairs of documents that share a passage in few documents.
     pub pairs: u64,
-    /// Those of them with too many matches for a list ([`MOST_PIECES`]).
+    /// Those of them with too many matches for a list (`join::MOST_PIECES`).
     pub unlisted_pairs: u64,
     /// The matches of the others.
     pub matches: u64,
@@ -246,6 +244,21 @@ pub struct Stats {
     /// What the search cost.
     #[serde(skip)]
     pub cost: Cost,
+}
+
+impl Stats {
+    /// Adds the documents of a part, and their spans.
+    fn add(&mut self, part: &Stats) {
+        self.documents += part.documents;
+        self.tokens += part.tokens;
+        self.repeating += part.repeating;
+        self.spans += part.spans;
+        self.repeated_tokens += part.repeated_tokens;
+        self.removable_tokens += part.removable_tokens;
+        self.bytes += part.bytes;
+        self.repeated_bytes += part.repeated_bytes;
+        self.longest = self.longest.max(part.longest);
+    }
 }
 
 /// The inputs of a collection, to be read again.
@@ -292,7 +305,7 @@ pub fn run(
 ///
 /// # Errors
 /// As the module says.
-pub fn run_units(
+pub(crate) fn run_units(
     workspace: &mut Workspace,
     config: &UnitsConfig,
     then: Then,

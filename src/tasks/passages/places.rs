@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// The place some tokens further on.
-    pub fn plus(self, tokens: u32) -> Place {
+    pub(crate) fn plus(self, tokens: u32) -> Place {
         Place {
             token: self.token + tokens,
             ..self

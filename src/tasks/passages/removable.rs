@@ -29,7 +29,7 @@ pub(super) struct FileNeeds {
 
 impl FileNeeds {
     /// Whether it has removable text.
-    pub fn is_removable(&self) -> bool {
+    pub(crate) fn is_removable(&self) -> bool {
         self.start.is_some()
     }
 }

@@ -38,7 +38,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
@@ -49,6 +49,7 @@ use super::{REMOVABLE_FILE, STAGE};
 use crate::base::error;
 use crate::base::memory::Credit;
 use crate::base::progress::Context;
+use crate::base::threads::{lock, unlocked};
 use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
 use crate::store::disk::{self, Scratch, SharedFile};
 use crate::store::workspace::{Cost, Meter, Workspace};
@@ -320,12 +321,12 @@ pub fn remove(
     };
     let whole_files = rewrite::rewrite(&job, &removal)?;
     outputs.complete()?;
-    let summary = removal.summary.into_inner();
+    let summary = unlocked(removal.summary);
     Ok(RemovalSummary {
         files,
         whole_files,
         cost: meter.cost(),
-        ..summary.unwrap_or_else(PoisonError::into_inner)
+        ..summary
     })
 }
 
@@ -475,8 +476,7 @@ impl<'p> Removal<'p> {
 
     /// Adds the counts of a file.
     fn count(&self, part: &RemovalSummary) {
-        let summary = self.summary.lock();
-        summary.unwrap_or_else(PoisonError::into_inner).add(part);
+        lock(&self.summary).add(part);
     }
 
     /// Whether a document is left out.
@@ -603,14 +603,12 @@ impl<'f, 'p> Rows<'f, 'p> {
         rows.columns = columns.map_err(damaged)?;
         let scratch = removal.workspace.scratch(removal.context)?;
         let first = rows.columns.iter().min();
+        let is_later = |column: &usize| Some(column) != first;
         let later = rows
             .columns
             .iter()
-            .map(|column| match Some(column) == first {
-                true => Ok(None),
-                false => Later::create(scratch.path()).map(Some),
-            });
-        rows.later = later.collect::<Result<_>>()?;
+            .map(|column| is_later(column).then(|| Later::new(scratch.path())));
+        rows.later = later.collect();
         rows._scratch = Some(scratch);
         Ok(rows)
     }

@@ -16,6 +16,7 @@
 //! have equal hashes is below 10^-20; for two stretches with the same anchor it is 2^-60.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
@@ -62,7 +63,11 @@ impl Search<'_, '_> {
     ///
     /// # Errors
     /// `BudgetTooSmall` with a budget that is enough for it.
-    pub fn require_in_eighth(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn require_in_eighth(
+        &self,
+        bytes: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
         let least = bytes.saturating_mul(8);
         self.context.budget.require_share(self.memory, least, what)
     }
@@ -72,7 +77,12 @@ impl Search<'_, '_> {
     }
 
     /// A sort that is saved when it is complete, if it lasts.
-    pub fn sorter_if<T: Item>(&self, lasting: bool, name: &str, share: u64) -> Result<Sort<T>> {
+    pub(crate) fn sorter_if<T: Item>(
+        &self,
+        lasting: bool,
+        name: &str,
+        share: u64,
+    ) -> Result<Sort<T>> {
         match lasting {
             true => Ok(self.checkpoints.sorter(name, ByteSize(self.memory / share))),
             false => self.sorter(name, share),
@@ -81,7 +91,7 @@ impl Search<'_, '_> {
 
     /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
     /// saved if it does not fit in memory, or if `lasting` says so.
-    pub fn of_units<T: Item>(
+    pub(crate) fn of_units<T: Item>(
         &self,
         name: &'static str,
         push: impl FnOnce(&UnitSort<'_, T>) -> Result<()>,
@@ -175,34 +185,24 @@ impl Search<'_, '_> {
     }
 
     /// Calls `work` for each unit, on all threads for which there is memory.
-    pub fn each_unit(
+    pub(crate) fn each_unit(
         &self,
         work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
-        mut done: impl FnMut(usize),
     ) -> Result<()> {
         let reread = self.reread;
-        let threads = reread.threads();
-        work_and_commit(
-            STAGE,
-            threads,
-            0..reread.units(),
-            |tasks: &Tasks<'_, usize, usize>| {
-                let mut parser = Parser::new(self.parse);
-                while let Some(unit) = tasks.next() {
-                    if let Err(error) = work(unit, &mut parser) {
-                        reread.close();
-                        tasks.cancel();
-                        return Err(error);
-                    }
-                    tasks.finished(unit);
+        let worker = |tasks: &Tasks<'_, usize, ()>| {
+            let mut parser = Parser::new(self.parse);
+            while let Some(unit) = tasks.next() {
+                if let Err(error) = work(unit, &mut parser) {
+                    reread.close();
+                    tasks.cancel();
+                    return Err(error);
                 }
-                Ok(())
-            },
-            |unit| {
-                done(unit);
-                Ok(())
-            },
-        )
+            }
+            Ok(())
+        };
+        let units = 0..reread.units();
+        work_and_commit(STAGE, reread.threads(), units, worker, |()| Ok(()))
     }
 
     /// Sorts the stretches of all documents.
@@ -210,12 +210,9 @@ impl Search<'_, '_> {
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
-        let mut position = 0;
-        self.each_unit(
-            |unit, parser| {
-                if sort.has(unit) {
-                    return Ok(());
-                }
+        let position = AtomicU64::new(0);
+        self.each_unit(|unit, parser| {
+            if !sort.has(unit) {
                 disk::point("passages: worker");
                 let mut stretches = Stretches::new(self.length, sort);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
@@ -226,39 +223,34 @@ impl Search<'_, '_> {
                 })?;
                 stretches.finish()?;
                 sort.done(unit);
-                Ok(())
-            },
-            |unit| {
-                position += self.reread.bytes(unit);
-                progress.at(position);
-            },
-        )
+            }
+            let bytes = self.reread.bytes(unit);
+            progress.at(position.fetch_add(bytes, Ordering::Relaxed) + bytes);
+            Ok(())
+        })
     }
 
     /// Sorts the k-grams of the examined stretches.
     fn grams(&self, examined: &Repeats, sort: &UnitSort<'_, Hashed>) -> Result<()> {
-        self.each_unit(
-            |unit, parser| {
-                if sort.has(unit) {
-                    return Ok(());
-                }
-                let reader = examined.reader(PIECE_BYTES);
-                let mut grams = Grams::new(self.length, reader, sort);
-                self.reread.each(
-                    unit,
-                    |number| examined.has(number),
-                    |number, _, document| {
-                        grams.begin(number);
-                        parser.parse(document, &mut grams);
-                        grams.check()
-                    },
-                )?;
-                grams.finish()?;
-                sort.done(unit);
-                Ok(())
-            },
-            |_| {},
-        )
+        self.each_unit(|unit, parser| {
+            if sort.has(unit) {
+                return Ok(());
+            }
+            let reader = examined.reader(PIECE_BYTES);
+            let mut grams = Grams::new(self.length, reader, sort);
+            self.reread.each(
+                unit,
+                |number| examined.has(number),
+                |number, _, document| {
+                    grams.begin(number);
+                    parser.parse(document, &mut grams);
+                    grams.check()
+                },
+            )?;
+            grams.finish()?;
+            sort.done(unit);
+            Ok(())
+        })
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are

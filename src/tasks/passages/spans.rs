@@ -101,7 +101,7 @@ impl Positions {
     }
 
     /// The next search begins at this token, which was looked for.
-    pub fn go_on(&mut self, token: u32) {
+    pub(crate) fn go_on(&mut self, token: u32) {
         if let Some(position) = self.of(token) {
             self.from = (token, position);
         }
@@ -195,16 +195,6 @@ struct Maker<'a, 'w> {
     lines: Lines,
 }
 
-/// What is known of a document while its lines are made.
-#[derive(Default)]
-struct Counts {
-    spans: u64,
-    repeated_tokens: u64,
-    repeated_bytes: u64,
-    removable_tokens: u64,
-    longest: u64,
-}
-
 impl Maker<'_, '_> {
     /// Makes the lines of a document, and passes them on if they are many.
     fn document(
@@ -221,7 +211,12 @@ impl Maker<'_, '_> {
         let file = file.map_or_else(String::new, |input| input.name.clone());
         let record = self.records.get(number).unwrap_or_default();
         let place = (&*file, record);
-        let mut counts = Counts::default();
+        let mut counts = Stats {
+            documents: 1,
+            tokens: document.words,
+            bytes: self.text.len() as u64,
+            ..Stats::default()
+        };
         self.repeats.begin(number);
         while self.repeats.next(&mut self.some)? {
             for repeat in &self.some {
@@ -234,29 +229,13 @@ impl Maker<'_, '_> {
         }
         self.cover.close();
         self.put(document, place, &mut counts)?;
-        let (words, bytes) = (document.words, self.text.len() as u64);
-        let Counts {
-            spans,
-            repeated_tokens,
-            repeated_bytes,
-            removable_tokens,
-            longest,
-        } = counts;
+        counts.repeating = u64::from(counts.spans > 0);
         let cells = cells! {
-            &document.docno, words, repeated_tokens, removable_tokens, spans, longest, bytes,
-            repeated_bytes, &file, record, number,
+            &document.docno, counts.tokens, counts.repeated_tokens, counts.removable_tokens,
+            counts.spans, counts.longest, counts.bytes, counts.repeated_bytes, &file, record, number,
         };
         push_row(&mut self.lines.coverage, &COVERAGE, &cells);
-        let stats = &mut self.lines.stats;
-        stats.documents += 1;
-        stats.repeating += u64::from(spans > 0);
-        stats.tokens += words;
-        stats.spans += spans;
-        stats.repeated_tokens += repeated_tokens;
-        stats.removable_tokens += removable_tokens;
-        stats.bytes += bytes;
-        stats.repeated_bytes += repeated_bytes;
-        stats.longest = stats.longest.max(longest);
+        self.lines.stats.add(&counts);
         self.pass(pass)
     }
 
@@ -279,7 +258,7 @@ impl Maker<'_, '_> {
         &mut self,
         document: &DocumentRecord,
         (file, record): (&str, u32),
-        counts: &mut Counts,
+        counts: &mut Stats,
     ) -> Result<()> {
         let (cover, positions) = (&mut self.cover, &mut self.positions);
         if cover.len() == 0 {
@@ -376,16 +355,7 @@ pub(super) fn write(
         spans.put(&lines.spans)?;
         removable.put(&lines.removable)?;
         coverage.put(&lines.coverage)?;
-        let part = &lines.stats;
-        stats.documents += part.documents;
-        stats.tokens += part.tokens;
-        stats.repeating += part.repeating;
-        stats.spans += part.spans;
-        stats.repeated_tokens += part.repeated_tokens;
-        stats.removable_tokens += part.removable_tokens;
-        stats.bytes += part.bytes;
-        stats.repeated_bytes += part.repeated_bytes;
-        stats.longest = stats.longest.max(part.longest);
+        stats.add(&lines.stats);
         context.progress.at(stats.documents);
         Ok(())
     };

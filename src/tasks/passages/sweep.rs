@@ -26,12 +26,11 @@ use std::collections::BinaryHeap;
 use super::STAGE;
 use super::groups::Groups;
 use super::places::Repeats;
-use super::records::{Records, RecordsReader};
 use super::repeats::Search;
 use crate::Result;
 use crate::base::progress::Context;
 use crate::store::item::item;
-use crate::store::{Sort, Sorted};
+use crate::store::{List, Sort, Sorted};
 
 /// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
 /// heap, and among the new ones.
@@ -43,21 +42,19 @@ pub(super) struct Grouping<'g>(pub Option<&'g Groups>);
 
 impl Grouping<'_> {
     pub fn of(self, document: u32) -> Option<u32> {
-        match self.0 {
-            Some(groups) => groups.of(document),
-            None => Some(document),
-        }
+        self.0.map_or(Some(document), |groups| groups.of(document))
     }
 }
 
-/// A maximal run of k-grams that each occur in many groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// The first k-gram, where it occurs first, and the end of the run.
-    pub begin: u64,
-    pub end: u64,
-    /// The groups of the k-gram that occurs in the most.
-    pub groups: u32,
+item! {
+    /// A maximal run of k-grams that each occur in many groups.
+    pub(super) struct Run {
+        /// The first k-gram, where it occurs first, and the end of the run.
+        begin: u64,
+        end: u64,
+        /// The groups of the k-gram that occurs in the most.
+        groups: u32,
+    }
 }
 
 impl Run {
@@ -69,40 +66,35 @@ impl Run {
 
 /// The runs that a sweep found, in order.
 pub(super) struct Runs {
-    records: RecordsReader,
-    /// The number of runs, and of those taken.
-    pub count: u64,
-    taken: u64,
+    /// The runs, whose groups are not yet counted.
+    runs: List<Run>,
     /// The beginnings and ends of the unions in each run.
     events: Sorted<Event>,
-    event: Option<Event>,
 }
 
 impl Runs {
-    /// The next run.
-    pub fn next(&mut self) -> Result<Option<Run>> {
-        let number = self.taken;
-        if number == self.count {
-            return Ok(None);
-        }
-        self.taken += 1;
-        let [begin, begin_low, end, end_low] = self.records.next()?;
-        let (mut active, mut most) = (0u32, 0);
-        while let Some(event) = self.event
-            && event.run == number
-        {
-            match event.begins {
-                false => active -= 1,
-                true => active += 1,
+    /// The number of runs.
+    pub fn count(&self) -> u64 {
+        self.runs.count()
+    }
+
+    /// Passes on all runs.
+    pub fn each(mut self, mut act: impl FnMut(Run) -> Result<()>) -> Result<()> {
+        let mut event = self.events.next()?;
+        let mut number = 0;
+        self.runs.each(|run| {
+            let (mut active, mut groups) = (0u32, 0);
+            while let Some(Event { begins, .. }) = event.filter(|event| event.run == number) {
+                match begins {
+                    false => active -= 1,
+                    true => active += 1,
+                }
+                groups = groups.max(active);
+                event = self.events.next()?;
             }
-            most = most.max(active);
-            self.event = self.events.next()?;
-        }
-        Ok(Some(Run {
-            begin: u64::from(begin) << 32 | u64::from(begin_low),
-            end: u64::from(end) << 32 | u64::from(end_low),
-            groups: most,
-        }))
+            number += 1;
+            act(Run { groups, ..run })
+        })
     }
 }
 
@@ -139,14 +131,13 @@ type Union = (u64, u32);
 /// What a sweep writes into: the beginnings and ends of unions in runs, and the runs.
 struct Output {
     events: Sort<Event>,
-    records: Records,
-    runs: u64,
+    runs: List<Run>,
 }
 
 impl Output {
     /// A union is in the open run from `begin` on.
     fn count(&mut self, begin: u64, (end, _): Union) -> Result<()> {
-        let run = self.runs;
+        let run = self.runs.count();
         for (at, begins) in [(begin, true), (end, false)] {
             self.events.push(Event { run, at, begins })?;
         }
@@ -196,9 +187,8 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
 
     /// The open run ends at `end`, and what is active there is all that is.
     fn close(&mut self, begin: u64, end: u64) -> Result<()> {
-        let words = [begin, end].map(|at| [(at >> 32) as u32, at as u32]);
-        self.output.records.push(words.as_flattened())?;
-        self.output.runs += 1;
+        let groups = 0;
+        self.output.runs.push(&Run { begin, end, groups })?;
         self.run = None;
         // Which of them were there together is not known.
         self.new.clear();
@@ -322,8 +312,7 @@ pub(super) fn sweep(
         run: None,
         output: Output {
             events: search.sorter("events", 4)?,
-            records: Records::create(search.scratch)?,
-            runs: 0,
+            runs: List::new(search.scratch),
         },
         context,
     };
@@ -337,17 +326,7 @@ pub(super) fn sweep(
         context.tick(STAGE, taken)?;
     }
     sweep.advance(u64::MAX)?;
-    let Output {
-        events,
-        records,
-        runs,
-    } = sweep.output;
-    let mut events = events.finish()?;
-    Ok(Runs {
-        records: records.read()?,
-        count: runs,
-        taken: 0,
-        event: events.next()?,
-        events,
-    })
+    let Output { events, runs } = sweep.output;
+    let events = events.finish()?;
+    Ok(Runs { runs, events })
 }

@@ -130,40 +130,37 @@ impl TokenConsumer for UnitHash {
 
 /// Puts the units of all documents into a sort.
 fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashed>) -> Result<()> {
-    search.each_unit(
-        |unit, parser| {
-            if sort.has(unit) {
-                return Ok(());
-            }
-            let (mut text, mut found) = (String::new(), Vec::new());
-            let wanted = |number| search.only.is_none_or(|only| only.has(number));
-            search.reread.each(unit, wanted, |document, _, raw| {
-                text.clear();
-                parser.text_as_read(raw, &mut text);
-                let mut token = 0;
-                for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
-                    let mut hash = UnitHash::default();
-                    let block = text.get(block).unwrap_or_default();
-                    parser.plain(block.as_bytes(), &mut hash);
-                    if hash.tokens >= config.least {
-                        found.push(Hashed {
-                            hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),
-                            place: Place { document, token },
-                        });
-                    }
-                    token += hash.tokens;
-                    if found.len() >= ITEMS {
-                        sort.push(&mut found)?;
-                    }
+    search.each_unit(|unit, parser| {
+        if sort.has(unit) {
+            return Ok(());
+        }
+        let (mut text, mut found) = (String::new(), Vec::new());
+        let wanted = |number| search.only.is_none_or(|only| only.has(number));
+        search.reread.each(unit, wanted, |document, _, raw| {
+            text.clear();
+            parser.text_as_read(raw, &mut text);
+            let mut token = 0;
+            for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
+                let mut hash = UnitHash::default();
+                let block = text.get(block).unwrap_or_default();
+                parser.plain(block.as_bytes(), &mut hash);
+                if hash.tokens >= config.least {
+                    found.push(Hashed {
+                        hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),
+                        place: Place { document, token },
+                    });
                 }
-                Ok(())
-            })?;
-            sort.push(&mut found)?;
-            sort.done(unit);
+                token += hash.tokens;
+                if found.len() >= ITEMS {
+                    sort.push(&mut found)?;
+                }
+            }
             Ok(())
-        },
-        |_| {},
-    )
+        })?;
+        sort.push(&mut found)?;
+        sort.done(unit);
+        Ok(())
+    })
 }
 
 /// Finds the repeated units of all documents, as repeats of k-grams of one token.

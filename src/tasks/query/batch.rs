@@ -177,6 +177,16 @@ impl Best {
     }
 }
 
+/// A document that a query is compared with.
+struct Compared<'a> {
+    number: u32,
+    md5: [u8; 16],
+    words: u64,
+    keys: u64,
+    /// Its keys, if the measure needs them.
+    set: &'a [u8],
+}
+
 impl<'a, K: Key> QueryBatch<'a, K> {
     pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
         let indexed = match config.search {
@@ -527,28 +537,17 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         looker.query::<K>(self.config, asked, (set, Some(read)), |candidate| {
             looked_at += 1;
             context.tick(STAGE, looked_at)?;
-            let (facts, shared) = (candidate.facts, candidate.shared);
-            let exact = asked.words > 0 && asked.md5 == facts.md5;
-            let sides = Sides {
-                query: (set, asked.keys, asked.words),
-                document: (candidate.set, facts.keys.into(), facts.words),
-                shared,
+            let (facts, number) = (candidate.facts, candidate.document);
+            let document = Compared {
+                number,
+                md5: facts.md5,
+                words: facts.words,
+                keys: facts.keys.into(),
+                set: candidate.set,
             };
-            if let Some((score, counted, printed, why)) = sides.reach::<K>(self.config, exact) {
-                best.push(
-                    Found {
-                        score,
-                        printed,
-                        contains: shared as f64 / asked.keys.max(1) as f64,
-                        document: Reverse(candidate.document),
-                        why,
-                        shared: counted,
-                        keys: facts.keys.into(),
-                        docno: indexed.docno(candidate.document, &facts)?,
-                    },
-                    self.config.top,
-                    account,
-                );
+            let docno = || indexed.docno(number, &facts);
+            if let Some(found) = self.found(query as u32, &document, candidate.shared, docno)? {
+                best.push(found, self.config.top, account);
             }
             Ok(if account.is_some_and(Account::is_over) {
                 ControlFlow::Break(())
@@ -556,6 +555,60 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 ControlFlow::Continue(())
             })
         })
+    }
+
+    /// The match of a query and a document with `shared` common keys, if it is to be listed.
+    fn found(
+        &self,
+        query: u32,
+        document: &Compared<'_>,
+        shared: u64,
+        docno: impl FnOnce() -> Result<String>,
+    ) -> Result<Option<Found>> {
+        let asked = &self.queries[query as usize];
+        let criterion = self.config.criterion;
+        let measure = criterion.measure;
+        let (keys, keys_of_document) = (asked.keys, document.keys);
+        let (x, y) = match measure.of_words() {
+            true => (asked.words, document.words),
+            false => (keys, keys_of_document),
+        };
+        let counted = match measure {
+            Measure::Smallest(n) => K::shared_smallest_le(self.set(query), document.set, n.into()),
+            _ => shared,
+        };
+        let exact = asked.words > 0 && asked.md5 == document.md5;
+        let alike = counted > 0 && criterion.reached(counted, x, y);
+        // The size of the query is used twice: containment is then the share of the query's keys.
+        let inside = self.config.containing.is_some_and(|threshold| {
+            let whole = Criterion {
+                measure: Measure::Containment,
+                threshold,
+            };
+            shared > 0 && whole.reached(shared, keys, keys)
+        });
+        if !(exact || alike || inside) {
+            return Ok(None);
+        }
+        // Two documents without keys that are identical have resemblance 1.
+        let (score, printed) = match keys + keys_of_document {
+            0 => (1.0, "1".into()),
+            _ => (measure.value(counted, x, y), measure.text(counted, x, y)),
+        };
+        Ok(Some(Found {
+            score,
+            printed,
+            contains: shared as f64 / keys.max(1) as f64,
+            document: Reverse(document.number),
+            why: match (exact, alike) {
+                (true, _) => Why::Exact,
+                (false, true) => Why::Near,
+                (false, false) => Why::Contains,
+            },
+            shared: counted,
+            keys: keys_of_document,
+            docno: docno()?,
+        }))
     }
 
     /// The keys of a query.
@@ -705,25 +758,15 @@ impl<K: Key> Look<'_, '_, K> {
             }
             for query in self.met.drain(..) {
                 let shared = std::mem::take(&mut self.counts[query as usize]);
-                let asked = &batch.queries[query as usize];
-                let exact = asked.words > 0 && asked.md5 == document.md5;
-                let sides = Sides {
-                    query: (batch.set(query), asked.keys, asked.words),
-                    document: (&set, size.into(), document.words),
-                    shared,
+                let compared = Compared {
+                    number,
+                    md5: document.md5,
+                    words: document.words,
+                    keys: size.into(),
+                    set: &set,
                 };
-                if let Some((score, counted, printed, why)) = sides.reach::<K>(batch.config, exact)
-                {
-                    let found = Found {
-                        score,
-                        printed,
-                        contains: shared as f64 / asked.keys.max(1) as f64,
-                        document: Reverse(number),
-                        why,
-                        shared: counted,
-                        keys: size.into(),
-                        docno: document.docno.clone(),
-                    };
+                let docno = || Ok(document.docno.clone());
+                if let Some(found) = batch.found(query, &compared, shared, docno)? {
                     let best = &mut best[query as usize - self.queries.start];
                     best.push(found, batch.config.top, self.account);
                 }
@@ -749,55 +792,5 @@ impl<K: Key> Look<'_, '_, K> {
                 *count += 1;
             }
         }
-    }
-}
-
-/// A query and a document: for each, its keys, their number and its words. The keys of the document
-/// are filled in only if the measure needs them.
-struct Sides<'a> {
-    query: (&'a [u8], u64, u64),
-    document: (&'a [u8], u64, u64),
-    shared: u64,
-}
-
-impl Sides<'_> {
-    /// The measure's value, the count behind it, the printed value and the reason, if the pair is
-    /// to be listed.
-    fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String, Why)> {
-        let Criterion { measure, .. } = config.criterion;
-        let ((own, a, own_words), (set, b, words)) = (self.query, self.document);
-        let (x, y) = if measure.of_words() {
-            (own_words, words)
-        } else {
-            (a, b)
-        };
-        let counted = match measure {
-            Measure::Smallest(n) => K::shared_smallest_le(own, set, n.into()),
-            _ => self.shared,
-        };
-        let alike = counted > 0 && config.criterion.reached(counted, x, y);
-        // The size of the query is used twice: containment is then the share of the query's keys.
-        let inside = config.containing.is_some_and(|threshold| {
-            let whole = Criterion {
-                measure: Measure::Containment,
-                threshold,
-            };
-            self.shared > 0 && whole.reached(self.shared, a, a)
-        });
-        // Two documents without keys that are identical have resemblance 1.
-        let score = match a + b {
-            0 => 1.0,
-            _ => measure.value(counted, x, y),
-        };
-        let printed = || match a + b {
-            0 => "1".into(),
-            _ => measure.text(counted, x, y),
-        };
-        let why = match (exact, alike) {
-            (true, _) => Why::Exact,
-            (false, true) => Why::Near,
-            (false, false) => Why::Contains,
-        };
-        (alike || inside || exact).then(|| (score, counted, printed(), why))
     }
 }

@@ -211,13 +211,8 @@ fn quoted(text: &str) -> Cow<'_, str> {
 /// lines decide.
 fn recognised(path: &Path) -> Result<LabelsFormat> {
     let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
-    loop {
-        if !lines.advance()? {
-            return Ok(LabelsFormat::Auto);
-        }
-        if !lines.line().trim_ascii().is_empty() {
-            break;
-        }
+    if !lines.advance_to_text()? {
+        return Ok(LabelsFormat::Auto);
     }
     let line = lines.line();
     let fields: Vec<&[u8]> = line
@@ -299,14 +294,7 @@ impl Rows {
         loop {
             let found = match &mut self.from {
                 Source::Table(table) => table.next(&mut self.fields)?,
-                Source::Lines(lines) => loop {
-                    if !lines.advance()? {
-                        break false;
-                    }
-                    if !lines.line().trim_ascii().is_empty() {
-                        break true;
-                    }
-                },
+                Source::Lines(lines) => lines.advance_to_text()?,
             };
             if !found {
                 return Ok(false);

@@ -99,9 +99,9 @@ pub use stats::TransferReport;
 const STAGE: &str = "transfer";
 
 /// Each label that a document gets, with the document that it comes from.
-pub const TRANSFERRED_FILE: &str = "transferred.tsv";
+pub(crate) const TRANSFERRED_FILE: &str = "transferred.tsv";
 /// Documents whose candidates have different labels.
-pub const CONFLICTS_FILE: &str = "conflicts.jsonl";
+pub(crate) const CONFLICTS_FILE: &str = "conflicts.jsonl";
 
 /// Bytes of memory of a link or a decision: 16, three times while a table grows.
 const LINK_BYTES: u64 = 48;

@@ -174,7 +174,7 @@ impl ParseConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`.
-    pub fn check_rule(&self, path: &Path) -> crate::Result<()> {
+    pub(crate) fn check_rule(&self, path: &Path) -> crate::Result<()> {
         if self.token_rule == TOKEN_RULE {
             return Ok(());
         }

@@ -291,7 +291,6 @@ pub struct Parser {
 
 impl Parser {
     /// A parser with empty buffers.
-    #[must_use]
     pub fn new(config: &ParseConfig) -> Self {
         Parser {
             source: Source {
@@ -366,12 +365,16 @@ impl Parser {
     /// is kept. A byte that belongs to no character becomes U+FFFD. Positions in documents are
     /// offsets in this text; for a plain text in UTF-8 without a byte order mark they are offsets
     /// in the text itself.
-    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
+    pub(crate) fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
         self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
     }
 
     /// Like [`Parser::text_as_read`], in pieces.
-    pub fn as_read_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&str)) {
+    pub(crate) fn as_read_in_pieces(
+        &mut self,
+        document: &RawDocument<'_>,
+        take: &mut dyn FnMut(&str),
+    ) {
         let carry = Carry::default();
         let mut sink = AsRead { carry, take };
         self.source.send(document, &mut Any(&mut sink));
@@ -379,7 +382,11 @@ impl Parser {
     }
 
     /// Like [`Parser::text`], in pieces of about 64 KiB, which may end inside a character.
-    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn text_in_pieces(
+        &mut self,
+        document: &RawDocument<'_>,
+        take: &mut dyn FnMut(&[u8]),
+    ) {
         let text = &mut self.text;
         self.source
             .send(document, &mut Any(&mut ToText { text, take }));

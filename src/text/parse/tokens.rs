@@ -72,13 +72,11 @@ pub struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// Number of complete tokens.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// Whether it has no complete token.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -33,7 +33,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The fields of a header after its first line (`WARC/1.0`, `HTTP/1.1 200 OK`).
-    pub fn after_line(bytes: &'a [u8]) -> Self {
+    pub(crate) fn after_line(bytes: &'a [u8]) -> Self {
         let at = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
         Fields {
             bytes,

@@ -100,13 +100,11 @@ impl fmt::Display for UrlGlobs {
 
 impl UrlGlobs {
     /// Whether the list is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.globs.is_empty()
     }
 
     /// Whether one of them matches.
-    #[must_use]
     pub fn matches(&self, url: &str) -> bool {
         !self.is_empty() && self.set.is_match(url)
     }

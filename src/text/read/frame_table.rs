@@ -57,7 +57,7 @@ impl Scan {
     }
 
     /// Whether the row may end here, at the end of the file.
-    pub fn may_end(&self) -> bool {
+    pub(crate) fn may_end(&self) -> bool {
         !matches!(self.place, Place::Quoted | Place::Escaped)
     }
 

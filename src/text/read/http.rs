@@ -35,7 +35,7 @@ impl<'a> Head<'a> {
     }
 
     /// Parses a header that begins either with a status line or directly with its fields.
-    pub fn of_fields(bytes: &'a [u8]) -> Self {
+    pub(crate) fn of_fields(bytes: &'a [u8]) -> Self {
         let fields = if bytes.starts_with(b"HTTP/") {
             Fields::after_line(bytes)
         } else {
@@ -77,7 +77,7 @@ impl<'a> Head<'a> {
     }
 
     /// Parses a value like `text/html; charset="utf-8"`.
-    pub fn set_content_type(&mut self, value: Cow<'a, str>) {
+    pub(crate) fn set_content_type(&mut self, value: Cow<'a, str>) {
         let mime = value
             .split(';')
             .next()

@@ -69,7 +69,6 @@ impl InputFile {
 
 impl InputFile {
     /// The line of this file in the list of inputs.
-    #[must_use]
     pub fn entry(&self) -> InputEntry {
         InputEntry {
             path: self.path.to_string_lossy().into_owned(),
@@ -84,8 +83,11 @@ impl InputFile {
     }
 
     /// A listed input, which is at this path.
-    #[must_use]
-    pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
+    pub(crate) fn of_entry(
+        entry: &InputEntry,
+        path: &Path,
+        problem: Option<(Reason, String)>,
+    ) -> Self {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
             identity: entry.identity.clone(),
@@ -159,8 +161,7 @@ pub struct Selection {
 
 impl Selection {
     /// Whether this is the default selection.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Selection::default()
     }
 }
@@ -182,7 +183,7 @@ impl Inputs {
     ///
     /// # Errors
     /// `Unreadable` with the first of them and their number.
-    pub fn check_readable(&self) -> crate::Result<()> {
+    pub(crate) fn check_readable(&self) -> crate::Result<()> {
         let mut problems = self.files.iter().filter_map(|file| match &file.problem {
             Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
             _ => None,
@@ -570,7 +571,7 @@ impl Walk {
 
 /// Gives inputs names that are not taken: each begins with as many more components of its path as
 /// it needs.
-pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
+pub(crate) fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
     for input in inputs {
         if taken.contains(&input.docno) {
             let absolute = input

@@ -31,7 +31,6 @@ pub enum Interpreted<'a> {
 /// Interprets a record. A pure function of its arguments: it may run on any thread.
 ///
 /// `bytes` are the record's own, [`Record::bytes`] of the batch's buffer.
-#[must_use]
 pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> Interpreted<'a> {
     let source = record.source;
     let interpreter = match record.kind.interpreter() {

@@ -94,7 +94,7 @@ impl<'c> TextFields<'c> {
         })
     }
 
-    pub fn want(&self, name: &str) -> bool {
+    pub(crate) fn want(&self, name: &str) -> bool {
         match self.given {
             // All together may be the name of one field.
             Some(given) => given == name || self.paths.iter().any(|path| may_begin(path, name)),

@@ -64,7 +64,7 @@ impl Value {
     }
 
     /// What is between the quotes of a string.
-    pub fn literal<'t>(&self, text: &'t str) -> &'t str {
+    pub(crate) fn literal<'t>(&self, text: &'t str) -> &'t str {
         let whole = self.text(text);
         whole.get(1..whole.len() - 1).unwrap_or_default()
     }
@@ -365,7 +365,7 @@ pub(super) struct Reached {
 
 impl Reached {
     /// Whether the path ends at a list of values other than objects.
-    pub fn is_list(self) -> bool {
+    pub(crate) fn is_list(self) -> bool {
         self.list && self.other.is_none()
     }
 }

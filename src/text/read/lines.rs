@@ -70,6 +70,16 @@ impl Lines {
         Ok(any)
     }
 
+    /// Reads the next line that has more than white space; `false` at the end of the file.
+    pub(crate) fn advance_to_text(&mut self) -> Result<bool> {
+        while self.advance()? {
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The current line, without its end.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line

@@ -7,6 +7,7 @@
 
 use memchr::memmem;
 
+use super::bytes::trim_line;
 use crate::base::utf8::{Carry, Decoded, decode};
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
@@ -345,9 +346,7 @@ impl Files {
 /// The first line without its end, and its length with it.
 fn split_line(text: &[u8]) -> (&[u8], usize) {
     let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-    let line = &text[..length];
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    (line.strip_suffix(b"\r").unwrap_or(line), length)
+    (trim_line(&text[..length]), length)
 }
 
 /// Whether this is a line of uuencode: the number of bytes, and four characters for every three of

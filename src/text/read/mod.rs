@@ -78,7 +78,7 @@
 //! # Errors
 //! `Io` if an argument does not exist, or if the disk or the machine fails while inputs are listed.
 //! `InputChanged` if a file differs from the file that was listed ([`InputFile::check_path`] and
-//! [`RecordReader::check_unchanged`] return it). Everything else is a [`Reject`]. A disk failure
+//! `RecordReader::check_unchanged` return it). Everything else is a [`Reject`]. A disk failure
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 

@@ -31,7 +31,7 @@ const STEP: usize = 64 << 10;
 
 /// A file in pieces.
 #[derive(Debug)]
-pub struct Pieces {
+pub(crate) struct Pieces {
     input: InputFile,
     file: u32,
     config: ReadConfig,
@@ -98,7 +98,6 @@ impl Piece {
     }
 
     /// Its bytes in the file.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         match &self.pieces.sizes {
             Some(sizes) => sizes[self.index],
@@ -107,25 +106,21 @@ impl Piece {
     }
 
     /// Its first byte in the file, or its first row group.
-    #[must_use]
     pub fn begin(&self) -> u64 {
         self.pieces.bounds[self.index]
     }
 
     /// Where the next piece begins, or the file ends.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.pieces.bounds[self.index + 1]
     }
 
     /// Whether the file ends with it.
-    #[must_use]
-    pub fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         self.index + 1 == self.pieces.counts.len()
     }
 
     /// Opens it for reading. The first record reports any error.
-    #[must_use]
     pub fn open(&self, stop: &Stop) -> RecordReader {
         let Pieces {
             input,
@@ -149,7 +144,6 @@ impl Piece {
 
     /// The failure of the disk, if there was one while records were counted: names that were made
     /// from the count are wrong.
-    #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.pieces.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| io::Error::from_raw_os_error(failure))

@@ -179,7 +179,6 @@ impl RecordReader {
     /// Opens an input. The first record reports any error. Waiting for standard input ends when a
     /// stop is requested; the input then ends with a fault that the caller never reads, since it
     /// stops.
-    #[must_use]
     pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
             return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
@@ -203,7 +202,6 @@ impl RecordReader {
     /// As [`RecordReader::open`], for a caller that answers records one by one. If standard input
     /// has one JSON document on each line, as its first line shows, then each line is a record, and
     /// [`RecordReader::next_or_pause`] reports pauses between lines.
-    #[must_use]
     pub(crate) fn open_by_line(
         input: &InputFile,
         file: u32,
@@ -233,8 +231,7 @@ impl RecordReader {
     }
 
     /// Bytes that the decompressor may take.
-    #[must_use]
-    pub fn decoder_memory(&self) -> u64 {
+    pub(crate) fn decoder_memory(&self) -> u64 {
         self.stream.decoder_memory()
     }
 
@@ -301,7 +298,6 @@ impl RecordReader {
 
     /// Reads from any source. `docno` names the document if the whole stream is one document, and
     /// its extension gives the format if the content does not.
-    #[must_use]
     pub fn from_reader(
         reader: impl Read + Send + 'static,
         docno: &str,
@@ -334,7 +330,6 @@ impl RecordReader {
     }
 
     /// Like [`RecordReader::from_reader`], but reads bytes in memory, which may be a Parquet file.
-    #[must_use]
     pub fn from_bytes(bytes: Vec<u8>, docno: &str, file: u32, config: &ReadConfig) -> RecordReader {
         let bytes = bytes::Bytes::from(bytes);
         let from_start = io::Cursor::new(bytes.clone());
@@ -390,7 +385,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// `InputChanged`.
-    pub fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
+    pub(crate) fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
         match &self.opened {
             Some(opened) => input.check_opened(opened),
             None => Ok(()),
@@ -398,7 +393,6 @@ impl RecordReader {
     }
 
     /// Bytes of the file consumed so far, as stored on disk.
-    #[must_use]
     pub fn position(&self) -> u64 {
         match &self.state {
             State::Parquet(framer) => framer.position(),
@@ -408,7 +402,6 @@ impl RecordReader {
 
     /// Bytes decompressed so far from [`RecordReader::position`] bytes of the file, including bytes
     /// that are not yet framed.
-    #[must_use]
     pub fn decompressed(&self) -> u64 {
         if let State::Parquet(framer) = &self.state {
             return framer.delivered();
@@ -419,7 +412,6 @@ impl RecordReader {
     /// The failure of the disk or the machine that ended the input, if any. It may be transient, so
     /// a caller that stores what was read must not take this end, and the rejects at it, for the
     /// input's own.
-    #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         if let State::Parquet(framer) = &self.state {
             return framer.failure().map(io::Error::from_raw_os_error);
@@ -444,7 +436,6 @@ impl RecordReader {
 
     /// Bytes before the first row of a table, once a record has been asked for: its header. No
     /// record has them.
-    #[must_use]
     pub fn header(&self) -> u64 {
         self.header
     }

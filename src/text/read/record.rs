@@ -266,7 +266,6 @@ pub struct RawDocument<'a> {
 
 impl<'a> RawDocument<'a> {
     /// A text or markup that comes from no source, as a document called `text`.
-    #[must_use]
     pub fn of_text(text: &'a str, content: ContentKind) -> Self {
         RawDocument {
             docno: "text".into(),

@@ -41,7 +41,7 @@ impl Stream {
     }
 
     /// Says that the source begins at this byte of its file.
-    pub fn beginning_at(mut self, offset: u64) -> Self {
+    pub(crate) fn beginning_at(mut self, offset: u64) -> Self {
         self.offset = offset;
         self
     }
@@ -58,19 +58,19 @@ impl Stream {
     }
 
     /// Bytes that the decompressor may take.
-    pub fn decoder_memory(&self) -> u64 {
+    pub(crate) fn decoder_memory(&self) -> u64 {
         self.source.as_ref().map_or(0, Source::memory)
     }
 
     /// Lets others decompress parts of `file`, which this reads from its first byte.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+    pub(crate) fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         if let Some(source) = &mut self.source {
             source.decompress_ahead(file, length, helpers);
         }
     }
 
     /// Decodes the bytes to UTF-8; none of them may be consumed yet.
-    pub fn widen(&mut self, wide: Wide) {
+    pub(crate) fn widen(&mut self, wide: Wide) {
         if let Some(source) = &mut self.source {
             let begun = self.buffer[self.start..self.end].to_vec();
             source.widen(WideDecoder::new(wide), begun, self.ended);
@@ -102,7 +102,7 @@ impl Stream {
     }
 
     /// Whether all bytes are consumed.
-    pub fn at_end(&mut self) -> bool {
+    pub(crate) fn at_end(&mut self) -> bool {
         self.ensure(1).is_empty()
     }
 
@@ -114,7 +114,7 @@ impl Stream {
     }
 
     /// Whether bytes of this record, which has just been read, are known to be damaged.
-    pub fn reaches_damage(&self, record: SourceSpan) -> bool {
+    pub(crate) fn reaches_damage(&self, record: SourceSpan) -> bool {
         self.fault.as_ref().is_some_and(|fault| {
             let end = self.offset + (self.end - self.start) as u64;
             record.offset + record.length > end.saturating_sub(fault.delivered)
@@ -122,12 +122,12 @@ impl Stream {
     }
 
     /// Goes on behind a fault that says so, and has been taken.
-    pub fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         self.ended = false;
     }
 
     /// The bytes ahead: at least `n`; fewer only at the end of the stream.
-    pub fn ensure(&mut self, n: usize) -> &[u8] {
+    pub(crate) fn ensure(&mut self, n: usize) -> &[u8] {
         while self.end - self.start < n && !self.ended {
             self.read();
         }
@@ -136,7 +136,7 @@ impl Stream {
 
     /// Whether bytes are in memory, before or behind the decompressor, so that reading them waits
     /// for nothing.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.start < self.end || self.source.as_ref().is_some_and(Source::has_more)
     }
 
@@ -170,14 +170,14 @@ impl Stream {
         self.position = self.position.max(source.position());
     }
 
-    pub fn consume(&mut self, n: usize) {
+    pub(crate) fn consume(&mut self, n: usize) {
         debug_assert!(n <= self.end - self.start);
         self.start = (self.start + n).min(self.end);
         self.offset += n as u64;
     }
 
     /// Skips white space and returns what follows: at least `n` bytes if there are that many.
-    pub fn skip_space(&mut self, n: usize) -> &[u8] {
+    pub(crate) fn skip_space(&mut self, n: usize) -> &[u8] {
         loop {
             let window = self.ensure(1);
             let space = spaces(window);
@@ -284,7 +284,7 @@ impl<'b> Sink<'b> {
     }
 
     /// Removes `n` bytes from the end of the record, because they do not belong to it.
-    pub fn shorten(&mut self, n: usize) {
+    pub(crate) fn shorten(&mut self, n: usize) {
         if !self.too_large() {
             self.bytes
                 .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.first));
@@ -298,7 +298,7 @@ impl<'b> Sink<'b> {
     }
 
     /// Drops the bytes: the record is not delivered.
-    pub fn discard(self) {
+    pub(crate) fn discard(self) {
         self.bytes.truncate(self.first);
     }
 }

@@ -92,7 +92,7 @@ impl<'i> Again<'i> {
     ///
     /// # Errors
     /// `InputChanged` if there is none.
-    pub fn seek(&mut self, offset: u64) -> Result<()> {
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<()> {
         match self.reach(offset)? {
             true => Ok(()),
             false => Err(Error::InputChanged {

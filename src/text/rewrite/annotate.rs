@@ -102,7 +102,7 @@ impl<'v> Annotator<'v> {
     }
 
     /// Whether the object has ended.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.place == Place::After
     }
 

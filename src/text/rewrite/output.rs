@@ -142,7 +142,7 @@ impl OutputDirectory {
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
     /// them has changed. The files have these names, and may be links to these inputs.
-    pub fn check_files(
+    pub(crate) fn check_files(
         &self,
         names: &Names<'_>,
         threads: usize,
@@ -413,7 +413,7 @@ impl OutputFile {
     }
 
     /// Removes the file.
-    pub fn discard(self) -> Result<()> {
+    pub(crate) fn discard(self) -> Result<()> {
         let Some(out) = self.out else { return Ok(()) };
         drop(out.into_parts());
         disk::remove(&self.temporary)

@@ -137,7 +137,7 @@ impl<'a> Reread<'a> {
     ///
     /// # Errors
     /// As [`Reread::each`].
-    pub fn each_record(
+    pub(crate) fn each_record(
         &self,
         unit: usize,
         mut visit: impl FnMut(u32, &Record, &[u8]) -> Result<()>,

@@ -33,7 +33,6 @@ const HEAD_BYTES: usize = 64 << 10;
 pub(super) const INPUT_BYTES: u64 = 500;
 
 /// The least `--memory` that can ingest this number of input files with these parameters.
-#[must_use]
 pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
     let list = inputs as u64 * INPUT_BYTES;
     let document = config.read.max_document.0;

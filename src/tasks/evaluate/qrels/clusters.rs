@@ -149,7 +149,7 @@ impl Clusters {
     }
 
     /// The number of these documents that the collection does not contain, if its docnos are known.
-    pub fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
+    pub(crate) fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
         let known = self.known.as_ref()?;
         let unknown = keys.filter(|&key| !self.names.find(key).is_some_and(|at| known[at]));
         Some(unknown.count() as u64)

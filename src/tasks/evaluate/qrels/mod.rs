@@ -131,11 +131,11 @@ const FIXED_BYTES: u64 = 8 << 20;
 
 /// The list of inconsistent groups, next to [`QRELS_FILE`] and [`RUN_FILE`] in the output
 /// directory.
-pub const INCONSISTENT_FILE: &str = "inconsistent.jsonl";
+pub(crate) const INCONSISTENT_FILE: &str = "inconsistent.jsonl";
 /// The deduplicated qrels.
-pub const QRELS_FILE: &str = "qrels";
+pub(crate) const QRELS_FILE: &str = "qrels";
 /// The deduplicated ranking.
-pub const RUN_FILE: &str = "run";
+pub(crate) const RUN_FILE: &str = "run";
 
 /// The cluster number of a document that is in no cluster.
 const NONE: u32 = u32::MAX;

@@ -1,78 +1,52 @@
 //! What a column of a Parquet file loses, kept until it is written.
 //!
 //! The columns of a row group are written one after the other. All parts of a text are cut when the
-//! first of them is written, so the cuts of the others wait in a file without a name. Each has the
+//! first of them is written, so the cuts of the others wait in a temporary file. Each has the
 //! checksum of the value that was cut. The file is used again when everything in it has been read,
 //! so it has the cuts of one row group.
 
-use std::io::{Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::store::disk::{self, File};
+use crate::store::{Aside, disk};
 use crate::text::read::Cut;
 use crate::{Error, Result};
 
-/// Bytes that are written at once.
-const BUFFER: usize = 64 << 10;
-
 /// The cuts of one column, row by row.
 pub(super) struct Later {
-    file: File,
-    place: PathBuf,
-    /// What is not in the file yet.
-    buffer: Vec<u8>,
-    /// Bytes in the file, and how many of them have been read.
-    written: u64,
+    cuts: Aside,
+    /// Bytes that have been read.
     read: u64,
 }
 
 impl Later {
     /// Bytes of memory.
-    pub const BYTES: u64 = 2 * BUFFER as u64;
+    pub const BYTES: u64 = 2 * disk::WRITE_BUFFER as u64;
 
-    /// Begins a file in a directory.
-    pub fn create(directory: &Path) -> Result<Later> {
-        Ok(Later {
-            file: disk::unnamed(directory)?,
-            place: directory.into(),
-            buffer: Vec::new(),
-            written: 0,
+    /// Keeps cuts in a directory if there are many.
+    pub fn new(directory: &Path) -> Later {
+        Later {
+            cuts: Aside::new(directory),
             read: 0,
-        })
+        }
     }
 
     /// Adds the cuts of a value.
     pub fn put(&mut self, value: &[u8], cuts: &[Cut]) -> Result<()> {
-        self.buffer.extend(xxh3_128(value).to_le_bytes());
-        self.buffer.extend((cuts.len() as u64).to_le_bytes());
+        self.cuts.put(&xxh3_128(value).to_le_bytes())?;
+        self.cuts.put(&(cuts.len() as u64).to_le_bytes())?;
         for Cut { range, space } in cuts {
-            for number in [range.start, range.end, usize::from(*space)] {
-                self.buffer.extend((number as u64).to_le_bytes());
-            }
-            if self.buffer.len() >= BUFFER {
-                self.write()?;
-            }
+            let numbers = [range.start, range.end, usize::from(*space)];
+            let bytes = numbers.map(|number| (number as u64).to_le_bytes());
+            self.cuts.put(bytes.as_flattened())?;
         }
-        Ok(())
-    }
-
-    fn write(&mut self) -> Result<()> {
-        let written = self.file.write_all(&self.buffer);
-        written.map_err(Error::io("write a temporary file in", &self.place))?;
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
         Ok(())
     }
 
     /// The cuts of the next value; `None` if there are none, or if they belong to another value.
     pub fn take(&mut self, value: &[u8]) -> Result<Option<Vec<Cut>>> {
-        if !self.buffer.is_empty() {
-            self.write()?;
-        }
-        // What was in the file before is still there.
-        if self.read == self.written {
+        if self.read == self.cuts.length() {
             return Ok(None);
         }
         let checksum = u128::from_le_bytes(self.next()?);
@@ -84,18 +58,16 @@ impl Later {
             let space = number()? == 1;
             cuts.push(Cut { range, space });
         }
-        if self.read == self.written {
-            let rewound = self.file.rewind();
-            rewound.map_err(Error::io("write a temporary file in", &self.place))?;
-            (self.read, self.written) = (0, 0);
+        if self.read == self.cuts.length() {
+            self.cuts.clear();
+            self.read = 0;
         }
         Ok((checksum == xxh3_128(value)).then_some(cuts))
     }
 
     fn next<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        let read = self.file.read_exact_at(&mut bytes, self.read);
-        read.map_err(Error::io("read a temporary file in", &self.place))?;
+        self.cuts.get(self.read, &mut bytes)?;
         self.read += N as u64;
         Ok(bytes)
     }
@@ -108,7 +80,7 @@ mod tests {
     #[test]
     fn cuts_come_back_in_their_order() {
         let place = tempfile::tempdir().unwrap();
-        let mut later = Later::create(place.path()).unwrap();
+        let mut later = Later::new(place.path());
         let cuts = |n: usize| {
             let cut = |at: usize| Cut {
                 range: at * 7..at * 7 + n,
@@ -125,7 +97,7 @@ mod tests {
             for n in group {
                 assert_eq!(later.take(&value(n)).unwrap(), Some(cuts(n)));
             }
-            assert_eq!((later.read, later.written), (0, 0));
+            assert_eq!((later.read, later.cuts.length()), (0, 0));
         }
         later.put(b"one", &cuts(2)).unwrap();
         assert_eq!(later.take(b"two").unwrap(), None);

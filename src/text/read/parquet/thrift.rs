@@ -47,14 +47,14 @@ impl<'b> Fields<'b> {
 
     /// In the struct of a footer, the numbers of children of the schema's nodes, in depth-first
     /// order.
-    pub fn schema_children(&mut self) -> Result<Vec<u64>, &'static str> {
+    pub(crate) fn schema_children(&mut self) -> Result<Vec<u64>, &'static str> {
         let mut children = Vec::new();
         self.schema(&mut children).map_err(Stop::text)?;
         Ok(children)
     }
 
     /// In the struct of a footer, the numbers of the columns that are encrypted in a row group.
-    pub fn encrypted_columns(&mut self) -> Result<BTreeSet<u64>, &'static str> {
+    pub(crate) fn encrypted_columns(&mut self) -> Result<BTreeSet<u64>, &'static str> {
         const ROW_GROUPS: i64 = 4;
         const COLUMNS: i64 = 1;
         const CRYPTO_METADATA: i64 = 8;

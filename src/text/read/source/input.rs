@@ -50,7 +50,7 @@ impl Input {
     }
 
     /// An input whose writer may wait for an answer to the first line.
-    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
+    pub(crate) fn by_line(inner: Box<dyn Read + Send>) -> Self {
         Input {
             by_line: true,
             ..Input::new(inner)

@@ -338,7 +338,7 @@ impl Source {
 
     /// Decodes what follows to UTF-8: `begun`, which was read already, and then the rest, unless
     /// `begun` is all of it.
-    pub fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
+    pub(crate) fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
         self.wide = Some(Box::new(Widened {
             decoder,
             bytes: begun,
@@ -396,13 +396,13 @@ impl Source {
     }
 
     /// Whether bytes of the file are in memory that are not decompressed yet.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.input().is_some_and(|input| input.start < input.end)
     }
 
     /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
     /// that this reads, of `length` bytes, and no byte has been read yet.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+    pub(crate) fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         let Decoder::Members(members) = &mut self.decoder else {
             return;
         };
