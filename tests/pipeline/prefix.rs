@@ -277,7 +277,7 @@ fn chosen_of(workspace: &mut Workspace, run: &Run, sampling: &Sampling) {
                 let means = (threads, room);
                 let selector =
                     Selector::<u64>::count(selection, &sampled, sets, means, by).unwrap();
-                let expected = selector.expected(by).unwrap();
+                let expected = selector.expected(1 << 20, by).unwrap();
                 let mut chooser = Chooser::new(&selector);
                 let mut chosen = Vec::new();
                 for (number, segment) in segments.iter().enumerate() {

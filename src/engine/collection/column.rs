@@ -243,7 +243,7 @@ mod tests {
                 let sum: u64 = numbers[first..last].iter().map(|&n| u64::from(n)).sum();
                 prop_assert_eq!(column.sum(first as u32, last as u32), sum);
             }
-            let mut halves = column.zeros_like();
+            let mut halves = column.clone();
             for (document, &number) in (0..).zip(&numbers) {
                 halves.set(document, number / 2);
             }

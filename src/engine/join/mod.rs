@@ -43,9 +43,9 @@ use crate::engine::collection;
 use crate::engine::merge::PostingsEntry;
 use crate::engine::sample::{SampleEntry, Sampling};
 use crate::engine::sort::{Compression, RunEntry};
-use crate::store::workspace::Workspace;
+use crate::store::workspace::{MANIFEST_FILE, Workspace};
 use crate::text::parse::TokenKind;
-use crate::{Result, store};
+use crate::{Error, Result, store};
 use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
@@ -162,6 +162,9 @@ pub fn run<K: Key>(
     if !complete && !adds {
         return Err(workspace.missing("merge"));
     }
+    if !adds {
+        check_records(workspace)?;
+    }
     let there = workspace.manifest.get::<PairsEntry>();
     if there.is_some_and(|pairs| pairs.digest == digest) {
         return Ok(());
@@ -193,6 +196,19 @@ pub fn run<K: Key>(
     } else {
         prefix::run::<K>(workspace, config, limit, context)
     }
+}
+
+/// Refuses postings of fewer records than the sample has, unless a selection says why: they may be
+/// from a program that knows no selections.
+fn check_records(workspace: &Workspace) -> Result<()> {
+    let sample = workspace.record::<SampleEntry>("sample")?;
+    let postings = workspace.record::<PostingsEntry>("merge")?;
+    let (expected, found) = (sample.stats.sampled, postings.stats.records);
+    if postings.selection.is_none() && found != expected {
+        let path = workspace.directory().join(MANIFEST_FILE);
+        return Err(Error::corrupt(path, "records of the postings").expected(expected, found));
+    }
+    Ok(())
 }
 
 /// A fingerprint of an added document costs as much as this number of fingerprints in a join of all
@@ -238,19 +254,6 @@ fn known(workspace: &Workspace) -> Option<u32> {
     let adds = begun.is_some_and(|begun| begun.stats.added.is_some());
     let against = collection::against(&workspace.manifest).documents;
     before.or((adds && against > 0).then_some(against))
-}
-
-/// Estimated cost of one probe of the prefix join, with the work that follows from it, in pair
-/// tokens of the count join. The true ratio varies: it can be lower, and it reached 170 for ten
-/// thousand documents that overlap in many different combinations (`docs/measurements.md`).
-const TOKENS_OF_A_PROBE: u64 = 20;
-/// Up to this number of probes the prefix join is so fast that the choice does not matter.
-const FEW_PROBES: u64 = 100_000;
-
-/// Whether the count join is expected to be faster, with this number of pair tokens, than the
-/// prefix join with this number of probes.
-pub(crate) fn counting_pays(probes: u64, tokens: u64) -> bool {
-    probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens
 }
 
 /// Should the stage run the count join? Selected postings lack what it counts; all were made because

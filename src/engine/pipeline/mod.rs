@@ -526,7 +526,7 @@ fn merge_selected<K: crate::base::ids::Key>(
         let asked = Asked {
             selection,
             hold: (spill == Spill::Auto && !spilled).then_some(hold),
-            refuses: &|expected| needs.counts(expected, stats.sampled),
+            refuses: &|expected| needs.counts(expected),
             discard: &discard_postings,
         };
         let formed = stage(workspace, "sort", context, |w| {

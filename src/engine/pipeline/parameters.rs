@@ -4,9 +4,9 @@ use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::measure::Criterion;
 use crate::engine::collection::SizeGroups;
-use crate::engine::join::{self, JoinConfig};
+use crate::engine::join::JoinConfig;
 use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{Sampling, SelectStats};
+use crate::engine::sample::{Expected, Sampling};
 use crate::{Error, Result};
 
 keywords! {
@@ -21,10 +21,6 @@ keywords! {
     }
 }
 
-/// Estimated cost of sorting and merging a record, in pair tokens of the count join: 61 million
-/// records take 3.0 CPU seconds, and 2.66 thousand million tokens 5.5.
-const TOKENS_OF_A_RECORD: u64 = 23;
-
 /// Which postings a join by prefixes needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
@@ -35,12 +31,9 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Whether all postings are needed after all, because it counts. They would have this number of
-    /// records.
-    pub(super) fn counts(&self, expected: &SelectStats, records: u64) -> bool {
-        let sorting = records.saturating_mul(TOKENS_OF_A_RECORD);
-        let counting = expected.tokens_expected.saturating_add(sorting);
-        self.may_count && join::counting_pays(expected.probes_expected, counting)
+    /// Whether all postings are needed after all, because it counts.
+    pub(super) fn counts(&self, expected: &Expected) -> bool {
+        self.may_count && expected.counting_pays()
     }
 }
 

@@ -27,6 +27,7 @@
 //! hashes, both definitions give random samples of the same size.
 
 mod config;
+mod estimate;
 pub mod plan;
 pub(crate) mod plan_file;
 mod select;
@@ -34,5 +35,6 @@ mod stage;
 
 pub use crate::base::rate::Rate;
 pub use config::{Levels, Sampling};
+pub use estimate::Expected;
 pub use select::{Chooser, SelectStats, Selection, Selector, Sets};
 pub use stage::{PlanGiven, SampleEntry, SampleStats, Sampled, digest, run};

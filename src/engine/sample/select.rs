@@ -42,11 +42,13 @@ use crate::Result;
 use crate::base::ids::Key;
 use crate::base::measure::Criterion;
 use crate::base::progress::{Stop, joined_all};
+use crate::base::random::mix_key;
 use crate::base::rate::Rate;
 use crate::base::threads::{self, lock};
 use crate::base::workers::Queue;
 use crate::engine::collection::{Column, SegmentEntry, SetReader, position};
 use crate::engine::sample::Sampled;
+use crate::engine::sample::estimate::{Expected, Meetings};
 use crate::store::workspace::Places;
 
 use serde::{Deserialize, Serialize};
@@ -67,8 +69,11 @@ const FEW_KEYS: u64 = 64;
 const HELD: usize = 1 << 16;
 /// The counters may take one part in this number of the memory that the sort can do without.
 const TABLE_SHARE: u64 = 4;
-/// One in this number of documents is tried before all are.
-const TRIED: u32 = 16;
+/// One in this number of documents is tried before all are, chosen at random: in some collections,
+/// every other document is of another kind.
+const TRIED: u64 = 16;
+/// Of fewer documents, more are tried.
+const LEAST_TRIED: u64 = 256;
 /// Bits of the smallest table, and of the largest that a manifest may ask for. There is about one
 /// counter for a key; if memory is short, several keys share one.
 const LEAST_BITS: u32 = 16;
@@ -233,21 +238,8 @@ fn class(counter: u8) -> u8 {
     CLASS_OF[usize::from(counter)]
 }
 
-/// The greatest counter of the class before the last.
-const MOST_OF_A_CLASS: u8 = 128;
-/// The most keys of the last class that are held for an estimate.
-const MOST_FREQUENT: usize = 1 << 17;
-
 /// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
 const CLASSES: usize = 10;
-
-/// Other documents that a key of this class is expected to have, for estimates.
-fn others(class: usize) -> u64 {
-    match class {
-        0..=3 => class as u64,
-        _ => (3 << (class - 3)) - 1,
-    }
-}
 
 /// Counters of all documents' keys in the region.
 pub struct Selector<'a, K> {
@@ -294,10 +286,6 @@ pub struct SelectStats {
     pub pruned: u64,
     /// Keys that entered the sort.
     pub keys: u64,
-    /// Expected pairs of documents under one chosen key.
-    pub probes_expected: u64,
-    /// Expected pairs of documents under one key, of all keys.
-    pub tokens_expected: u64,
 }
 
 impl<K: Key> Kept<K> {
@@ -467,12 +455,6 @@ impl<'a, K: Key> Selector<'a, K> {
         self.counters.get(key.above(self.first, self.shift))
     }
 
-    /// Whether a key is in the last class.
-    fn is_frequent(&self, key: K) -> bool {
-        let counter = self.counter(key);
-        counter.is_some_and(|counter| counter.load(Ordering::Relaxed) > MOST_OF_A_CLASS)
-    }
-
     fn add(&self, keys: &[K], alone: bool) {
         let counters = keys.iter().filter_map(|&key| self.counter(key));
         if alone {
@@ -493,61 +475,50 @@ impl<'a, K: Key> Selector<'a, K> {
         }
     }
 
-    /// What is expected to be chosen of all documents, from one in 16 of them. Documents that
-    /// lie together resemble each other more than others do.
+    /// What is expected to be chosen of all documents, from some of them: documents that lie together
+    /// resemble each other more than others do. `room` is the number of keys that may be held.
     ///
     /// # Errors
     /// The errors of reading the sets; `Interrupted`.
-    pub fn expected(&self, (stage, stop): (&'static str, &Stop)) -> Result<SelectStats> {
-        let (mut all, mut some) = (0u64, 0u64);
+    pub fn expected(&self, room: usize, (stage, stop): (&'static str, &Stop)) -> Result<Expected> {
+        let one_in = (self.sampled.documents() as u64 / LEAST_TRIED).clamp(1, TRIED);
+        let (mut all, mut some, mut documents) = (0u64, 0u64, 0u64);
         let mut chooser = Chooser::new(self);
-        let (mut chosen, mut every) = (Frequent::default(), Frequent::default());
+        chooser.choice.shared = Some(Vec::new());
+        let (mut chosen, mut every) = (Meetings::new(room / 2), Meetings::new(room / 2));
         for (number, segment) in self.sets.segments.iter().enumerate() {
             chooser.begin(number)?;
             for document in documents_of(segment) {
                 stop.tick(stage, document)?;
                 let size = u64::from(self.sampled.own(document));
                 all += size;
-                if document % TRIED > 0 {
+                documents += u64::from(size > 0);
+                if !mix_key(document.into()).is_multiple_of(one_in) {
                     chooser.skip(document)?;
                     continue;
                 }
                 some += size;
-                chosen.begin(size);
                 chooser.next(document, |keys| {
-                    chosen.take(keys.iter().filter(|&&key| self.is_frequent(key)));
+                    chosen.take(keys, document);
                     Ok(())
                 })?;
-                every.begin(size);
-                every.take(chooser.choice.frequent());
+                if let Some(shared) = &mut chooser.choice.shared {
+                    every.take(shared, document);
+                    shared.clear();
+                }
             }
             chooser.put_back(number);
         }
-        let of_all = |n: u64| (u128::from(n) * u128::from(all) / u128::from(some.max(1))) as u64;
-        let stats = std::mem::take(&mut chooser.choice.stats);
-        Ok(self.of_all_keys(SelectStats {
-            keys: of_all(stats.keys),
-            probes_expected: of_all(stats.probes_expected).max(chosen.pairs(all)),
-            tokens_expected: of_all(stats.tokens_expected).max(every.pairs(all)),
-            ..stats
-        }))
-    }
-
-    /// Whether so many pairs are expected under the chosen keys that a wider region may pay, in a
-    /// collection of this number of keys: if most of a document is in many others, and the rest
-    /// has too few keys in the region. (Twice the region costs 17 ns for each key of the
-    /// collection, and a pair 30; a wider region saves some of the pairs.)
-    pub(crate) fn is_crowded(expected: &SelectStats, keys: u64) -> bool {
-        expected.probes_expected > keys
-    }
-
-    /// With the pairs under all keys, of which the region has a part.
-    fn of_all_keys(&self, stats: SelectStats) -> SelectStats {
-        let sixteenths = u64::from(self.selection.sixteenths);
-        SelectStats {
-            tokens_expected: stats.tokens_expected * u64::from(PARTS) / sixteenths,
-            ..stats
-        }
+        let share = some.max(1) as f64 / all.max(1) as f64;
+        let keys = std::mem::take(&mut chooser.choice.stats).keys;
+        let counted = f64::from(self.selection.sixteenths) / f64::from(PARTS);
+        Ok(Expected {
+            keys: (keys as f64 / share) as u64,
+            records: all,
+            documents,
+            chosen: chosen.met(share, 1.0),
+            every: every.met(share, counted),
+        })
     }
 
     /// The selection.
@@ -557,52 +528,7 @@ impl<'a, K: Key> Selector<'a, K> {
 
     /// What was chosen by choosers that have ended.
     pub fn stats(&self) -> SelectStats {
-        self.of_all_keys(*lock(&self.chosen))
-    }
-}
-
-/// Keys of the last class, of some documents. How many documents have such a key is not known from
-/// its counter. If documents have the same ones, because they have little else, there are very many
-/// pairs.
-struct Frequent<K> {
-    keys: Vec<K>,
-    /// All keys of these documents.
-    of: u64,
-}
-
-impl<K> Default for Frequent<K> {
-    fn default() -> Self {
-        let (keys, of) = (Vec::new(), 0);
-        Frequent { keys, of }
-    }
-}
-
-impl<K: Key> Frequent<K> {
-    /// Begins with a document of this number of keys, if there is room for them.
-    fn begin(&mut self, keys: u64) {
-        if self.keys.len() < MOST_FREQUENT {
-            self.of += keys;
-        }
-    }
-
-    fn take<'k>(&mut self, keys: impl Iterator<Item = &'k K>)
-    where
-        K: 'k,
-    {
-        let rest = MOST_FREQUENT - self.keys.len();
-        self.keys.extend(keys.take(rest));
-    }
-
-    /// The expected pairs of documents under these keys, if the documents had `all` keys.
-    fn pairs(mut self, all: u64) -> u64 {
-        self.keys.sort_unstable();
-        let lists = self.keys.chunk_by(|a, b| a == b);
-        let of_list = |n: usize| {
-            let documents = n as u128 * u128::from(all) / u128::from(self.of.max(1));
-            documents.pow(2) / 2
-        };
-        let pairs: u128 = lists.map(|list| of_list(list.len())).sum();
-        u64::try_from(pairs).unwrap_or(u64::MAX)
+        *lock(&self.chosen)
     }
 }
 
@@ -622,6 +548,8 @@ struct Choice<'a, K> {
     classes: Vec<u8>,
     found: [u64; CLASSES],
     chosen: Vec<K>,
+    /// If it is wanted: the keys of the region that are in several documents.
+    shared: Option<Vec<K>>,
     /// The document, and the number of keys that it chooses at its own level.
     document: u32,
     prefix: usize,
@@ -635,8 +563,8 @@ struct Choice<'a, K> {
 }
 
 impl<'a, K: Key> Chooser<'a, K> {
-    /// Bytes of memory for the largest set that is held.
-    pub const BYTES: u64 = HELD as u64 * (2 * K::BYTES as u64 + 1);
+    /// Bytes of memory for the largest set that is held, with the piece that makes it too large.
+    pub const BYTES: u64 = 2 * HELD as u64 * (2 * K::BYTES as u64 + 2);
 
     /// Begins with no document.
     pub fn new(selector: &'a Selector<'a, K>) -> Self {
@@ -650,6 +578,7 @@ impl<'a, K: Key> Chooser<'a, K> {
                 classes: Vec::new(),
                 found: [0; CLASSES],
                 chosen: Vec::new(),
+                shared: None,
                 document: 0,
                 prefix: 0,
                 inside: 0,
@@ -765,10 +694,12 @@ impl<K: Key> Choice<'_, K> {
         mut others: impl ExactSizeIterator<Item = K>,
         take: &mut impl FnMut(&[K]) -> Result<()>,
     ) -> Result<()> {
-        self.set.extend_from_slice(keys);
         self.inside += keys.len();
-        if self.set.len() > HELD {
-            self.pass_all(take)?;
+        for keys in keys.chunks(HELD) {
+            self.set.extend_from_slice(keys);
+            if self.set.len() > HELD {
+                self.pass_all(take)?;
+            }
         }
         let missing = self.prefix.saturating_sub(self.inside + self.outside);
         if missing > 0 && others.len() > 0 {
@@ -793,9 +724,7 @@ impl<K: Key> Choice<'_, K> {
             self.pass(take)?;
         } else {
             self.pass_all(take)?;
-            self.stats.probes_expected += pairs(&self.found) / 2;
         }
-        self.stats.tokens_expected += pairs(&self.found) / 2;
         self.stats.pruned += u64::from(self.stats.keys == self.keys_before);
         Ok(())
     }
@@ -816,9 +745,6 @@ impl<K: Key> Choice<'_, K> {
             left -= chosen[class];
             class += 1;
         }
-        chosen[class..].fill(0);
-        chosen[class] = left;
-        self.stats.probes_expected += pairs(&chosen) / 2;
         (class, if class > 0 { left as usize } else { 0 })
     }
 
@@ -842,14 +768,6 @@ impl<K: Key> Choice<'_, K> {
         let keys = self.set.iter().zip(is_chosen);
         self.chosen.clear();
         (self.chosen).extend(keys.filter(|(_, chosen)| *chosen).map(|(&key, _)| key));
-    }
-
-    /// The held keys of the last class.
-    fn frequent(&self) -> impl Iterator<Item = &K> {
-        let keys = self.set.iter().zip(&self.classes);
-        let last = |class: u8| usize::from(class) + 1 == CLASSES;
-        keys.filter(move |(_, class)| last(**class))
-            .map(|(key, _)| key)
     }
 
     /// Passes all keys of the held ones that are in several documents, because the rarest of the
@@ -879,6 +797,10 @@ impl<K: Key> Choice<'_, K> {
         for &class in &self.classes {
             self.found[usize::from(class)] += 1;
         }
+        if let Some(shared) = &mut self.shared {
+            let keys = self.set.iter().zip(&self.classes);
+            shared.extend(keys.filter(|(_, class)| **class > 0).map(|(key, _)| key));
+        }
     }
 
     /// Chooses the keys of the classes from 1 to before `end`, and the first `of_last` keys of
@@ -903,14 +825,7 @@ impl<K> Drop for Choice<'_, K> {
         sum.documents += own.documents;
         sum.pruned += own.pruned;
         sum.keys += own.keys;
-        sum.probes_expected += own.probes_expected;
-        sum.tokens_expected += own.tokens_expected;
     }
-}
-
-/// Twice the expected pairs under this number of keys in each class.
-fn pairs(keys: &[u64; CLASSES]) -> u64 {
-    (0..).zip(keys).map(|(class, &n)| n * others(class)).sum()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
 use crate::engine::sample::{
-    Chooser, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
+    Chooser, Expected, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
 };
 use crate::store::workspace::{Places, StageRecord, Workspace};
 use crate::store::{Kind, PartInfo, disk};
@@ -69,7 +69,7 @@ pub struct Asked<'a> {
     /// not hold records in memory.
     pub hold: Option<u64>,
     /// Whether to make nothing, by what is expected to be selected.
-    pub refuses: &'a dyn Fn(&SelectStats) -> bool,
+    pub refuses: &'a dyn Fn(&Expected) -> bool,
     /// Removes runs of all records, and what was made of them.
     pub discard: &'a dyn Fn(&mut Workspace) -> Result<()>,
 }
@@ -164,6 +164,8 @@ fn sorting_bytes<K: Key>(held: &mut HeldBuffers<K>) -> u64 {
 /// Keys that are kept from the count to the choice may take this part of the memory that the sort can
 /// do without.
 const KEPT_SHARE: u64 = 4;
+/// The most keys of documents that are tried. More would not change the estimate.
+const MOST_MEETINGS: u64 = 2 << 20;
 /// The most records in a buffer that is held. Larger buffers are slower to fill than runs are to
 /// merge.
 const MOST_HELD: u64 = 16 << 20;
@@ -192,18 +194,18 @@ fn selector<'a, K: Key>(
     mut selection: Selection,
     recorded: bool,
     (sampled, sets): (&'a Sampled, Sets<'a>),
-    (records, spare): (u64, u64),
+    spare: u64,
     context: &Context<'_>,
-) -> Result<(Selector<'a, K>, SelectStats)> {
+) -> Result<(Selector<'a, K>, Expected)> {
     let by = (STAGE, context.stop);
     let means = (context.budget.threads, spare / KEPT_SHARE);
+    // They are gone before the sort fills its buffers.
+    let room = (spare / KEPT_SHARE / 32).clamp(1 << 10, MOST_MEETINGS) as usize;
     loop {
         let selector = Selector::count(selection, sampled, sets, means, by)?;
-        let expected = selector.expected(by)?;
+        let expected = selector.expected(room, by)?;
         match selection.wider(spare) {
-            Some(wider) if !recorded && Selector::<K>::is_crowded(&expected, records) => {
-                selection = wider
-            }
+            Some(wider) if !recorded && expected.is_crowded() => selection = wider,
             _ => return Ok((selector, expected)),
         }
     }
@@ -303,7 +305,7 @@ fn form<K: Key>(
 struct Means<'a, K> {
     selector: Option<Selector<'a, K>>,
     /// What it is expected to sort.
-    expected: SelectStats,
+    expected: Expected,
     /// What the selection leaves of the budget.
     budget: Budget,
 }
@@ -319,16 +321,12 @@ fn means<'a, K: Key>(
         context.start(STAGE, Unit::Count("records"), Some(records));
         return Ok(Means {
             selector: None,
-            expected: SelectStats {
-                keys: records,
-                ..SelectStats::default()
-            },
+            expected: Expected::of_all(records),
             budget: context.budget,
         });
     };
     context.start(STAGE, Unit::Count("fingerprints"), Some(records));
-    let of = (records, spare);
-    let (selector, expected) = selector(selection, recorded, (sampled, sets), of, context)?;
+    let (selector, expected) = selector(selection, recorded, (sampled, sets), spare, context)?;
     let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
     let used = selector.selection().bytes() + spare / KEPT_SHARE + choosers;
     Ok(Means {

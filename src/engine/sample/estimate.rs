@@ -1,0 +1,202 @@
+//! What two joins would cost, estimated from some of the documents.
+//!
+//! # Algorithm
+//! Some documents choose their keys. All pairs of these documents under one key are listed, once of
+//! the chosen keys and once of all that are counted. If one document in 16 was asked, one pair in
+//! 256 is among them, with everything that it shares. So the list also says how often the same two
+//! documents meet: near-duplicates meet under hundreds of keys, documents that share a phrase under
+//! one, and each of them has to be verified.
+
+use crate::base::ids::Key;
+use crate::base::random::mix_key;
+
+/// The most pairs that are listed.
+const MOST_PAIRS: f64 = (1 << 20) as f64;
+/// Up to this number of pairs under chosen keys, the join by prefixes is so fast that the choice does
+/// not matter.
+const FEW_PAIRS: f64 = 100_000.0;
+
+/// Pairs of documents under one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Met {
+    /// Pairs, once for each key.
+    pub(super) pairs: f64,
+    /// Pairs, once.
+    pub(super) distinct: f64,
+}
+
+/// Keys of some documents.
+pub(super) struct Meetings<K> {
+    records: Vec<(K, u32)>,
+    room: usize,
+    /// Only keys whose lowest bits are 0, this number of them, are kept, so that there is room for
+    /// those of all documents.
+    bits: u32,
+}
+
+impl<K: Key> Meetings<K> {
+    /// Room for this number of keys.
+    pub(super) fn new(room: usize) -> Self {
+        Meetings {
+            records: Vec::new(),
+            room,
+            bits: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self, keys: &[K], document: u32) {
+        let keeps = |key: &K, bits: u32| key.to_u128().trailing_zeros() >= bits;
+        for &key in keys {
+            if !keeps(&key, self.bits) {
+                continue;
+            }
+            self.records.push((key, document));
+            while self.records.len() > self.room && self.bits < K::BITS {
+                self.bits += 1;
+                self.records.retain(|(key, _)| keeps(key, self.bits));
+            }
+        }
+    }
+
+    /// The pairs of all documents, from those among documents that have `share` of all keys. Of their
+    /// keys, the share `counted` was taken.
+    pub(super) fn met(mut self, share: f64, counted: f64) -> Met {
+        self.records.sort_unstable();
+        let of_keys = counted / f64::from(self.bits).exp2();
+        let pairs = self.pairs() / of_keys / share.powi(2);
+        // Fewer documents, of which all pairs can be listed.
+        let mut bits = 0;
+        while self.pairs() > MOST_PAIRS {
+            bits += 1;
+            let keeps = |document: u32| mix_key(document.into()).leading_zeros() >= bits;
+            self.records.retain(|&(_, document)| keeps(document));
+        }
+        let mut listed = Vec::new();
+        for list in self.records.chunk_by(|a, b| a.0 == b.0) {
+            for (n, &(_, a)) in list.iter().enumerate() {
+                let after = list[n + 1..].iter();
+                listed.extend(after.map(|&(_, b)| u64::from(a) << 32 | u64::from(b)));
+            }
+        }
+        let all = listed.len() as f64;
+        listed.sort_unstable();
+        listed.dedup();
+        let times = times_met(all / listed.len().max(1) as f64, of_keys);
+        Met {
+            pairs,
+            distinct: pairs / times,
+        }
+    }
+
+    fn pairs(&self) -> f64 {
+        let lists = self.records.chunk_by(|a, b| a.0 == b.0);
+        let of_list = |list: &[(K, u32)]| list.len() as f64 * (list.len() as f64 - 1.0) / 2.0;
+        lists.map(of_list).sum()
+    }
+}
+
+/// Under how many keys two documents meet, if those that meet under one of a `share` of the keys do
+/// so under `found` of them on average.
+fn times_met(found: f64, share: f64) -> f64 {
+    let expected = |times: f64| share * times / (1.0 - (1.0 - share).powf(times));
+    let (mut low, mut high) = (1.0, 1e6);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if expected(middle) < found {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// What is expected of a selection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expected {
+    /// Keys that documents choose.
+    pub keys: u64,
+    /// Keys of the sample, and documents that have some.
+    pub(super) records: u64,
+    pub(super) documents: u64,
+    /// Pairs of documents under chosen keys, and under all keys.
+    pub(super) chosen: Met,
+    pub(super) every: Met,
+}
+
+impl Expected {
+    /// A sort of all keys.
+    pub(crate) fn of_all(keys: u64) -> Expected {
+        Expected {
+            keys,
+            ..Expected::default()
+        }
+    }
+
+    /// Whether so many pairs are expected under the chosen keys that a wider region may pay: if most
+    /// of a document is in many others, and the rest has too few keys in the region. (Twice the
+    /// region costs 17 ns for each key of the collection, and a pair 30; a wider region saves some
+    /// of the pairs.)
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.chosen.pairs > self.records as f64
+    }
+
+    /// Whether a join that sorts all keys and counts is expected to take less CPU time than one that
+    /// sorts and pairs the chosen keys. The figures are nanoseconds, fitted to 14 collections and
+    /// thresholds (`docs/experiments.md`).
+    pub(crate) fn counting_pays(&self) -> bool {
+        let (records, documents) = (self.records as f64, self.documents as f64);
+        let of_set = records / documents.max(1.0);
+        let sorting = 100.0 * self.keys as f64 + 500.0 * documents;
+        let verifying = (250.0 + of_set) * self.chosen.distinct;
+        let by_prefixes = sorting + 30.0 * self.chosen.pairs + verifying;
+        let counting = 45.0 * records + 2.5 * self.every.pairs + 40.0 * self.every.distinct;
+        self.chosen.pairs > FEW_PAIRS && by_prefixes > counting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::Random;
+
+    /// Documents of which some meet under many keys, and others under one: with room for all keys,
+    /// for few, and with more pairs than are listed.
+    #[test]
+    fn pairs_and_different_pairs_are_estimated() {
+        for (documents, room) in [(400u32, 1 << 20), (400, 2_000), (3_000, 1 << 20)] {
+            let random = &mut Random::new(documents.into());
+            let mut meetings = Meetings::<u64>::new(room);
+            let mut lists = std::collections::BTreeMap::<u64, Vec<u32>>::new();
+            for document in 0..documents {
+                let of_pair: Vec<u64> = (0..40u64)
+                    .map(|n| mix_key(u64::from(document / 2) * 64 + n))
+                    .collect();
+                let by_chance = (0..20).map(|_| mix_key(random.below(3_000) << 40));
+                let mut keys: Vec<u64> = of_pair.into_iter().chain(by_chance).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                meetings.take(&keys, document);
+                for key in keys {
+                    lists.entry(key).or_default().push(document);
+                }
+            }
+            let mut met = std::collections::BTreeMap::<(u32, u32), u64>::new();
+            for list in lists.values() {
+                for (n, &a) in list.iter().enumerate() {
+                    list[n + 1..]
+                        .iter()
+                        .for_each(|&b| *met.entry((a, b)).or_default() += 1);
+                }
+            }
+            let (pairs, distinct) = (met.values().sum::<u64>() as f64, met.len() as f64);
+            let found = meetings.met(1.0, 1.0);
+            let near = |a: f64, b: f64| a / b < 1.5 && b / a < 1.5;
+            assert!(near(found.pairs, pairs), "{found:?} {pairs} {distinct}");
+            assert!(
+                near(found.distinct, distinct),
+                "{found:?} {pairs} {distinct}"
+            );
+        }
+    }
+}
