@@ -42,6 +42,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
+            "scan",
             "shingle",
             "collection",
             "sample",

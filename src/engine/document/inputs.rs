@@ -99,7 +99,7 @@ pub(crate) fn read_again(
         }
     }
     // The largest first: no thread is left with it when the others have ended.
-    files.sort_by_key(|(input, _)| Reverse(input.identity.as_ref().map_or(0, |file| file.size)));
+    files.sort_by_key(|(input, _)| Reverse(input.size()));
     let threads = threads.clamp(1, files.len().max(1));
     let queue = Queue::new(files);
     let work = || -> Result<()> {

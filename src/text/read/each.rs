@@ -128,7 +128,7 @@ fn each(
         // Standard input ends early when a stop is requested.
         context.stop.check(stage)?;
         reader.check_unchanged(input)?;
-        before += input.identity.as_ref().map_or(0, |f| f.size);
+        before += input.size();
         context.progress.at(before);
     }
     Ok(())

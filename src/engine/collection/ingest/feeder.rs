@@ -86,7 +86,12 @@ impl<'a> Feeder<'a> {
         let inputs = known.inputs;
         let files = unit.files.start as usize..from.file as usize;
         let mut feeder = Feeder {
-            before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
+            before: inputs
+                .get(files)
+                .unwrap_or_default()
+                .iter()
+                .map(InputFile::size)
+                .sum(),
             inputs: &inputs[..unit.files.end as usize],
             damaged: known.damaged,
             found: None,
@@ -242,7 +247,7 @@ impl<'a> Feeder<'a> {
                 }
                 self.check_unchanged()?;
                 self.reader = None;
-                self.before += size(&self.inputs[self.cursor.file as usize]);
+                self.before += self.inputs[self.cursor.file as usize].size();
                 if let Some(piece) = &self.unit.piece {
                     piece.counted(self.cursor.event);
                     self.cursor = self.unit.end();
@@ -330,11 +335,6 @@ impl<'a> Feeder<'a> {
             self.cursor
         })
     }
-}
-
-/// Bytes of an input on disk.
-fn size(input: &InputFile) -> u64 {
-    input.identity.as_ref().map_or(0, |file| file.size)
 }
 
 /// Returns an error if an I/O failure ended the input. Committing the truncated input would make it

@@ -26,7 +26,9 @@ use crate::engine::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
 };
 use crate::store::workspace::{Places, Workspace};
-use crate::text::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
+use crate::text::read::{
+    InputFile, Interpreted, RawDocument, Record, RecordKind, Stretch, interpret,
+};
 use crate::{Error, Result};
 
 /// Reads documents of a collection again.
@@ -273,8 +275,10 @@ fn all_units(
     // Version 0.1.0 read all inputs in one piece.
     vec![Unit {
         number: 0,
-        files: 0..inputs.len() as u32,
-        piece: None,
-        bytes: 0,
+        stretch: Stretch {
+            files: 0..inputs.len() as u32,
+            piece: None,
+            bytes: 0,
+        },
     }]
 }
