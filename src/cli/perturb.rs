@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
+use super::flags::{InputFlags, Memory, Output};
 
 /// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -25,13 +25,12 @@ enum RecipeChoice {
 
 /// Options of `perturb`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inputs", |arg| arg.long_help(
+    "Files or directories, in any format that `lookalike run` reads\n\n\
+     They are read twice, so standard input is not possible. Hidden files of a directory are \
+     skipped."
+)))]
 pub struct Options {
-    /// Files or directories, in any format that `lookalike run` reads
-    ///
-    /// They are read twice, so standard input is not possible. Hidden files of a directory are
-    /// skipped.
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
     /// Directory for the corpus, which is created if it is missing
     ///
     /// Files of an earlier perturb in it are replaced.
@@ -104,11 +103,7 @@ pub struct Options {
     #[arg(long, value_name = "WORD", help_heading = "Cherkasova")]
     word: Option<String>,
     #[command(flatten)]
-    walk: WalkFlags,
-    #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    limits: ReadLimits,
+    input: InputFlags,
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
@@ -123,7 +118,7 @@ impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = config(self)?;
         config.check()?;
-        let report = perturb::run(&self.inputs, &self.output, &config, context)?;
+        let report = perturb::run(&self.input.inputs, &self.output, &config, context)?;
         out.result(&report, || {
             let place = self.output.display();
             Ok(format!("{}\ncorpus in {place}\n", table(&report)))
@@ -170,9 +165,9 @@ fn config(options: &Options) -> Result<PerturbConfig> {
         })
     };
     Ok(PerturbConfig {
-        selection: options.walk.selection(),
-        read: options.limits.config(&options.reading)?,
-        detector: options.limits.detect_charset,
+        selection: options.input.walk.selection(),
+        read: options.input.read()?,
+        detector: options.input.limits.detect_charset,
         recipe,
         originals: options.originals,
         background: match (options.background, options.no_background) {
