@@ -9,10 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::command::Run;
 use super::context::{Host, ProgressForm};
-use super::{
-    add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
-    perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
-};
+use super::*;
 
 /// Find near-duplicate documents exactly, in bounded memory
 ///
@@ -53,22 +50,7 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The commands, grouped by purpose. A line has one or more; those that share one have a summary
-/// here.
-const GROUPS: [(&str, &str); 4] = [
-    (
-        "Find",
-        "run, dedup, add, ingest join cluster, method, query index, passages, contamination",
-    ),
-    ("Look", "show diff, report graph, status, inspect"),
-    (
-        "Evaluate",
-        "evaluate, compare, plan study, perturb, qrels, transfer",
-    ),
-    ("Maintain", "verify, completions man"),
-];
-
-/// The summaries of the lines of the overview that have several commands.
+/// The lines of the overview that have several commands. The first one has the place of the line.
 const TOGETHER: &str = "\
 ingest join cluster: Do the steps of `run` one by one
 query index: Look up documents in a collection, or index it
@@ -77,19 +59,22 @@ report graph: Write a page of clusters and pairs, or print the pairs
 plan study: Choose a sampling ratio, or measure what ratios cost
 completions man: Print shell completions, or write manual pages";
 
-/// Defines the commands, and runs the chosen one.
+/// Defines the commands of each group of the overview, in its order, and runs the chosen one.
 macro_rules! commands {
-    ($($(#[$about:meta])* $name:ident($options:ty),)*) => {
+    ($($group:literal: $($(#[$about:meta])* $name:ident($options:ty),)*)*) => {
         /// The commands.
         #[derive(Debug, Subcommand)]
         pub enum Chosen {
-            $($(#[$about])* $name($options),)*
+            $($($(#[$about])* $name($options),)*)*
         }
+
+        /// The commands by purpose.
+        const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($name)),*])),*];
 
         impl Run for Chosen {
             fn main(&self, host: &dyn Host) -> Result<ExitCode> {
                 match self {
-                    $(Chosen::$name(options) => options.main(host),)*
+                    $($(Chosen::$name(options) => options.main(host),)*)*
                 }
             }
         }
@@ -97,6 +82,7 @@ macro_rules! commands {
 }
 
 commands! {
+    "Find":
     /// Find near-duplicate pairs and clusters of documents
     ///
     /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,
@@ -187,22 +173,6 @@ Examples:
   lookalike query out sample-corpora/files/a --top 3
   lookalike query out sample-corpora/files/a --containing 0.5 --json")]
     Query(query::Options),
-    /// Find the items of test sets in a corpus
-    ///
-    /// The test sets are held in memory, and the corpus is read once. An item is found in a
-    /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
-    /// matter, because words are compared. Prints a table of covered items. The column "one
-    /// document" counts the items with at least the given share of their words in a single
-    /// document, and "all together" the items with that share in all documents together. With -o,
-    /// writes items.tsv with a line for each item, contaminated.jsonl with the documents and the
-    /// places of the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`),
-    /// rejects.jsonl and contamination.json.
-    #[command(after_long_help = "\
-Examples:
-  printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl
-  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
-  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
-    Contamination(Box<contamination::Options>),
     /// Make an index of a collection, for fast look-ups
     ///
     /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
@@ -229,6 +199,24 @@ Examples:
   lookalike run sample-corpora/trec-web -o out
   lookalike passages out")]
     Passages(Box<passages::Options>),
+    /// Find the items of test sets in a corpus
+    ///
+    /// The test sets are held in memory, and the corpus is read once. An item is found in a
+    /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
+    /// matter, because words are compared. Prints a table of covered items. The column "one
+    /// document" counts the items with at least the given share of their words in a single
+    /// document, and "all together" the items with that share in all documents together. With -o,
+    /// writes items.tsv with a line for each item, contaminated.jsonl with the documents and the
+    /// places of the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`),
+    /// rejects.jsonl and contamination.json.
+    #[command(after_long_help = "\
+Examples:
+  printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
+    Contamination(Box<contamination::Options>),
+
+    "Look":
     /// Print what is known about a document, and its text
     ///
     /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
@@ -297,6 +285,8 @@ Examples:
   lookalike inspect out/pairs/000000.pairs
   lookalike inspect out/postings/000000.post --records 5")]
     Inspect(inspect::Options),
+
+    "Evaluate":
     /// Compute precision and recall against a ground truth
     ///
     /// Compares two output directories or lists of pairs. A directory means its listed pairs, with
@@ -394,6 +384,8 @@ Examples:
   lookalike transfer --labels judged.txt --from old --to new
   lookalike transfer --labels judged.txt --from old --to new -o carried --threshold 0.7")]
     Transfer(transfer::Options),
+
+    "Maintain":
     /// Check every committed file of a directory for damage
     ///
     /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged,
@@ -475,20 +467,26 @@ pub fn described() -> clap::Command {
 fn overview(command: &clap::Command) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());
+    let together: Vec<_> = TOGETHER
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
     for (group, names) in GROUPS {
-        for (n, name) in names.split(", ").enumerate() {
-            let group = if n == 0 { group } else { "" };
-            let mut lines = TOGETHER.lines().filter_map(|line| line.split_once(": "));
-            let together = lines.find(|(names, _)| *names == name);
-            let about = match together {
-                Some((_, about)) => about.to_string(),
-                None => command
-                    .find_subcommand(name)
-                    .and_then(about)
-                    .unwrap_or_default(),
+        let mut group = *group;
+        for name in names.iter().map(|name| name.to_lowercase()) {
+            let shared = together
+                .iter()
+                .find(|(names, _)| names.split(' ').any(|n| n == name));
+            let line = match shared {
+                Some((names, about)) if names.starts_with(&name) => format!("{names:<14}  {about}"),
+                Some(_) => continue,
+                None => {
+                    let about = command.find_subcommand(&name).and_then(about);
+                    format!("{name:<14}{}", about.unwrap_or_default())
+                }
             };
-            let gap = if together.is_some() { "  " } else { "" };
-            let _ = writeln!(text, "{group:<9}{name:<14}{gap}{about}");
+            let _ = writeln!(text, "{group:<9}{line}");
+            group = "";
         }
     }
     text.push_str(
