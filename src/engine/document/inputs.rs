@@ -210,9 +210,7 @@ impl<'w> Rereader<'w> {
             n += 1;
             context.tick(stage, n)?;
             let more = records.next_into(&mut batch);
-            if let Some(error) = records.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            records.check(input)?;
             if !more {
                 break;
             }

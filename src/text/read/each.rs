@@ -97,9 +97,7 @@ fn each(
                 None if reader.next_into(&mut batch) => Next::Record,
                 None => Next::End,
             };
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            reader.check(input)?;
             match next {
                 Next::Record => {}
                 Next::Paused => {

@@ -178,13 +178,7 @@ impl<'a> Reread<'a> {
         };
         let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
-            let decoded = |kind: &RecordKind| {
-                matches!(
-                    kind,
-                    RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
-                )
-            };
-            let grows = work.batch.records.iter().any(|r| decoded(&r.kind));
+            let grows = work.batch.records.iter().any(|record| record.kind.grows());
             let body = if grows {
                 self.shape.max_document * 9 / 4
             } else {
