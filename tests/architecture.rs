@@ -43,8 +43,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "scan",
             "shingle",
+            "scan",
             "collection",
             "sample",
             "sort",

@@ -20,13 +20,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::budget::ByteSize;
+use crate::base::ids::{FingerprintKind, Key};
 use crate::base::memory::Credit;
+use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::base::workers::{Tasks, work_and_commit};
+use crate::engine::shingle::{DocumentFacts, ShingleConfig, Shingler};
 use crate::store::disk;
 use crate::text::read::{
-    Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, Stretch,
-    interpret, retracted,
+    Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordReader, Stretch, interpret,
+    retracted,
 };
 use crate::{Error, Result};
 
@@ -45,6 +48,8 @@ const INPUT_BYTES: u64 = 500;
 const STRETCH_BYTES: u64 = 4 << 20;
 /// Large inputs are cut into about this number of stretches.
 const STRETCHES: u64 = 1024;
+/// The fingerprints of a document in memory at once. A set takes twice its size while it is made.
+const SET_BYTES: u64 = 16 << 20;
 /// Bytes of a file between two reports of progress.
 const SHOW_BYTES: u64 = 256 << 10;
 
@@ -189,9 +194,7 @@ impl<'a> Scan<'a> {
         loop {
             let more = reader.next_into(&mut batch);
             stop.check(self.stage)?;
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            reader.check(input)?;
             if reader.position() - at >= SHOW_BYTES || !more {
                 let position = reader.position();
                 let read = position - std::mem::replace(&mut at, position);
@@ -240,10 +243,7 @@ impl<'a> Scan<'a> {
         let most = self.read;
         let length = bytes.len() as u64;
         // The size of what these contain is known only once they are decoded.
-        let grows = matches!(
-            record.kind,
-            RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
-        );
+        let grows = record.kind.grows();
         let mut large = length > LARGE_BYTES;
         loop {
             let cost = if grows { largest(most) } else { length * 9 / 4 };
@@ -263,5 +263,70 @@ impl<'a> Scan<'a> {
             let numbered = !matches!(found, Interpreted::Skipped(_));
             return act(place, found, large).map(|()| numbered);
         }
+    }
+}
+
+/// What a scan of shingles finds.
+pub(crate) enum Shingled<'s> {
+    /// A record that should be a document but is not.
+    Rejected,
+    /// Fingerprints of a document: its sorted set, or a range of it.
+    Shingles(&'s mut dyn Iterator<Item = u128>),
+    /// A document of this number of bytes, after all of its fingerprints.
+    Document(&'s DocumentFacts, u64),
+}
+
+/// The least memory of [`each_shingled`].
+pub(crate) fn least_shingled(read: &ReadConfig, inputs: usize) -> u64 {
+    Scan::least(read, inputs) + 2 * SET_BYTES
+}
+
+/// Passes the shingles of every document of the inputs to `act`, which several threads call, with
+/// the number of the file. The caller uses `used` bytes.
+pub(crate) fn each_shingled(
+    stage: &'static str,
+    (inputs, read, shingle): (&[InputFile], &ReadConfig, &ShingleConfig),
+    used: u64,
+    context: &Context<'_>,
+    act: impl Fn(u32, Shingled<'_>) -> Result<()> + Sync,
+) -> Result<()> {
+    let what = || format!("{stage} of {}", counted(inputs.len() as u64, "file"));
+    let memory = [used + 2 * SET_BYTES, 2 * SET_BYTES];
+    let scan = Scan::new(stage, (inputs, read), memory, what, context)?;
+    match shingle.fingerprint {
+        FingerprintKind::Xxh3 => scan.shingles::<u64>(shingle, act),
+        FingerprintKind::Md5 => scan.shingles::<u128>(shingle, act),
+    }
+}
+
+impl Scan<'_> {
+    fn shingles<K: Key>(
+        &self,
+        config: &ShingleConfig,
+        act: impl Fn(u32, Shingled<'_>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let start = || (Shingler::<K>::new(config), Vec::new());
+        let each =
+            |worker: &mut (Shingler<K>, Vec<K>), place: Place, found: Interpreted<'_>, large| {
+                let document = match found {
+                    Interpreted::Document(document) => document,
+                    Interpreted::Rejected(_) => return act(place.file, Shingled::Rejected),
+                    Interpreted::Skipped(_) => return Ok(()),
+                };
+                let (shingler, set) = worker;
+                let mut done = Ok(());
+                let facts = shingler.in_passes(&document, SET_BYTES, set, |_, set| {
+                    let mut keys = set.iter().map(|key| key.to_u128());
+                    if done.is_ok() {
+                        done = act(place.file, Shingled::Shingles(&mut keys));
+                    }
+                });
+                if large {
+                    shingler.shrink();
+                }
+                let bytes = document.body.len() as u64;
+                done.and_then(|()| act(place.file, Shingled::Document(&facts, bytes)))
+            };
+        self.run(start, each, |_| Ok(()))
     }
 }
