@@ -339,19 +339,6 @@ pub struct ShingleFlags {
         hide_short_help = true
     )]
     seed: u64,
-    /// Lower bounds, in words, of the size groups after the first
-    ///
-    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
-    /// Ye, Wen & Ma 2008.
-    ///
-    /// Example: --size-groups 100,1000,10000
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value_t = SizeGroups::default(),
-        hide_short_help = true
-    )]
-    size_groups: SizeGroups,
 }
 
 impl ShingleFlags {
@@ -423,7 +410,21 @@ pub struct CollectionFlags {
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
     #[command(flatten)]
-    pub shingles: ShingleFlags,
+    shingles: ShingleFlags,
+    /// Lower bounds, in words, of the size groups after the first
+    ///
+    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
+    /// Ye, Wen & Ma 2008.
+    ///
+    /// Example: --size-groups 100,1000,10000
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = SizeGroups::default(),
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    size_groups: SizeGroups,
     /// Commit what was read after about this many bytes of documents
     ///
     /// A crash while reading loses at most one segment. Larger segments make fewer files; use
@@ -464,7 +465,7 @@ impl CollectionFlags {
         Ok(CollectionConfig {
             read,
             shingle,
-            size_groups: self.shingles.size_groups.clone(),
+            size_groups: self.size_groups.clone(),
             segment_size: self.segment_size,
             text: self.keep_text,
         })
