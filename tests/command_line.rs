@@ -82,7 +82,7 @@ fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
 #[test]
 fn short_help_fits_a_screen_and_first_lines_are_short() {
     for command in COMMANDS.iter() {
-        let short = printed([command, "-h"]);
+        let short = printed([command.as_str(), "-h"]);
         assert!(short.lines().count() <= 50, "{short}");
         let long = help(command);
         let about = long.lines().next().unwrap();

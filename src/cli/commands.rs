@@ -55,6 +55,7 @@ const TOGETHER: &str = "\
 ingest join cluster: Do the steps of `run` one by one
 query index: Look up documents in a collection, or index it
 show diff: Print a document and its facts, or compare two
+status inspect: Show the state of a directory, or a file in it as text
 report graph: Write a page of clusters and pairs, or print the pairs
 plan study: Choose a sampling ratio, or measure what ratios cost
 completions man: Print shell completions, or write manual pages";
@@ -251,6 +252,16 @@ commands! {
     "lookalike status out"
     "lookalike status out --json"
     Status(status::Options),
+    /// Count the documents, words and shingles of files
+    ///
+    /// Prints a line for each input file, and a line for all of them together. A shingle that
+    /// several documents have is counted for each of them in the column "shingles", and once in
+    /// "distinct shingles". The lengths of short, median and long documents help to choose
+    /// --shingle-size: a document shorter than a shingle is compared as a whole. Temporary files
+    /// are written to the system's directory (TMPDIR).
+    "lookalike count sample-corpora/trec-web"
+    "lookalike count sample-corpora/jsonl --shingle-size 5 --output counts.html"
+    Count(count::Options),
     /// Print a binary file of an output directory as text
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike inspect out/pairs/000000.pairs"

@@ -14,7 +14,7 @@ mod units;
 mod values;
 
 pub use audit::AuditFlags;
-pub use input::{CollectionFlags, InputFlags, Reading, WalkFlags};
+pub use input::{CollectionFlags, InputFlags, Reading, ShingleFlags, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
