@@ -70,6 +70,8 @@ pub(crate) struct Scan<'a> {
     stage: &'static str,
     inputs: &'a [InputFile],
     read: &'a ReadConfig,
+    /// As `read`, for documents that are not large.
+    limited: ReadConfig,
     context: &'a Context<'a>,
     stretches: Vec<Stretch>,
     threads: usize,
@@ -119,6 +121,10 @@ impl<'a> Scan<'a> {
             stage,
             inputs,
             read,
+            limited: ReadConfig {
+                max_document: ByteSize(read.max_document.0.min(LARGE_BYTES)),
+                ..read.clone()
+            },
             context,
             threads: more as usize + 1,
             large: Credit::new(large),
@@ -248,11 +254,7 @@ impl<'a> Scan<'a> {
         loop {
             let cost = if grows { largest(most) } else { length * 9 / 4 };
             let _memory = large.then(|| self.large.hold(cost));
-            let limited = ReadConfig {
-                max_document: ByteSize(most.max_document.0.min(LARGE_BYTES)),
-                ..most.clone()
-            };
-            let read = if grows && !large { &limited } else { most };
+            let read = if grows && !large { &self.limited } else { most };
             let found = interpret(record, bytes, read);
             if matches!(&found, Interpreted::Rejected(reject) if reject.reason == Reason::TooLarge)
                 && read.max_document < most.max_document
