@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms of the library from the ground up, and the modules of a room whose order has a
-/// meaning, in this order. The modules of the other rooms only have to be free of circles.
+/// meaning, in this order. A module that is not in the list may use all that are, and none of them
+/// may use it. The modules of the other rooms only have to be free of circles.
 const ROOMS: &[(&str, &[&str])] = &[
     (
         "base",
@@ -43,6 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "engine",
         &[
             "shingle",
+            "scan",
             "collection",
             "sample",
             "sort",
@@ -248,8 +250,10 @@ fn library() -> (BTreeSet<Names>, Vec<Use>) {
 fn rank(module: &Names) -> (usize, Option<usize>) {
     let room = ROOMS.iter().position(|(room, _)| *room == module[0]);
     let room = room.unwrap_or_else(|| panic!("{} is no room: see ROOMS", module[0]));
-    let place = |name: &String| ROOMS[room].1.iter().position(|known| known == name);
-    (room, module.get(1).and_then(place))
+    let ordered = ROOMS[room].1;
+    let place = |name: &String| ordered.iter().position(|known| known == name);
+    let place = |name| place(name).unwrap_or(ordered.len());
+    (room, module.get(1).map(place))
 }
 
 /// Whether it goes up, or between modules that are apart.
@@ -405,12 +409,13 @@ fn every_module_has_a_place() {
         .map(|names| &*names[0])
         .collect();
     assert_eq!(rooms, ROOMS.iter().map(|(room, _)| *room).collect());
-    for (room, ordered) in ROOMS.iter().filter(|(_, ordered)| !ordered.is_empty()) {
-        let inside = modules
-            .iter()
-            .filter(|names| names.len() == 2 && names[0] == *room);
-        let inside: BTreeSet<&str> = inside.map(|names| &*names[1]).collect();
-        assert_eq!(inside, ordered.iter().copied().collect(), "{room}");
+    for (room, ordered) in ROOMS {
+        for name in *ordered {
+            assert!(
+                modules.contains(&vec![room.to_string(), name.to_string()]),
+                "{name}"
+            );
+        }
     }
 }
 

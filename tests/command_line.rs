@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use lookalike::engine::pipeline::Summary;
 use lookalike::lab::perturb::{Cherkasova, Chowdhury};
@@ -15,35 +16,14 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 27] = [
-    "run",
-    "dedup",
-    "add",
-    "index",
-    "ingest",
-    "join",
-    "cluster",
-    "method",
-    "query",
-    "show",
-    "diff",
-    "report",
-    "graph",
-    "status",
-    "inspect",
-    "evaluate",
-    "compare",
-    "plan",
-    "study",
-    "perturb",
-    "qrels",
-    "transfer",
-    "contamination",
-    "passages",
-    "verify",
-    "completions",
-    "man",
-];
+/// The names of all commands.
+static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let described = lookalike::cli::described();
+    let names = described
+        .get_subcommands()
+        .map(|command| command.get_name());
+    names.map(String::from).collect()
+});
 
 fn lookalike<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
     let mut command = Command::new(PROGRAM);
@@ -82,18 +62,18 @@ fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
             "{group}"
         );
     }
-    let listed: BTreeSet<&str> = overview
+    let listed: BTreeSet<String> = overview
         .lines()
         .skip(2)
         .take_while(|line| !line.is_empty())
         .flat_map(|line| {
             let (one, several) = (line[9..].split("  ").next(), line[9..].trim());
-            let is_name = |word: &&str| COMMANDS.contains(word);
-            let names = one.unwrap_or(several).split(' ');
+            let names = one.unwrap_or(several).split(' ').map(String::from);
+            let is_name = |word: &String| COMMANDS.contains(word);
             names.take_while(is_name).collect::<Vec<_>>()
         })
         .collect();
-    assert_eq!(listed, BTreeSet::from(COMMANDS));
+    assert_eq!(listed, COMMANDS.iter().cloned().collect());
     for status in ["0 done", "1 failed", "2 wrong usage", "130 stopped"] {
         assert!(overview.contains(status), "{status}");
     }
@@ -101,8 +81,8 @@ fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
 
 #[test]
 fn short_help_fits_a_screen_and_first_lines_are_short() {
-    for command in COMMANDS {
-        let short = printed([command, "-h"]);
+    for command in COMMANDS.iter() {
+        let short = printed([command.as_str(), "-h"]);
         assert!(short.lines().count() <= 50, "{short}");
         let long = help(command);
         let about = long.lines().next().unwrap();
@@ -149,7 +129,7 @@ impl Place {
 
 #[test]
 fn examples_of_commands_run() {
-    for command in COMMANDS {
+    for command in COMMANDS.iter() {
         let help = help(command);
         let (_, examples) = help.split_once("Examples:\n").expect(command);
         let place = Place::new();
@@ -264,7 +244,7 @@ fn defaults_in_words_are_those_of_the_library() {
 fn completions_and_manual_pages_have_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = printed(["completions", shell]);
-        for command in COMMANDS {
+        for command in COMMANDS.iter() {
             assert!(script.contains(command), "{shell} {command}");
         }
         assert!(script.contains("max-postings"), "{shell}");
@@ -278,7 +258,7 @@ fn completions_and_manual_pages_have_every_command() {
         main.contains("\n.SH EXIT STATUS\n") && main.contains("130"),
         "{main}"
     );
-    for command in COMMANDS {
+    for command in COMMANDS.iter() {
         let page = page(&format!("lookalike-{command}.1"));
         assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
     }

@@ -9,10 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::command::Run;
 use super::context::{Host, ProgressForm};
-use super::{
-    add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
-    perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
-};
+use super::*;
 
 /// Find near-duplicate documents exactly, in bounded memory
 ///
@@ -53,43 +50,37 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The commands, grouped by purpose. A line has one or more; those that share one have a summary
-/// here.
-const GROUPS: [(&str, &str); 4] = [
-    (
-        "Find",
-        "run, dedup, add, ingest join cluster, method, query index, passages, contamination",
-    ),
-    ("Look", "show diff, report graph, status, inspect"),
-    (
-        "Evaluate",
-        "evaluate, compare, plan study, perturb, qrels, transfer",
-    ),
-    ("Maintain", "verify, completions man"),
-];
-
-/// The summaries of the lines of the overview that have several commands.
+/// The lines of the overview that have several commands. The first one has the place of the line.
 const TOGETHER: &str = "\
 ingest join cluster: Do the steps of `run` one by one
 query index: Look up documents in a collection, or index it
 show diff: Print a document and its facts, or compare two
+status inspect: Show the state of a directory, or a file in it as text
 report graph: Write a page of clusters and pairs, or print the pairs
 plan study: Choose a sampling ratio, or measure what ratios cost
 completions man: Print shell completions, or write manual pages";
 
-/// Defines the commands, and runs the chosen one.
+/// Defines the commands of each group of the overview, in its order, with their help and examples,
+/// and runs the chosen one.
 macro_rules! commands {
-    ($($(#[$about:meta])* $name:ident($options:ty),)*) => {
+    ($($group:ident: $($(#[$about:meta])* $($example:literal)+ $name:ident($options:ty),)*)*) => {
         /// The commands.
         #[derive(Debug, Subcommand)]
         pub enum Chosen {
-            $($(#[$about])* $name($options),)*
+            $($(
+                $(#[$about])*
+                #[command(after_long_help = concat!("Examples:" $(, "\n  ", $example)+))]
+                $name($options),
+            )*)*
         }
+
+        /// The commands by purpose.
+        const GROUPS: &[(&str, &[&str])] = &[$((stringify!($group), &[$(stringify!($name)),*])),*];
 
         impl Run for Chosen {
             fn main(&self, host: &dyn Host) -> Result<ExitCode> {
                 match self {
-                    $(Chosen::$name(options) => options.main(host),)*
+                    $($(Chosen::$name(options) => options.main(host),)*)*
                 }
             }
         }
@@ -97,29 +88,26 @@ macro_rules! commands {
 }
 
 commands! {
+    Find:
     /// Find near-duplicate pairs and clusters of documents
     ///
     /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,
     /// rejects.jsonl and summary.json to DIR. The same command continues a run that was stopped.
     /// Another --threshold, --sampling or --max-postings with the same DIR reuses the collection in
     /// it.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike run sample-corpora/trec-web -o out --threshold 0.5
-  lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB
-  lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike run sample-corpora/trec-web -o out --threshold 0.5"
+    "lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB"
+    "lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id"
     Run(Box<run::RunOptions>),
     /// Copy the inputs without their duplicates
     ///
     /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
     /// records. Kept records do not change, and --removed lists the reason for each removal.
-    #[command(after_long_help = "\
-Examples:
-  lookalike dedup sample-corpora/jsonl -o kept --removed removed
-  lookalike dedup sample-corpora/trec-web -o long --threshold 0.7 --keep longest
-  lookalike run sample-corpora/warc -o pages
-  lookalike dedup --from pages -o latest --keep newest")]
+    "lookalike dedup sample-corpora/jsonl -o kept --removed removed"
+    "lookalike dedup sample-corpora/trec-web -o long --threshold 0.7 --keep longest"
+    "lookalike run sample-corpora/warc -o pages"
+    "lookalike dedup --from pages -o latest --keep newest"
     Dedup(Box<dedup::Options>),
     /// Add inputs to a collection, and update its results
     ///
@@ -128,49 +116,39 @@ Examples:
     /// first addition makes an index of the collection, and later ones extend it. Inputs that are
     /// already in the collection are left out, and the files of the old inputs need not exist any
     /// more. The same command continues an addition that was stopped.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web/a.gz -o out
-  lookalike add out sample-corpora/trec-web/b.gz")]
+    "lookalike run sample-corpora/trec-web/a.gz -o out"
+    "lookalike add out sample-corpora/trec-web/b.gz"
     Add(add::Options),
     /// Read documents into a collection, without finding pairs
     ///
     /// The collection in DIR is the input of the other commands.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike ingest sample-corpora/mail -o kept --keep-text")]
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike ingest sample-corpora/mail -o kept --keep-text"
     Ingest(run::IngestOptions),
     /// Find the pairs and clusters of an ingested collection
     ///
     /// Reuses the committed stages in DIR that the flags do not change, and replaces the results in
     /// DIR.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike join out --threshold 0.5")]
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike join out --threshold 0.5"
     Join(run::JoinOptions),
     /// Make clusters and result files from the pairs found
     ///
     /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` also do
     /// this. This command makes them again, for example after a file was deleted.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike join out
-  lookalike cluster out")]
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike join out"
+    "lookalike cluster out"
     Cluster(run::ClusterOptions),
     /// Find pairs by a published method, or describe the methods
     ///
     /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters.
     /// With both, finds pairs and clusters by the method and writes them to DIR/methods/SPEC. The
     /// same command continues a run that was stopped.
-    #[command(after_long_help = "\
-Examples:
-  lookalike method
-  lookalike method super-shingles
-  lookalike ingest sample-corpora/trec-web -o kept --keep-text
-  lookalike method super-shingles:k=4 kept")]
+    "lookalike method"
+    "lookalike method super-shingles"
+    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike method super-shingles:k=4 kept"
     Method(method::Options),
     /// Find documents of a collection that resemble new ones
     ///
@@ -181,12 +159,32 @@ Examples:
     /// is listed once, by the docno of its representative. `ingest` is enough: the command does not
     /// need the pairs. It reads the JSON fields that the collection was made with, unless flags
     /// name other fields.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike query out sample-corpora/files/a --top 3
-  lookalike query out sample-corpora/files/a --containing 0.5 --json")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike query out sample-corpora/files/a --top 3"
+    "lookalike query out sample-corpora/files/a --containing 0.5 --json"
     Query(query::Options),
+    /// Make an index of a collection, for fast look-ups
+    ///
+    /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
+    /// sets; the answers are the same. The index takes about 6 bytes for each shingle of a
+    /// document. The same command continues after a stop.
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike index out"
+    "lookalike query out sample-corpora/files/a --top 3"
+    Index(index::Options),
+    /// Find the passages that documents share, and their places
+    ///
+    /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
+    /// in two documents or in one. Writes spans.tsv (where each document repeats text),
+    /// removable.tsv (the text that can be removed while one copy of each passage is kept) and
+    /// coverage.tsv (how much of each document is repeated and removable) to the directory. With
+    /// --remove, it also writes copies of the inputs without the removable text.
+    "lookalike passages sample-corpora/jsonl -o shared --length 20"
+    "lookalike passages sample-corpora/jsonl/text.jsonl.zst --remove -o kept"
+    "lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines"
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike passages out"
+    Passages(Box<passages::Options>),
     /// Find the items of test sets in a corpus
     ///
     /// The test sets are held in memory, and the corpus is read once. An item is found in a
@@ -197,50 +195,22 @@ Examples:
     /// writes items.tsv with a line for each item, contaminated.jsonl with the documents and the
     /// places of the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`),
     /// rejects.jsonl and contamination.json.
-    #[command(after_long_help = "\
-Examples:
-  printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl
-  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
-  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
+    "printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl"
+    "lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question"
+    "lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found"
     Contamination(Box<contamination::Options>),
-    /// Make an index of a collection, for fast look-ups
-    ///
-    /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
-    /// sets; the answers are the same. The index takes about 6 bytes for each shingle of a
-    /// document. The same command continues after a stop.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike index out
-  lookalike query out sample-corpora/files/a --top 3")]
-    Index(index::Options),
-    /// Find the passages that documents share, and their places
-    ///
-    /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
-    /// in two documents or in one. Writes spans.tsv (where each document repeats text),
-    /// removable.tsv (the text that can be removed while one copy of each passage is kept) and
-    /// coverage.tsv (how much of each document is repeated and removable) to the directory. With
-    /// --remove, it also writes copies of the inputs without the removable text.
-    #[command(after_long_help = "\
-Examples:
-  lookalike passages sample-corpora/jsonl -o shared --length 20
-  lookalike passages sample-corpora/jsonl/text.jsonl.zst --remove -o kept
-  lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines
-  lookalike run sample-corpora/trec-web -o out
-  lookalike passages out")]
-    Passages(Box<passages::Options>),
+
+    Look:
     /// Print what is known about a document, and its text
     ///
     /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
     /// facts that need pairs or clusters are left out. The text is read from the input again; if
     /// that is gone or has changed, from DIR, if it keeps texts (`ingest --keep-text`). The command
     /// only reads DIR.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike show out PG-000004
-  lookalike show out a.gz:4 --text
-  lookalike show out PG-000004 --text-only > text")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike show out PG-000004"
+    "lookalike show out a.gz:4 --text"
+    "lookalike show out PG-000004 --text-only > text"
     Show(show::Options),
     /// Show where two documents differ, or what they share
     ///
@@ -248,12 +218,10 @@ Examples:
     /// Words are compared as DIR compares them, so white space, case and punctuation usually make
     /// no difference. A and B are docnos, or places as FILE:RECORD. With --passages, lists instead
     /// all passages that both texts have. With -o, writes a page. The command only reads DIR.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike diff out PG-000004 PG-000025
-  lookalike diff out PG-000004 PG-000025 --passages --length 50
-  lookalike diff out PG-000004 PG-000025 --output differences.html")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike diff out PG-000004 PG-000025"
+    "lookalike diff out PG-000004 PG-000025 --passages --length 50"
+    "lookalike diff out PG-000004 PG-000025 --output differences.html"
     Diff(diff::Options),
     /// Write an HTML page with clusters, pairs and their texts
     ///
@@ -261,42 +229,46 @@ Examples:
     /// documents; no other script can run. The command reads the texts from the inputs again. For
     /// the output directory of `dedup`, the page says what was removed, and
     /// shows removals and near misses to judge.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike report out
-  lookalike report out --clusters 50 --output page.html
-  lookalike dedup sample-corpora/warc -o kept
-  lookalike report kept --by host --review review.jsonl")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike report out"
+    "lookalike report out --clusters 50 --output page.html"
+    "lookalike dedup sample-corpora/warc -o kept"
+    "lookalike report kept --by host --review review.jsonl"
     Report(report::Options),
     /// Print the pairs as a graph: DOT, GraphML or TSV
     ///
     /// The graph has a vertex for each document that has a pair, and an edge for each pair with its
     /// score as the weight. DIR is an output directory, or the directory of a method
     /// (DIR/methods/SPEC).
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike graph out
-  lookalike graph out --format graphml --output pairs.graphml")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike graph out"
+    "lookalike graph out --format graphml --output pairs.graphml"
     Graph(graph::Options),
     /// Show what a directory contains and what remains to do
     ///
     /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters,
     /// and what each stage cost.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike status out
-  lookalike status out --json")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike status out"
+    "lookalike status out --json"
     Status(status::Options),
+    /// Count the documents, words and shingles of files
+    ///
+    /// Prints a line for each input file, and a line for all of them together. A shingle that
+    /// several documents have is counted for each of them in the column "shingles", and once in
+    /// "distinct shingles". The lengths of short, median and long documents help to choose
+    /// --shingle-size: a document shorter than a shingle is compared as a whole. Temporary files
+    /// are written to the system's directory (TMPDIR).
+    "lookalike count sample-corpora/trec-web"
+    "lookalike count sample-corpora/jsonl --shingle-size 5 --output counts.html"
+    Count(count::Options),
     /// Print a binary file of an output directory as text
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike inspect out/pairs/000000.pairs
-  lookalike inspect out/postings/000000.post --records 5")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike inspect out/pairs/000000.pairs"
+    "lookalike inspect out/postings/000000.post --records 5"
     Inspect(inspect::Options),
+
+    Evaluate:
     /// Compute precision and recall against a ground truth
     ///
     /// Compares two output directories or lists of pairs. A directory means its listed pairs, with
@@ -310,33 +282,27 @@ Examples:
     /// exact duplicates in the run's directory, the command warns and treats it as a list of
     /// representatives: each of its pairs then also stands for the exact duplicates of its
     /// documents.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o exact
-  lookalike run sample-corpora/trec-web -o sampled --sampling 1/4
-  lookalike evaluate --truth exact --run sampled
-  lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9")]
+    "lookalike run sample-corpora/trec-web -o exact"
+    "lookalike run sample-corpora/trec-web -o sampled --sampling 1/4"
+    "lookalike evaluate --truth exact --run sampled"
+    "lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9"
     Evaluate(evaluate::Options),
     /// Run published methods on a collection and compare them
     ///
     /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs
     /// in a process of its own, as `lookalike method` runs it; results of earlier runs are reused.
     /// Prints tables, and writes the page compare.html, CSV tables and compare.json to DIR/compare.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o kept --keep-text
-  lookalike compare kept --methods super-shingles minhash")]
+    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike compare kept --methods super-shingles minhash"
     Compare(compare::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen
     /// & Ma 2008, section 6. Prints the plan and writes it to DIR/plan.toml, for `lookalike run
     /// --sampling DIR/plan.toml`. Measures on all documents unless --subset is given.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike plan out --precision 0.8
-  lookalike join out --sampling out/plan.toml")]
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike plan out --precision 0.8"
+    "lookalike join out --sampling out/plan.toml"
     Plan(plan::Options),
     /// Measure what sampling costs in precision and recall
     ///
@@ -344,10 +310,8 @@ Examples:
     /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page
     /// study.html, CSV tables and figures to DIR/study. The same command continues a study that was
     /// stopped.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web -o out
-  lookalike study out --ratios 1/2,1/4")]
+    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike study out --ratios 1/2,1/4"
     Study(study::Options),
     /// Make a test corpus with known near-duplicates
     ///
@@ -357,10 +321,8 @@ Examples:
     /// to 50. The same seed and inputs give the same bytes. Writes the corpus (originals.jsonl,
     /// copies.jsonl and background.jsonl), truth.tsv for `lookalike evaluate`, edits.jsonl with
     /// each edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
-    #[command(after_long_help = "\
-Examples:
-  lookalike perturb sample-corpora/trec-web -o corpus --recipe chowdhury
-  lookalike perturb sample-corpora/trec-web -o other --recipe cherkasova --edits 1,5,10")]
+    "lookalike perturb sample-corpora/trec-web -o corpus --recipe chowdhury"
+    "lookalike perturb sample-corpora/trec-web -o other --recipe cherkasova --edits 1,5,10"
     Perturb(perturb::Options),
     /// Check and deduplicate TREC judgements and rankings
     ///
@@ -370,12 +332,10 @@ Examples:
     /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
     /// judgements and the ranking without duplicates, and lists the groups with different
     /// judgements in inconsistent.jsonl.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt
-  lookalike qrels judged.txt --clusters out
-  lookalike qrels judged.txt --clusters out -o clean --keep best")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
+    "lookalike qrels judged.txt --clusters out"
+    "lookalike qrels judged.txt --clusters out -o clean --keep best"
     Qrels(qrels::Options),
     /// Carry judgements to near-duplicates in another collection
     ///
@@ -386,38 +346,32 @@ Examples:
     /// duplicates get the same label. With -o, writes the labels in the form of the input,
     /// transferred.tsv with both docnos and their resemblance, and conflicts.jsonl with the
     /// documents whose near-duplicates have different labels.
-    #[command(after_long_help = "\
-Examples:
-  lookalike ingest sample-corpora/trec-web/a.gz -o old
-  lookalike ingest sample-corpora/trec-web/b.gz -o new
-  printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt
-  lookalike transfer --labels judged.txt --from old --to new
-  lookalike transfer --labels judged.txt --from old --to new -o carried --threshold 0.7")]
+    "lookalike ingest sample-corpora/trec-web/a.gz -o old"
+    "lookalike ingest sample-corpora/trec-web/b.gz -o new"
+    "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
+    "lookalike transfer --labels judged.txt --from old --to new"
+    "lookalike transfer --labels judged.txt --from old --to new -o carried --threshold 0.7"
     Transfer(transfer::Options),
+
+    Maintain:
     /// Check every committed file of a directory for damage
     ///
     /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged,
     /// and says what to do.
-    #[command(after_long_help = "\
-Examples:
-  lookalike run sample-corpora/trec-web -o out
-  lookalike verify out")]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike verify out"
     Verify(verify::Options),
     /// Print a completion script for a shell
     ///
     /// Install the script where your shell looks for completions.
-    #[command(after_long_help = "\
-Examples:
-  lookalike completions bash > lookalike.bash
-  lookalike completions zsh > _lookalike
-  lookalike completions fish > lookalike.fish")]
+    "lookalike completions bash > lookalike.bash"
+    "lookalike completions zsh > _lookalike"
+    "lookalike completions fish > lookalike.fish"
     Completions(shell::CompletionsOptions),
     /// Write the manual pages to a directory
     ///
     /// One page for lookalike and one for each command, for section 1.
-    #[command(after_long_help = "\
-Examples:
-  lookalike man man1")]
+    "lookalike man man1"
     Man(shell::ManOptions),
 }
 
@@ -476,19 +430,19 @@ fn overview(command: &clap::Command) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());
     for (group, names) in GROUPS {
-        for (n, name) in names.split(", ").enumerate() {
-            let group = if n == 0 { group } else { "" };
+        let mut group = *group;
+        for name in names.iter().map(|name| name.to_lowercase()) {
             let mut lines = TOGETHER.lines().filter_map(|line| line.split_once(": "));
-            let together = lines.find(|(names, _)| *names == name);
-            let about = match together {
-                Some((_, about)) => about.to_string(),
-                None => command
-                    .find_subcommand(name)
-                    .and_then(about)
-                    .unwrap_or_default(),
+            let shared = lines.find(|(names, _)| names.split(' ').any(|other| other == name));
+            let line = match shared {
+                Some((names, about)) if names.starts_with(&name) => format!("{names:<14}  {about}"),
+                Some(_) => continue,
+                None => {
+                    let about = command.find_subcommand(&name).and_then(about);
+                    format!("{name:<14}{}", about.unwrap_or_default())
+                }
             };
-            let gap = if together.is_some() { "  " } else { "" };
-            let _ = writeln!(text, "{group:<9}{name:<14}{gap}{about}");
+            let _ = writeln!(text, "{:<9}{line}", std::mem::take(&mut group));
         }
     }
     text.push_str(

@@ -7,26 +7,19 @@ use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::count;
 use crate::base::progress::Context;
-use crate::engine::pipeline;
 use crate::report::rows::Rows;
 use crate::tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
-use crate::text::parse::ParseConfig;
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output, ReadLimits, Reading, Threads, WalkFlags};
+use super::flags::{InputFlags, Memory, Output, Threads};
 
 /// Options of `contamination`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Search", mut_arg("inputs", |arg| arg.value_name("CORPUS")))]
 pub struct Options {
-    /// Files, directories, or `-` for standard input
-    ///
-    /// Any format that `lookalike run` reads. Hidden files of a directory are skipped.
-    #[arg(required = true, value_name = "CORPUS", help_heading = None)]
-    corpus: Vec<PathBuf>,
     /// Test sets: files and directories
     ///
     /// JSON objects, one on each line or in an array, Parquet, or CSV (.csv, or .tsv with tabs)
@@ -110,11 +103,7 @@ pub struct Options {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    walk: WalkFlags,
-    #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    limits: ReadLimits,
+    corpus: InputFlags,
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
@@ -134,11 +123,8 @@ impl Command for Options {
             against: self.against.clone(),
             fields: self.fields.clone(),
             item_id: self.item_id.clone(),
-            read: self.limits.config(&self.reading)?,
-            parse: ParseConfig {
-                detector: self.limits.detect_charset,
-                ..ParseConfig::default()
-            },
+            read: self.corpus.read()?,
+            parse: self.corpus.parse(),
             ngram: self.ngram,
             least: self.least,
             drop_at: self.drop_at,
@@ -147,10 +133,10 @@ impl Command for Options {
             strict: self.strict,
         };
         config.check()?;
-        check_corpus(&self.corpus)?;
-        let output = self.output.as_deref().unwrap_or(Path::new(""));
-        let inputs = pipeline::selected_inputs(&self.corpus, &self.walk.selection(), output)?;
-        inputs.check_readable()?;
+        check_corpus(&self.corpus.inputs)?;
+        let inputs = self
+            .corpus
+            .files(self.output.as_deref().unwrap_or(Path::new("")))?;
         let report = contamination(&inputs, &config, context)?;
         out.result(&report, || Ok(table(&report, &config)))
     }

@@ -354,7 +354,7 @@ impl Options {
         let page = report::place_audit(&self.collection.output, given, review, &taken)?;
         for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
             let Some(file) = file else { continue };
-            dedup::check_outside_inputs(parameter, file, &self.collection.inputs)?;
+            dedup::check_outside_inputs(parameter, file, &self.collection.input.inputs)?;
         }
         Ok(Some(page))
     }

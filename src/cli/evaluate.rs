@@ -7,7 +7,7 @@ use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{self, counted};
 use crate::base::progress::Context;
-use crate::report::terminal::aligned;
+use crate::report::terminal::named;
 use crate::store::disk;
 use crate::tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
@@ -135,14 +135,10 @@ fn table(evaluation: &Evaluation) -> String {
     if let Some(clusters) = &evaluation.clusters {
         rows.push(row(["in one cluster", "-"], clusters));
     }
-    if !rows.is_empty() {
-        rows.insert(0, header(["pairs of", "at"]));
-        out.push('\n');
-        aligned(&rows, 2, &mut out);
-    }
+    named(&format!("pairs of, at, {MEASURES}"), rows, 2, &mut out);
     for pairs in &evaluation.pairs {
         let shown = pairs.representatives.as_ref().unwrap_or(&pairs.documents);
-        let mut rows = vec![header(["words of the smaller", "of the larger"])];
+        let mut rows = Vec::new();
         for group in &shown.groups {
             for (which, measured) in [("same", &group.same), ("more", &group.cross)] {
                 if measured.true_pairs + measured.found > 0 {
@@ -150,14 +146,14 @@ fn table(evaluation: &Evaluation) -> String {
                 }
             }
         }
-        if rows.len() > 1 {
+        if !rows.is_empty() {
             let what = if many { "representatives" } else { "documents" };
             let at = pairs
                 .threshold
                 .map_or(String::new(), |t| format!(" at {t}"));
             let _ = write!(out, "\npairs of {what}{at}, by size group");
-            out.push('\n');
-            aligned(&rows, 2, &mut out);
+            let names = format!("words of the smaller, of the larger, {MEASURES}");
+            named(&names, rows, 2, &mut out);
         }
     }
     let samples = [
@@ -186,12 +182,8 @@ fn table(evaluation: &Evaluation) -> String {
             }
         }
     }
-    if !rows.is_empty() {
-        let names = "sample, at, true, found, correct, coverage, density, average precision";
-        rows.insert(0, names.split(", ").map(String::from).collect());
-        out.push('\n');
-        aligned(&rows, 2, &mut out);
-    }
+    let names = "sample, at, true, found, correct, coverage, density, average precision";
+    named(names, rows, 2, &mut out);
     out
 }
 
@@ -219,14 +211,8 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
     out.push('\n');
 }
 
-fn header(first: [&str; 2]) -> Vec<String> {
-    let rest = "true, found, correct, wrong, missed, precision, recall, F1";
-    first
-        .into_iter()
-        .chain(rest.split(", "))
-        .map(String::from)
-        .collect()
-}
+/// The names of the columns that [`row`] fills.
+const MEASURES: &str = "true, found, correct, wrong, missed, precision, recall, F1";
 
 fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
     let counts = measured.counts;

@@ -8,7 +8,6 @@ use crate::report::{GraphFormat, graph, write_graph};
 use clap::Args;
 
 use super::command::{Command, Out, Printed, Setup};
-use super::context::Host;
 use super::flags::Memory;
 use crate::engine::pipeline::{open_for, open_shared};
 
@@ -46,39 +45,20 @@ impl Command for Options {
             return write_graph(&mut workspace, self.format, output, context);
         }
         let workspace = open_shared(&self.directory, context)?;
-        let mut lines = Lines::new(out.host);
-        graph(&workspace, self.format, context, |bytes| lines.put(bytes))?;
-        lines.flush()
+        // Whole lines, many at a time.
+        let mut text = Vec::new();
+        graph(&workspace, self.format, context, |bytes| {
+            text.extend_from_slice(bytes);
+            match text.len() >= AT_ONCE && bytes.ends_with(b"\n") {
+                true => out
+                    .host
+                    .say(&String::from_utf8_lossy(&std::mem::take(&mut text))),
+                false => Ok(()),
+            }
+        })?;
+        out.host.say(&String::from_utf8_lossy(&text))
     }
 }
 
 /// Bytes that are collected before they are printed.
 const AT_ONCE: usize = 64 << 10;
-
-/// Prints whole lines, many at a time.
-struct Lines<'h> {
-    host: &'h dyn Host,
-    text: Vec<u8>,
-}
-
-impl<'h> Lines<'h> {
-    fn new(host: &'h dyn Host) -> Lines<'h> {
-        Lines {
-            host,
-            text: Vec::new(),
-        }
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.text.extend_from_slice(bytes);
-        match self.text.len() >= AT_ONCE && bytes.ends_with(b"\n") {
-            true => self.flush(),
-            false => Ok(()),
-        }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let text = std::mem::take(&mut self.text);
-        self.host.say(&String::from_utf8_lossy(&text))
-    }
-}

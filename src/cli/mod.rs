@@ -15,6 +15,7 @@ mod commands;
 mod compare;
 mod contamination;
 mod context;
+mod count;
 mod dedup;
 mod diff;
 mod evaluate;

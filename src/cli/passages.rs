@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
-use crate::base::numbers::{self, count};
+use crate::base::numbers::count;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::report::rows::Rows;
@@ -188,22 +188,12 @@ fn removal_table(
 ) -> String {
     let mut rows = Rows::new(14);
     let (documents, tokens) = (summary.documents, found.tokens);
-    share(
-        &mut rows,
-        "documents that lose text",
-        summary.changed,
-        documents,
-    );
-    share(&mut rows, "  all of it", summary.emptied, documents);
+    rows.part("documents that lose text", summary.changed, documents);
+    rows.part("  all of it", summary.emptied, documents);
     rows.count("documents left out", summary.dropped);
     rows.count("ranges removed", summary.ranges);
-    share(&mut rows, "  tokens", summary.removed_tokens, tokens);
-    share(
-        &mut rows,
-        "  bytes of text",
-        summary.removed_bytes,
-        found.bytes,
-    );
+    rows.part("  tokens", summary.removed_tokens, tokens);
+    rows.part("  bytes of text", summary.removed_bytes, found.bytes);
     rows.count("files", summary.files);
     rows.count("  that lose nothing", summary.whole_files);
     let mut text = format!("\n{}", timed(rows, &summary.cost));
@@ -212,12 +202,6 @@ fn removal_table(
         let _ = writeln!(text, "removed text in {}", removed.display());
     }
     text
-}
-
-/// Appends a part of a whole, and its share.
-fn share(rows: &mut Rows, name: &str, part: u64, whole: u64) {
-    let share = numbers::share(part, whole).unwrap_or_else(|| "-".into());
-    rows.noted(name, part, &format!("  {share}"));
 }
 
 /// The rows as text, with the time that the work took.
@@ -232,15 +216,10 @@ fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path
     let mut rows = Rows::new(14);
     let (documents, tokens) = (stats.documents, stats.tokens);
     rows.count("documents", documents);
-    share(
-        &mut rows,
-        "  with a repeated passage",
-        stats.repeating,
-        documents,
-    );
+    rows.part("  with a repeated passage", stats.repeating, documents);
     rows.count("tokens", tokens);
-    share(&mut rows, "  repeated", stats.repeated_tokens, tokens);
-    share(&mut rows, "  removable", stats.removable_tokens, tokens);
+    rows.part("  repeated", stats.repeated_tokens, tokens);
+    rows.part("  removable", stats.removable_tokens, tokens);
     rows.count("spans", stats.spans);
     rows.count("longest span, in tokens", stats.longest);
     let matches = config.is_some_and(|config| config.matches.is_some());

@@ -1,6 +1,5 @@
 //! `perturb`: make a corpus with known near-duplicates.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::base::progress::Context;
@@ -8,11 +7,12 @@ use crate::lab::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
+use crate::report::rows::Rows;
 use crate::{Error, Result};
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
+use super::flags::{InputFlags, Memory, Output};
 
 /// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -25,13 +25,12 @@ enum RecipeChoice {
 
 /// Options of `perturb`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inputs", |arg| arg.long_help(
+    "Files or directories, in any format that `lookalike run` reads\n\n\
+     They are read twice, so standard input is not possible. Hidden files of a directory are \
+     skipped."
+)))]
 pub struct Options {
-    /// Files or directories, in any format that `lookalike run` reads
-    ///
-    /// They are read twice, so standard input is not possible. Hidden files of a directory are
-    /// skipped.
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
     /// Directory for the corpus, which is created if it is missing
     ///
     /// Files of an earlier perturb in it are replaced.
@@ -104,11 +103,7 @@ pub struct Options {
     #[arg(long, value_name = "WORD", help_heading = "Cherkasova")]
     word: Option<String>,
     #[command(flatten)]
-    walk: WalkFlags,
-    #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    limits: ReadLimits,
+    input: InputFlags,
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
@@ -123,7 +118,7 @@ impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = config(self)?;
         config.check()?;
-        let report = perturb::run(&self.inputs, &self.output, &config, context)?;
+        let report = perturb::run(&self.input.inputs, &self.output, &config, context)?;
         out.result(&report, || {
             let place = self.output.display();
             Ok(format!("{}\ncorpus in {place}\n", table(&report)))
@@ -170,9 +165,9 @@ fn config(options: &Options) -> Result<PerturbConfig> {
         })
     };
     Ok(PerturbConfig {
-        selection: options.walk.selection(),
-        read: options.limits.config(&options.reading)?,
-        detector: options.limits.detect_charset,
+        selection: options.input.walk.selection(),
+        read: options.input.read()?,
+        detector: options.input.limits.detect_charset,
         recipe,
         originals: options.originals,
         background: match (options.background, options.no_background) {
@@ -185,41 +180,26 @@ fn config(options: &Options) -> Result<PerturbConfig> {
 }
 
 fn table(report: &PerturbReport) -> String {
-    let mut out = String::new();
-    let mut row = |what: &str, text: String| {
-        let _ = writeln!(out, "{what:<25}  {text}");
-    };
-    row("records read", report.read.records.to_string());
-    for (kind, n) in &report.read.skipped {
-        row(&format!("  skipped: {kind}"), n.to_string());
-    }
-    for (reason, n) in &report.read.rejected {
-        row(&format!("  rejected: {reason}"), n.to_string());
-    }
-    row("  documents", report.read.documents.to_string());
+    let mut rows = Rows::default();
+    rows.count("records read", report.read.records);
+    rows.each("  skipped: ", &report.read.skipped);
+    rows.each("  rejected: ", &report.read.rejected);
+    rows.count("  documents", report.read.documents);
     if let Some(average) = report.average_words {
-        row("average words", format!("{average:.1}"));
+        rows.row("average words", format!("{average:.1}"));
     }
     if let Some(terms) = report.terms {
-        row("distinct terms", terms.to_string());
+        rows.count("distinct terms", terms);
     }
-    row("originals", report.originals.to_string());
+    rows.count("originals", report.originals);
     if let Some(background) = report.background {
-        row("background", background.to_string());
+        rows.count("background", background);
     }
-    if report.same_text > 0 {
-        row("  with an original's text", report.same_text.to_string());
-    }
-    row("copies", report.copies.to_string());
-    if report.left_out > 0 {
-        row("  left out: no words left", report.left_out.to_string());
-    }
-    for (kind, n) in &report.edits {
-        row(&format!("edits: {kind}"), n.to_string());
-    }
-    if report.no_next > 0 {
-        row("  swaps of the last word", report.no_next.to_string());
-    }
-    row("true pairs", report.pairs.to_string());
-    out
+    rows.any("  with an original's text", report.same_text);
+    rows.count("copies", report.copies);
+    rows.any("  left out: no words left", report.left_out);
+    rows.each("edits: ", &report.edits);
+    rows.any("  swaps of the last word", report.no_next);
+    rows.count("true pairs", report.pairs);
+    rows.text(rows.longest().max(25) + 2)
 }

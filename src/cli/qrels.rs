@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
-use crate::report::terminal::aligned;
+use crate::report::terminal::named;
 use crate::tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
@@ -154,7 +154,7 @@ fn table(report: &QrelsReport) -> String {
     }
     let names = "topic, judged, clustered, groups, exact, documents, inconsistent, \
         exact, near, documents, grades differ, exact, near, documents";
-    let mut rows = vec![names.split(", ").map(String::from).collect()];
+    let mut rows = Vec::new();
     let (with, without): (Vec<_>, Vec<_>) =
         (report.topics.iter()).partition(|(_, counts)| counts.groups > 0);
     for (topic, counts) in with {
@@ -162,8 +162,7 @@ fn table(report: &QrelsReport) -> String {
     }
     rows.push(row("all", &report.all));
     rows.push(row("distinct", &report.distinct));
-    out.push('\n');
-    aligned(&rows, 1, &mut out);
+    named(names, rows, 1, &mut out);
     match without.len() {
         0 => {}
         1 => out.push_str("\n1 topic without groups is not listed\n"),

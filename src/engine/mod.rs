@@ -27,6 +27,7 @@ pub mod methods;
 pub mod outputs;
 pub mod pipeline;
 pub mod sample;
+pub(crate) mod scan;
 pub mod shingle;
 pub mod sort;
 pub(crate) mod trial;

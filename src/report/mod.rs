@@ -16,6 +16,7 @@ mod graph;
 mod ledger;
 pub mod page;
 mod plan;
+mod records;
 pub(crate) mod rows;
 pub(crate) mod terminal;
 mod wording;
@@ -26,6 +27,7 @@ pub(crate) use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows, rejected_files};
 pub use plan::{plan, study, study_csv};
+pub(crate) use records::{records, write_records};
 pub(crate) use write::write_diff;
 pub use write::{
     COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, place_audit, study_page, write_audit,

@@ -47,6 +47,12 @@ impl Rows {
         self.noted(name, part, &share(part, whole));
     }
 
+    /// Appends a part of a whole, and its share behind it.
+    pub(crate) fn part(&mut self, name: &str, part: u64, whole: u64) {
+        let share = numbers::share(part, whole).unwrap_or_else(|| "-".into());
+        self.noted(name, part, &format!("  {share}"));
+    }
+
     /// Appends a number and a note on it.
     pub(crate) fn noted(&mut self, name: impl Into<String>, n: u64, note: &str) {
         let width = self.number;

@@ -6,11 +6,13 @@
 //! - [`transfer`] gives the labels of documents to their near-duplicates in another collection.
 //! - [`passages`] finds the text that documents share; [`contamination`] finds the items of test sets
 //!   in a corpus.
+//! - [`count`] counts the documents, words and shingles of inputs.
 //! - [`distributed`] cuts the search for pairs into tasks for an engine on many machines.
 //! - [`inspect`] verifies every file of an output directory, and shows it as text.
 
 pub mod audit;
 pub mod contamination;
+pub mod count;
 pub mod dedup;
 pub mod distributed;
 pub mod evaluate;

@@ -31,6 +31,7 @@ const LEAST: &[(&str, &[u64])] = &[
     ("transfer --labels labels.tsv --from WHOLE --to WHOLE --threads 3", &[63]),
     ("contamination CORPUS --threads 3 --against test.jsonl", &[213]),
     ("passages CORPUS -o MADE --threads 3", &[217, 253]),
+    ("count CORPUS --threads 3", &[253]),
     ("perturb CORPUS -o MADE --recipe chowdhury", &[217]),
     ("method super-shingles BASE --threads 3", &[76]),
     ("method i-match BASE --threads 1", &[72]),

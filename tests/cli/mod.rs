@@ -1,6 +1,7 @@
 //! The commands, as a user calls them.
 
 mod commands;
+mod count;
 mod evaluate;
 mod identity;
 mod least_memory;

@@ -1,15 +1,15 @@
 //! Flags that select the inputs and define how documents become fingerprint sets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
-use crate::engine::pipeline::InputChoice;
+use crate::engine::pipeline::{self, InputChoice};
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Format, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
@@ -208,14 +208,52 @@ pub struct ReadLimits {
     pub detect_charset: bool,
 }
 
-impl ReadLimits {
-    /// The parameters of reading that these flags and `reading` give.
-    pub fn config(&self, reading: &Reading) -> Result<ReadConfig> {
+/// What is read, and how.
+#[derive(Debug, Args)]
+pub struct InputFlags {
+    /// Files, directories, or `-` for standard input
+    ///
+    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, CSV and TSV, Parquet,
+    /// mailboxes (mbox), mail messages (.eml), saved pages (.mht), plain text and HTML. Files may
+    /// be compressed with gzip, zstd, bzip2, xz or compress. The content of a file decides, not its
+    /// name.
+    ///
+    /// All files of a directory and of its subdirectories are read, except hidden ones, whose names
+    /// begin with a dot. Symbolic links are followed. --include, --exclude and --hidden change
+    /// which files are read.
+    #[arg(required = true, value_name = "INPUT", help_heading = None)]
+    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub walk: WalkFlags,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    pub limits: ReadLimits,
+}
+
+impl InputFlags {
+    /// The files to read. A command that writes to the directory `out` does not read it.
+    pub fn files(&self, out: &Path) -> Result<Inputs> {
+        let inputs = pipeline::selected_inputs(&self.inputs, &self.walk.selection(), out)?;
+        inputs.check_readable()?;
+        Ok(inputs)
+    }
+
+    /// The parameters of reading.
+    pub fn read(&self) -> Result<ReadConfig> {
         Ok(ReadConfig {
-            max_document: self.max_document,
-            max_ratio: self.max_ratio,
-            ..reading.config()?
+            max_document: self.limits.max_document,
+            max_ratio: self.limits.max_ratio,
+            ..self.reading.config()?
         })
+    }
+
+    /// The parameters of parsing.
+    pub fn parse(&self) -> ParseConfig {
+        ParseConfig {
+            detector: self.limits.detect_charset,
+            ..ParseConfig::default()
+        }
     }
 }
 
@@ -301,30 +339,16 @@ pub(crate) struct ShingleFlags {
         hide_short_help = true
     )]
     seed: u64,
-    /// Lower bounds, in words, of the size groups after the first
-    ///
-    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
-    /// Ye, Wen & Ma 2008.
-    ///
-    /// Example: --size-groups 100,1000,10000
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value_t = SizeGroups::default(),
-        hide_short_help = true
-    )]
-    size_groups: SizeGroups,
 }
 
 impl ShingleFlags {
-    /// The parameters of shingling that these flags and `limits` give.
-    pub fn config(&self, limits: &ReadLimits) -> Result<ShingleConfig> {
+    /// The parameters of shingling that these flags and `input` give.
+    pub fn config(&self, input: &InputFlags) -> Result<ShingleConfig> {
         let config = ShingleConfig {
             parse: ParseConfig {
                 tokens: self.tokens.clone(),
                 fold: self.fold,
-                detector: limits.detect_charset,
-                ..ParseConfig::default()
+                ..input.parse()
             },
             shingle_size: self.shingle_size,
             short: self.short,
@@ -339,18 +363,6 @@ impl ShingleFlags {
 /// A collection: its inputs, its directory and its parameters.
 #[derive(Debug, Args)]
 pub struct CollectionFlags {
-    /// Files, directories, or `-` for standard input
-    ///
-    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, CSV and TSV, Parquet,
-    /// mailboxes (mbox), mail messages (.eml), saved pages (.mht), plain text and HTML. Files may
-    /// be compressed with gzip, zstd, bzip2, xz or compress. The content of a file decides, not its
-    /// name.
-    ///
-    /// All files of a directory and of its subdirectories are read, except hidden ones, whose names
-    /// begin with a dot. Symbolic links are followed. --include, --exclude and --hidden change
-    /// which files are read.
-    #[arg(required = true, value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
     /// Output directory, which is created if it is missing
     ///
     /// A directory that an earlier run made from the same inputs with the same parameters is
@@ -376,9 +388,7 @@ pub struct CollectionFlags {
     #[arg(long, hide_short_help = true)]
     pub skip_unreadable: bool,
     #[command(flatten)]
-    pub walk: WalkFlags,
-    #[command(flatten)]
-    pub reading: Reading,
+    pub input: InputFlags,
     /// JSON field or column with the URL [default: url, uri, link, ...]
     ///
     /// The URL only appears in documents.tsv.
@@ -391,8 +401,6 @@ pub struct CollectionFlags {
         help_heading = "Reading"
     )]
     pub url_field: Option<String>,
-    #[command(flatten)]
-    pub limits: ReadLimits,
     /// Keep the texts of documents, for `method`, `compare`, `query --method`
     ///
     /// The collection keeps the text of every document that is not an exact duplicate: decoded,
@@ -402,7 +410,21 @@ pub struct CollectionFlags {
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
     #[command(flatten)]
-    pub shingles: ShingleFlags,
+    shingles: ShingleFlags,
+    /// Lower bounds, in words, of the size groups after the first
+    ///
+    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
+    /// Ye, Wen & Ma 2008.
+    ///
+    /// Example: --size-groups 100,1000,10000
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = SizeGroups::default(),
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    size_groups: SizeGroups,
     /// Commit what was read after about this many bytes of documents
     ///
     /// A crash while reading loses at most one segment. Larger segments make fewer files; use
@@ -423,8 +445,8 @@ impl CollectionFlags {
     /// The files to read.
     pub fn choice(&self) -> InputChoice {
         InputChoice {
-            paths: self.inputs.clone(),
-            selection: self.walk.selection(),
+            paths: self.input.inputs.clone(),
+            selection: self.input.walk.selection(),
             need_documents: !self.allow_empty,
             skip_unreadable: self.skip_unreadable,
         }
@@ -434,16 +456,16 @@ impl CollectionFlags {
     pub fn config(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
             url_field: self.url_field.clone(),
-            ..self.limits.config(&self.reading)?
+            ..self.input.read()?
         };
-        let shingle = self.shingles.config(&self.limits)?;
+        let shingle = self.shingles.config(&self.input)?;
         if self.segment_size < ByteSize(1 << 10) {
             return refuse("segment-size", self.segment_size, "at least 1KiB");
         }
         Ok(CollectionConfig {
             read,
             shingle,
-            size_groups: self.shingles.size_groups.clone(),
+            size_groups: self.size_groups.clone(),
             segment_size: self.segment_size,
             text: self.keep_text,
         })

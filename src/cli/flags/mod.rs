@@ -14,7 +14,8 @@ mod units;
 mod values;
 
 pub(crate) use audit::AuditFlags;
-pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
+pub(crate) use input::ShingleFlags;
+pub use input::{CollectionFlags, InputFlags, Reading, WalkFlags};
 pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub(crate) use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};

@@ -99,7 +99,7 @@ pub(crate) fn read_again(
         }
     }
     // The largest first: no thread is left with it when the others have ended.
-    files.sort_by_key(|(input, _)| Reverse(input.identity.as_ref().map_or(0, |file| file.size)));
+    files.sort_by_key(|(input, _)| Reverse(input.size()));
     let threads = threads.clamp(1, files.len().max(1));
     let queue = Queue::new(files);
     let work = || -> Result<()> {
@@ -210,9 +210,7 @@ impl<'w> Rereader<'w> {
             n += 1;
             context.tick(stage, n)?;
             let more = records.next_into(&mut batch);
-            if let Some(error) = records.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            records.check(input)?;
             if !more {
                 break;
             }

@@ -155,8 +155,7 @@ fn of_inputs<K: Key>(
     let Some(available) = available(out, &context.budget) else {
         return Ok(());
     };
-    let size = |input: &InputFile| input.identity.as_ref().map_or(0, |f| f.size);
-    let total: u64 = inputs.iter().map(size).sum();
+    let total: u64 = inputs.iter().map(InputFile::size).sum();
     // The size of standard input is unknown.
     let unknown = inputs.iter().any(|input| input.path == Path::new("-"));
     let small = total < SMALL_INPUTS && total.saturating_mul(PLENTY) < available.0;
@@ -546,7 +545,7 @@ fn places(inputs: &[InputFile], total: u64) -> BTreeMap<usize, u32> {
     let mut found = BTreeMap::new();
     let (mut end, mut next) = (0u64, 0);
     for (file, input) in inputs.iter().enumerate() {
-        end += input.identity.as_ref().map_or(0, |f| f.size);
+        end += input.size();
         // The middle of stretch `next` of `count` equal stretches.
         let middle =
             |next: u64| (u128::from(total) * u128::from(2 * next + 1)) / (2 * u128::from(count));

@@ -39,6 +39,7 @@ mod sort;
 use std::ops::Range;
 
 use crate::base::ids::{FingerprintKind, Key};
+use crate::base::rate::Rate;
 use crate::text::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
 use crate::text::read::{RawDocument, Reject};
 
@@ -143,6 +144,49 @@ impl<K: Key> Shingler<K> {
         let mut facts = self.parse(document, range, set, None);
         facts.md5 = self.md5.end_alone();
         facts
+    }
+
+    /// Shingles one document in passes over ranges of fingerprints, so that `set` takes at most
+    /// `room` bytes. Passes the set of each range to `take`, in rising order.
+    pub(crate) fn in_passes(
+        &mut self,
+        document: &RawDocument<'_>,
+        room: u64,
+        set: &mut Vec<K>,
+        mut take: impl FnMut(&DocumentFacts, &[K]),
+    ) -> DocumentFacts {
+        let bytes = |most: usize| most as u64 * K::BYTES as u64;
+        let most = self.most_shingles(document, |most| bytes(most) <= room);
+        let passes = bytes(most).div_ceil(room.max(1)) as u32;
+        let mut pass = 0;
+        loop {
+            let range = Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds();
+            let facts = self.shingle(document, range, set);
+            take(&facts, set);
+            pass += 1;
+            if pass >= passes {
+                return facts;
+            }
+            // The next pass needs the buffer of the longest token again.
+            self.shrink();
+        }
+    }
+
+    /// An upper bound on the shingles of a document: one that `fits` if that takes no work, and
+    /// otherwise the number of its tokens.
+    pub(crate) fn most_shingles(
+        &mut self,
+        document: &RawDocument<'_>,
+        fits: impl Fn(usize) -> bool,
+    ) -> usize {
+        let most = self.most_fingerprints(document.body.len());
+        if fits(most) || matches!(self.tokens, TokenKind::Bytes(_)) {
+            return most;
+        }
+        // Counting tokens needs no hashing.
+        let facts = self.shingle(document, (K::MAX, K::default()), &mut Vec::new());
+        self.shrink();
+        facts.words as usize
     }
 
     /// Like [`Shingler::shingle`], but leaves the MD5 in the facts zero; [`Shingler::digests`]

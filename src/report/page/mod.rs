@@ -61,6 +61,7 @@ mod ledger;
 mod markup;
 mod pairs;
 mod panels;
+mod records;
 mod side_by_side;
 mod sizes;
 mod split;
@@ -90,6 +91,7 @@ pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};
 use pairs::Which;
+pub(crate) use records::records;
 pub use split::{SPLIT_DIRECTORY, write_split};
 use texts::Read;
 

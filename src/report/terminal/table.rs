@@ -65,8 +65,18 @@ fn width(rows: &[Vec<String>], column: usize) -> usize {
     cells.map(|cell| cell.width()).max().unwrap_or(0)
 }
 
+/// Appends an empty line and rows in aligned columns below their names, which are separated by
+/// commas; nothing without rows. The first `left` columns are aligned left, the others right.
+pub(crate) fn named(names: &str, mut rows: Vec<Vec<String>>, left: usize, out: &mut String) {
+    if !rows.is_empty() {
+        rows.insert(0, names.split(", ").map(String::from).collect());
+        out.push('\n');
+        aligned(&rows, left, out);
+    }
+}
+
 /// Appends rows in aligned columns. The first `left` columns are aligned left, the others right.
-pub(crate) fn aligned(rows: &[Vec<String>], left: usize, out: &mut String) {
+fn aligned(rows: &[Vec<String>], left: usize, out: &mut String) {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(|n| width(rows, n)).collect();
     for row in rows {

@@ -20,6 +20,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::base::measure::Measure;
+use crate::base::numbers::count;
 use crate::store::disk::AtomicFile;
 use crate::store::workspace::ResultFile;
 use crate::{Error, Result};
@@ -84,6 +85,11 @@ impl Column {
         self
     }
 
+    /// The name for people.
+    pub(crate) fn shown(&self) -> String {
+        self.name.replace('_', " ")
+    }
+
     pub(crate) fn is_in(&self, format: Format) -> bool {
         self.only.is_none_or(|only| only == format)
     }
@@ -111,6 +117,41 @@ macro_rules! columns {
     };
 }
 
+/// A row with names: a type whose fields are the columns of a table.
+pub(crate) trait Row {
+    /// The columns, in the order of the fields.
+    const COLUMNS: &'static [Column];
+
+    /// The cells, one for each column.
+    fn cells(&self) -> Vec<Cell<'_>>;
+}
+
+/// Declares a type of rows: `FIELD: TYPE as KIND` ([`columns!`]). Its fields are also the members of
+/// its JSON object.
+macro_rules! row {
+    (@cell Text $field:expr) => { $crate::store::table::Cell::from(&$field) };
+    (@cell $kind:ident $field:expr) => { $crate::store::table::Cell::from($field) };
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty as $kind:ident,)+ }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+        $vis struct $name {
+            $($(#[$doc])* pub $field: $type,)+
+        }
+
+        impl $crate::store::table::Row for $name {
+            const COLUMNS: &'static [$crate::store::table::Column] =
+                &$crate::store::table::columns! { $($field: $kind),+ };
+
+            fn cells(&self) -> Vec<$crate::store::table::Cell<'_>> {
+                vec![$($crate::store::table::row!(@cell $kind self.$field)),+]
+            }
+        }
+    };
+}
+
 /// The cells of a row.
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
@@ -118,7 +159,7 @@ macro_rules! cells {
     };
 }
 
-pub(crate) use {cells, columns};
+pub(crate) use {cells, columns, row};
 
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,6 +180,15 @@ pub enum Cell<'a> {
 }
 
 impl Cell<'_> {
+    /// The value for people.
+    pub(crate) fn shown(self) -> String {
+        match self {
+            Cell::Number(number) => count(number),
+            Cell::Text(text) => text.into(),
+            other => other.json(),
+        }
+    }
+
     /// The value in JSON.
     pub(crate) fn json(self) -> String {
         let mut out = String::new();

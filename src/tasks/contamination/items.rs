@@ -8,6 +8,7 @@ use csv::ByteRecord;
 use super::rows::{Rows, is_rows};
 use super::stats::{FieldCounts, SetReport};
 use super::{ContaminationConfig, STAGE};
+use crate::Result;
 use crate::base::error::refuse;
 use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
@@ -17,7 +18,6 @@ use crate::text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
     RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, interpret, retracted,
 };
-use crate::{Error, Result};
 
 /// The most bytes of tokens that the test sets can have together.
 const MOST_BYTES: usize = u32::MAX as usize;
@@ -325,9 +325,7 @@ impl Reading<'_> {
                 }
                 batch.clear();
             }
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            reader.check(input)?;
             reader.check_unchanged(input)?;
             slots.sort_by_key(|slot| slot.place);
         }

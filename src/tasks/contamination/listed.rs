@@ -9,19 +9,18 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::base::measure::Measure;
 use crate::base::threads::lock;
+use crate::engine::scan::Place;
 use crate::store::Aside;
 use crate::store::table::Cell;
 
 /// The documents that are to be dropped, for `lookalike dedup --remove`.
 pub const DROP_FILE: &str = "drop.tsv";
-/// The place of a document: unit, file, and number of its record in the file or piece, from 1.
-pub(super) type DocumentPlace = (u32, u32, u64);
 
 /// A document that is to be dropped, until the number of its record in the file is known.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Dropped {
     pub file: u32,
-    /// The number of its record in its unit.
+    /// The number of its record in its file or stretch of the corpus.
     pub record: u64,
     pub docno: String,
     /// The item of which it covers most, and the number of tokens.
@@ -43,7 +42,7 @@ pub(super) type Extent = (u64, u32);
 /// What is put in order at the end.
 pub(super) struct Spill {
     texts: Aside,
-    /// Unit, whether these are rejects, and place.
+    /// Stretch, whether these are rejects, and place.
     pub rows: Mutex<Vec<(u32, bool, Extent)>>,
 }
 
@@ -59,10 +58,10 @@ impl Spill {
         Ok((self.texts.put(bytes)?, bytes.len() as u32))
     }
 
-    /// Puts rows of a unit, which come in their order.
-    pub(super) fn put_rows(&self, unit: u32, rejects: bool, rows: &[u8]) -> Result<()> {
+    /// Puts rows of a stretch, which come in their order.
+    pub(super) fn put_rows(&self, stretch: u32, rejects: bool, rows: &[u8]) -> Result<()> {
         let extent = self.put(rows)?;
-        lock(&self.rows).push((unit, rejects, extent));
+        lock(&self.rows).push((stretch, rejects, extent));
         Ok(())
     }
 
@@ -77,12 +76,12 @@ impl Spill {
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub covered: u32,
-    pub place: DocumentPlace,
+    pub place: Place,
     pub at: Extent,
 }
 
 impl Entry {
-    fn key(&self) -> (Reverse<u32>, DocumentPlace) {
+    fn key(&self) -> (Reverse<u32>, Place) {
         (Reverse(self.covered), self.place)
     }
 }
@@ -108,7 +107,7 @@ impl Listed {
     }
 
     /// Whether a document is listed that covers this number of tokens of an item.
-    pub(super) fn takes(&self, item: u32, covered: u32, place: DocumentPlace) -> bool {
+    pub(super) fn takes(&self, item: u32, covered: u32, place: Place) -> bool {
         let list = &self.items[item as usize];
         list.len() < self.most
             || list
@@ -116,7 +115,7 @@ impl Listed {
                 .is_some_and(|last| (Reverse(covered), place) < last.key())
     }
 
-    pub(super) fn insert(&mut self, item: u32, covered: u32, place: DocumentPlace, at: Extent) {
+    pub(super) fn insert(&mut self, item: u32, covered: u32, place: Place, at: Extent) {
         let list = &mut self.items[item as usize];
         let entry = Entry { covered, place, at };
         if list.len() == self.most {

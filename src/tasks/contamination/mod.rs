@@ -27,9 +27,9 @@
 //! # Algorithm
 //! 1. The test sets are read into memory, once for each field, with the place of each token.
 //! 2. Equal n-grams get one number (`grams`), and are listed with the items that have them.
-//! 3. The threads take units of the corpus: some files, or a piece of one. The tokens of a document
-//!    stream past a filter that has stretches of the n-grams. Stretches that pass are compared byte
-//!    by byte.
+//! 3. The threads take some files of the corpus, or a piece of one. The tokens of a document stream
+//!    past a filter that has stretches of the n-grams. Stretches that pass are compared byte by
+//!    byte.
 //! 4. For a document that has n-grams, the items that have them are found, and their covered tokens
 //!    counted. If the document is among those that are listed for an item, its runs are found from
 //!    the places of the n-grams, and its text is parsed once more for their bytes.
@@ -56,8 +56,9 @@
 //! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all
 //! runs. A text that was changed within every n tokens is not found.
 //!
-//! # Errors `BadParameter`, including a test set without items and a corpus without documents; `BadLine` for
-//! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; those of reading.
+//! # Errors
+//! `BadParameter`, including a test set without items and a corpus without documents; `BadLine` for
+//! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; the errors of reading.
 
 mod config;
 mod grams;
@@ -83,7 +84,7 @@ use grams::Grams;
 use items::TestSets;
 use listed::Listed;
 use output::Output;
-use search::{OfItem, Search, Shares};
+use search::{OfItem, Search};
 
 pub use config::{ContaminationConfig, MOST_FIELDS, MOST_LISTED, MOST_NGRAM};
 pub use listed::DROP_FILE;
@@ -148,7 +149,7 @@ pub fn run(
     if let Some(output) = &config.output {
         Output::check(output, [corpus, &inputs])?;
     }
-    let (fixed, per_token) = Shares::least(config, corpus.len());
+    let (fixed, per_token) = search::least(config, corpus.len());
     let listed = config
         .output
         .as_ref()
@@ -163,8 +164,7 @@ pub fn run(
     let output = config.output.as_deref().map(Output::create).transpose()?;
     let spill = output.as_ref().map(|output| &output.spill);
     let search = Search::new(corpus, (&sets, &grams), config, spill, context)?;
-    search.run()?;
-    let report = report(&search, &sets, config);
+    let report = report(&search, search.run()?, (&sets, config));
     let counts = &report.corpus;
     if counts.documents == 0 {
         return Err(no_documents(counts, &search));
@@ -211,8 +211,8 @@ fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
 
 fn report(
     search: &Search<'_>,
-    sets: &TestSets,
-    config: &ContaminationConfig,
+    corpus: CorpusReport,
+    (sets, config): (&TestSets, &ContaminationConfig),
 ) -> ContaminationReport {
     use std::sync::atomic::Ordering::Relaxed;
     let mut reports = sets.sets.clone();
@@ -242,7 +242,7 @@ fn report(
         least: config.least,
         fields: config.fields.clone(),
         drop_at: config.drop_at,
-        corpus: search.report().clone(),
+        corpus,
         test_sets: reports,
     }
 }

@@ -121,9 +121,9 @@ impl Output {
         let mut drop = Table::create(&self.directory, DROP_FILE, &format, &DROP)?;
         let mut rejects = create(REJECTS_FILE)?;
         let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
-        // The rows of a unit are in their order.
-        rows.sort_by_key(|(unit, ..)| *unit);
-        for (unit, rejected, extent) in rows {
+        // The rows of a stretch are in their order.
+        rows.sort_by_key(|(stretch, ..)| *stretch);
+        for (stretch, rejected, extent) in rows {
             let text = self.spill.get(extent)?;
             if rejected {
                 rejects.put(text.as_bytes())?;
@@ -135,7 +135,7 @@ impl Output {
                 })?;
                 let (item, file) = (&sets.items[row.item as usize], row.file as usize);
                 let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
-                let (record, covered) = (before[unit as usize] + row.record, row.covered);
+                let (record, covered) = (before[stretch as usize] + row.record, row.covered);
                 drop.row(&cells! {
                     file, record, &row.docno, set, &item.id, covered, item.tokens,
                     share(covered, item.tokens),
@@ -168,9 +168,9 @@ impl Output {
         let (tokens, covered) = (item.tokens, search.covered(item));
         let documents = search.items[number].documents.load(Relaxed);
         let place = |entry: &Entry| {
-            let (unit, file, record) = entry.place;
-            let file = &search.inputs[file as usize].docno;
-            (file, before[unit as usize] + record)
+            let place = entry.place;
+            let file = &search.inputs[place.file as usize].docno;
+            (file, before[place.stretch as usize] + place.record)
         };
         let best = entries.first();
         let member = |best: &Entry| {

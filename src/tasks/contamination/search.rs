@@ -8,147 +8,36 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
-use super::listed::{DROP_FILE, DocumentPlace, Dropped, Listed, Spill, share};
+use super::listed::{DROP_FILE, Dropped, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
-use crate::base::budget::{Budget, ByteSize};
-use crate::base::memory::Credit;
-use crate::base::progress::{Context, Stop, Unit as Progressing};
+use crate::Result;
+use crate::base::progress::Context;
 use crate::base::threads::lock;
-use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::cluster::reject_line;
-use crate::store::{disk, to_json};
+use crate::engine::scan::{Place, Scan};
+use crate::store::to_json;
 use crate::text::parse::{Parser, SpanFinder};
-use crate::text::read::{
-    Batch, InputFile, Interpreted, Piece, RawDocument, ReadConfig, Reason, Record, RecordKind,
-    RecordReader, Reject, interpret, retracted,
-};
-use crate::{Error, Result};
+use crate::text::read::{InputFile, Interpreted, RawDocument, Reject};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;
-/// Memory of a thread: the buffers of its reader and parser, and documents that are not large.
-const THREAD_BYTES: u64 = 28 << 20;
 /// Memory of a thread for each token of the test sets: the classes that a document has, and its
 /// items, while these lists grow.
 const TOKEN_BYTES: u64 = 3 * (4 + 4);
-/// Memory of a decompressor that a thread's share contains.
-const DECODER_BYTES: u64 = 12 << 20;
-/// A larger document waits for memory.
-const LARGE_BYTES: u64 = 2 << 20;
-/// The amount of a large document's memory that is within what a process may use beyond its budget.
-const BEYOND_BYTES: u64 = 48 << 20;
-
-/// The least bytes of a unit, so that it is worth a thread's attention.
-const UNIT_BYTES: u64 = 4 << 20;
-/// A large corpus is cut into about this number of units.
-const UNITS: u64 = 1024;
 /// Rows are put into a file when they have this number of bytes.
 const ROWS_BYTES: usize = 256 << 10;
 
-/// Memory beside the record that the largest document can take: its text and its tokens, if it is
-/// one token ([`crate::text::parse`]).
-fn largest(read: &ReadConfig) -> u64 {
-    read.max_document.0 * 9 / 4
+/// Memory for the places of a document's n-grams.
+fn places_bytes(config: &ContaminationConfig) -> u64 {
+    config.output.as_ref().map_or(0, |_| PLACES_BYTES)
 }
 
-/// How the memory is divided.
-pub(super) struct Shares {
-    threads: usize,
-    /// Memory for large documents.
-    large: u64,
-    /// Memory for large decompressors.
-    decoders: u64,
-}
-
-impl Shares {
-    fn of_thread(config: &ContaminationConfig, tokens: u64) -> u64 {
-        let places = if config.output.is_some() {
-            PLACES_BYTES
-        } else {
-            0
-        };
-        THREAD_BYTES + config.read.max_document.0 + places + tokens * TOKEN_BYTES
-    }
-
-    /// The least memory in addition to the items: a fixed part, and for each token of the test
-    /// sets.
-    pub(super) fn least(config: &ContaminationConfig, inputs: usize) -> (u64, u64) {
-        let large = largest(&config.read).saturating_sub(BEYOND_BYTES);
-        let list = inputs as u64 * 500;
-        (
-            FIXED_BYTES + list + large + Self::of_thread(config, 0),
-            TOKEN_BYTES,
-        )
-    }
-
-    /// Divides the memory that is left beside the items.
-    pub(super) fn new(
-        config: &ContaminationConfig,
-        inputs: usize,
-        sets: &TestSets,
-        units: usize,
-        budget: &Budget,
-    ) -> Result<Shares> {
-        let tokens = sets.tokens() as u64;
-        let (fixed, _) = Self::least(config, inputs);
-        let thread = Self::of_thread(config, tokens);
-        let what = || format!("looking for {}", sets.what());
-        let left = budget.rest(fixed + sets.bytes(), 0, what)?;
-        let more = (left * 4 / 5 / thread).min(units.min(budget.threads).max(1) as u64 - 1);
-        let left = left - more * thread;
-        let decoders = match more {
-            0 => u64::MAX,
-            _ => left / 2,
-        };
-        Ok(Shares {
-            threads: more as usize + 1,
-            large: largest(&config.read).saturating_sub(BEYOND_BYTES) + left / 2,
-            decoders,
-        })
-    }
-}
-
-/// Consecutive inputs, or a piece of one.
-pub(super) struct Unit {
-    files: Range<usize>,
-    piece: Option<Piece>,
-}
-
-/// Cuts the inputs into units, in their order.
-pub(super) fn units(inputs: &[InputFile], read: &ReadConfig, stop: &Stop) -> Vec<Unit> {
-    let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
-    let total: u64 = inputs.iter().map(size).sum();
-    let least = UNIT_BYTES.max(total / UNITS);
-    let mut units = Vec::new();
-    let (mut begin, mut bytes) = (0, 0);
-    for (file, input) in inputs.iter().enumerate() {
-        let pieces = Piece::all(input, file as u32, read, least, stop);
-        bytes += size(input);
-        let last = file + 1 == inputs.len();
-        let cut = !pieces.is_empty();
-        if cut && begin < file {
-            units.push(Unit {
-                files: begin..file,
-                piece: None,
-            });
-        }
-        units.extend(pieces.into_iter().map(|piece| Unit {
-            files: file..file + 1,
-            piece: Some(piece),
-        }));
-        if !cut && (bytes >= least || last) {
-            units.push(Unit {
-                files: begin..file + 1,
-                piece: None,
-            });
-        }
-        if cut || bytes >= least {
-            (begin, bytes) = (file + 1, 0);
-        }
-    }
-    units
+/// The least memory in addition to the items: a fixed part, and for each token of the test sets.
+pub(super) fn least(config: &ContaminationConfig, inputs: usize) -> (u64, u64) {
+    let fixed = FIXED_BYTES + Scan::least(&config.read, inputs) + places_bytes(config);
+    (fixed, TOKEN_BYTES)
 }
 
 /// What is found of an item.
@@ -163,25 +52,17 @@ pub(super) struct OfItem {
 /// What all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
-    pub units: Vec<Unit>,
     config: &'a ContaminationConfig,
-    context: &'a Context<'a>,
     sets: &'a TestSets,
     grams: &'a Grams,
-    shares: Shares,
-    large: Credit,
-    decoders: Credit,
+    scan: Scan<'a>,
     /// One bit for each token of the test sets: a document covers it.
     covered: Vec<AtomicU64>,
     pub items: Vec<OfItem>,
-    /// By unit, its records.
-    counts: Vec<AtomicU64>,
     spill: Option<&'a Spill>,
     listed: Mutex<Listed>,
-    report: Mutex<CorpusReport>,
     /// The first reject, by its place.
-    first: Mutex<Option<(DocumentPlace, String)>>,
-    position: AtomicU64,
+    first: Mutex<Option<(Place, String)>>,
 }
 
 /// A document that was found.
@@ -192,6 +73,8 @@ struct Hit {
 
 /// What a thread needs.
 struct Worker<'a> {
+    /// The stretch of the corpus to which the rows belong.
+    stretch: u32,
     parser: Parser,
     finder: Finder<'a>,
     report: CorpusReport,
@@ -209,52 +92,78 @@ impl<'a> Search<'a> {
         spill: Option<&'a Spill>,
         context: &'a Context<'a>,
     ) -> Result<Search<'a>> {
-        let units = units(inputs, &config.read, context.stop);
-        let shares = Shares::new(config, inputs.len(), sets, units.len(), &context.budget)?;
+        let tokens = sets.tokens() as u64;
+        let places = places_bytes(config);
+        let memory = [
+            FIXED_BYTES + places + sets.bytes(),
+            places + tokens * TOKEN_BYTES,
+        ];
+        let what = || format!("looking for {}", sets.what());
         Ok(Search {
             inputs,
             config,
-            context,
             sets,
             grams,
-            large: Credit::new(shares.large),
-            decoders: Credit::new(shares.decoders),
-            shares,
+            scan: Scan::new(STAGE, (inputs, &config.read), memory, what, context)?,
             covered: (0..sets.tokens().div_ceil(64))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
             items: sets.items.iter().map(|_| OfItem::default()).collect(),
-            counts: units.iter().map(|_| AtomicU64::new(0)).collect(),
-            units,
             spill,
             listed: Mutex::new(Listed::new(sets.items.len(), config.most)),
-            report: Mutex::default(),
             first: Mutex::default(),
-            position: AtomicU64::new(0),
         })
     }
 
     /// Reads the corpus.
-    pub(super) fn run(&self) -> Result<()> {
-        let size = |input: &InputFile| input.identity.as_ref().map(|file| file.size);
-        let total: Option<u64> = self.inputs.iter().map(size).sum();
-        let progress = self.context.progress;
-        progress.start(STAGE, Progressing::Bytes, total);
-        let threads = self.shares.threads;
-        let work = |tasks: &Tasks<'_, usize, ()>| {
-            let done = self.work(tasks);
-            if done.is_err() {
-                tasks.cancel();
-            }
-            done
+    pub(super) fn run(&self) -> Result<CorpusReport> {
+        let mut report = CorpusReport {
+            files: self.inputs.len() as u64,
+            ..CorpusReport::default()
         };
-        work_and_commit(STAGE, threads, 0..self.units.len(), work, |()| Ok(()))?;
-        self.report().files = self.inputs.len() as u64;
-        Ok(())
+        let start = || Worker {
+            stretch: 0,
+            parser: Parser::new(&self.config.parse),
+            finder: Finder::new(self.grams, self.sets, self.spill.is_some()),
+            report: CorpusReport::default(),
+            items: Vec::new(),
+            hits: Vec::new(),
+            drop: Vec::new(),
+            rejects: Vec::new(),
+        };
+        let each = |worker: &mut Worker<'_>, place: Place, found: Interpreted<'_>, large| {
+            if worker.drop.len() + worker.rejects.len() >= ROWS_BYTES
+                || worker.stretch != place.stretch
+            {
+                self.write_rows(worker)?;
+                worker.stretch = place.stretch;
+            }
+            worker.report.records += 1;
+            match found {
+                Interpreted::Skipped(kind) => {
+                    *worker.report.skipped.entry(kind).or_default() += 1;
+                }
+                Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
+                Interpreted::Document(document) => {
+                    self.document(&document, place, worker)?;
+                    if large {
+                        worker.parser.shrink();
+                    }
+                }
+            }
+            Ok(())
+        };
+        self.scan.run(start, each, |mut worker| {
+            self.write_rows(&mut worker)?;
+            report.add(worker.report);
+            Ok(())
+        })?;
+        Ok(report)
     }
 
-    pub(super) fn report(&self) -> std::sync::MutexGuard<'_, CorpusReport> {
-        lock(&self.report)
+    /// The number of records of the file before each stretch of the corpus.
+    pub(super) fn records_before(&self) -> Vec<u64> {
+        self.scan.records_before()
     }
 
     pub(super) fn listed(&self) -> std::sync::MutexGuard<'_, Listed> {
@@ -264,20 +173,6 @@ impl<'a> Search<'a> {
     /// The first record that was rejected, as in `rejects.jsonl`.
     pub(super) fn first_reject(&self) -> Option<String> {
         lock(&self.first).as_ref().map(|(_, line)| line.clone())
-    }
-
-    /// The number of records of the file before each unit.
-    pub(super) fn records_before(&self) -> Vec<u64> {
-        let mut before = 0;
-        let count = |(unit, records): (&Unit, &AtomicU64)| {
-            let begin = match &unit.piece {
-                Some(piece) if piece.begin() > 0 => before,
-                _ => 0,
-            };
-            before = begin + records.load(Ordering::Relaxed);
-            begin
-        };
-        self.units.iter().zip(&self.counts).map(count).collect()
     }
 
     /// The tokens of an item that some document covers.
@@ -292,134 +187,10 @@ impl<'a> Search<'a> {
         tokens.map(bit).sum()
     }
 
-    fn work(&self, tasks: &Tasks<'_, usize, ()>) -> Result<()> {
-        let mut worker = Worker {
-            parser: Parser::new(&self.config.parse),
-            finder: Finder::new(self.grams, self.sets, self.spill.is_some()),
-            report: CorpusReport::default(),
-            items: Vec::new(),
-            hits: Vec::new(),
-            drop: Vec::new(),
-            rejects: Vec::new(),
-        };
-        while let Some(unit) = tasks.next() {
-            for file in self.units[unit].files.clone() {
-                disk::point("contamination: worker");
-                let records = self.read((unit, file), &mut worker)?;
-                self.counts[unit].fetch_add(records, Ordering::Relaxed);
-            }
-            self.write_rows(unit, &mut worker)?;
-        }
-        lock(&self.report).add(worker.report);
-        Ok(())
-    }
-
-    /// Reads a file, or the piece of a unit; returns its records.
-    fn read(&self, (unit, file): (usize, usize), worker: &mut Worker<'_>) -> Result<u64> {
-        let (input, piece) = (&self.inputs[file], &self.units[unit].piece);
-        let stop = self.context.stop;
-        input.check_path()?;
-        let mut reader = match piece {
-            Some(piece) => piece.open(stop),
-            None => RecordReader::open(input, file as u32, &self.config.read, stop),
-        };
-        let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
-        let _memory = (beyond > 0).then(|| self.decoders.hold(beyond));
-        let mut batch = Batch::default();
-        let (mut number, mut events, mut at) = (0, 0, reader.position());
-        loop {
-            let more = reader.next_into(&mut batch);
-            stop.check(STAGE)?;
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
-            if reader.position() - at >= ROWS_BYTES as u64 || !more {
-                let position = reader.position();
-                let read = position - std::mem::replace(&mut at, position);
-                let before = self.position.fetch_add(read, Ordering::Relaxed);
-                self.context.progress.at(before + read);
-            }
-            if !more {
-                break;
-            }
-            for record in &batch.records {
-                if record.retracts {
-                    return Err(retracted(input));
-                }
-                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                let place = (unit as u32, file as u32, number + 1);
-                number += u64::from(self.record(record, bytes, place, worker)?);
-                events += 1;
-            }
-            batch.clear();
-            batch.bytes.shrink_to(LARGE_BYTES as usize);
-            if worker.drop.len() + worker.rejects.len() >= ROWS_BYTES {
-                self.write_rows(unit, worker)?;
-            }
-        }
-        reader.check_unchanged(input)?;
-        if let Some(piece) = piece {
-            piece.counted(events);
-            if let Some(error) = piece.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
-        }
-        Ok(number)
-    }
-
-    /// Searches a record. Returns whether it has a number: one that is skipped has none.
-    fn record(
-        &self,
-        record: &Record,
-        bytes: &[u8],
-        place: DocumentPlace,
-        worker: &mut Worker<'_>,
-    ) -> Result<bool> {
-        let most = &self.config.read;
-        let length = bytes.len() as u64;
-        // The result of these is known only afterwards.
-        let grows = matches!(
-            record.kind,
-            RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
-        );
-        let mut large = length > LARGE_BYTES;
-        worker.report.records += 1;
-        loop {
-            let cost = if grows { largest(most) } else { length * 9 / 4 };
-            let _memory = large.then(|| self.large.hold(cost));
-            let limited = ReadConfig {
-                max_document: ByteSize(most.max_document.0.min(LARGE_BYTES)),
-                ..most.clone()
-            };
-            let read = if grows && !large { &limited } else { most };
-            match interpret(record, bytes, read) {
-                Interpreted::Skipped(kind) => {
-                    *worker.report.skipped.entry(kind).or_default() += 1;
-                    return Ok(false);
-                }
-                Interpreted::Rejected(reject)
-                    if reject.reason == Reason::TooLarge
-                        && read.max_document < most.max_document =>
-                {
-                    large = true;
-                    continue;
-                }
-                Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
-                Interpreted::Document(document) => {
-                    self.document(&document, place, worker)?;
-                    if large {
-                        worker.parser.shrink();
-                    }
-                }
-            }
-            return Ok(true);
-        }
-    }
-
-    fn rejected(&self, reject: Reject, place: DocumentPlace, worker: &mut Worker<'_>) {
+    fn rejected(&self, reject: Reject, place: Place, worker: &mut Worker<'_>) {
         let reason = reject.reason.text();
         *worker.report.rejected.entry(reason).or_default() += 1;
-        let path = &self.inputs[place.1 as usize].path;
+        let path = &self.inputs[place.file as usize].path;
         let line = reject_line(&path.to_string_lossy(), &reject, false);
         if self.spill.is_some() {
             worker.rejects.extend_from_slice(line.as_bytes());
@@ -433,7 +204,7 @@ impl<'a> Search<'a> {
     fn document(
         &self,
         document: &RawDocument<'_>,
-        place: DocumentPlace,
+        place: Place,
         worker: &mut Worker<'_>,
     ) -> Result<()> {
         worker.finder.clear();
@@ -503,7 +274,7 @@ impl<'a> Search<'a> {
     fn mark_to_drop(
         &self,
         document: &RawDocument<'_>,
-        place: DocumentPlace,
+        place: Place,
         worker: &mut Worker<'_>,
     ) -> Result<()> {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
@@ -526,8 +297,8 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let dropped = Dropped {
-            file: place.1,
-            record: place.2,
+            file: place.file,
+            record: place.record,
             docno: document.docno.to_string(),
             item: best.item,
             covered: best.covered,
@@ -541,7 +312,7 @@ impl<'a> Search<'a> {
     fn list(
         &self,
         document: &RawDocument<'_>,
-        place: DocumentPlace,
+        place: Place,
         spill: &Spill,
         worker: &mut Worker<'_>,
     ) -> Result<()> {
@@ -607,14 +378,14 @@ impl<'a> Search<'a> {
         text
     }
 
-    /// Puts the rows of a unit into a file.
-    fn write_rows(&self, unit: usize, worker: &mut Worker<'_>) -> Result<()> {
+    /// Puts the rows of a stretch into a file.
+    fn write_rows(&self, worker: &mut Worker<'_>) -> Result<()> {
         let Some(spill) = self.spill else {
             return Ok(());
         };
         for (rows, rejects) in [(&mut worker.drop, false), (&mut worker.rejects, true)] {
             if !rows.is_empty() {
-                spill.put_rows(unit as u32, rejects, rows)?;
+                spill.put_rows(worker.stretch, rejects, rows)?;
                 rows.clear();
                 rows.shrink_to(ROWS_BYTES);
             }

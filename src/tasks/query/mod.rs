@@ -62,7 +62,7 @@ use crate::engine::collection::{self, Catalogue, CatalogueEntry};
 use crate::engine::methods::{self, Keyer, Spec};
 use crate::engine::shingle::Shingler;
 use crate::store::workspace::Workspace;
-use crate::text::parse::{Parser, TokenKind};
+use crate::text::parse::Parser;
 use crate::text::read::{
     Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
 };
@@ -302,21 +302,10 @@ impl Asking<'_> {
         self.run(base, config, 0, &|| {
             let mut shingler = Shingler::<K>::new(shingle);
             Box::new(move |document, set, room| {
-                let mut most = shingler.most_fingerprints(document.body.len());
-                if QueryBatch::<K>::bytes_of_one(most) > room {
-                    if !matches!(&shingle.parse.tokens, TokenKind::Bytes(_)) {
-                        // There are at most as many shingles as words, and counting words needs no
-                        // hashing.
-                        let words = shingler
-                            .shingle(document, (K::MAX, K::default()), set)
-                            .words;
-                        most = words as usize;
-                        shingler.shrink();
-                    }
-                    let needed = QueryBatch::<K>::bytes_of_one(most);
-                    if needed > room {
-                        return Err(needed);
-                    }
+                let needed = |most| QueryBatch::<K>::bytes_of_one(most);
+                let most = shingler.most_shingles(document, |most| needed(most) <= room);
+                if needed(most) > room {
+                    return Err(needed(most));
                 }
                 let facts = shingler.shingle(document, (K::default(), K::MAX), set);
                 // Frees the buffer of a token as long as the document before the next document is
@@ -379,11 +368,7 @@ impl Asking<'_> {
             ..*context
         };
         let room = memory - fixed;
-        let sizes = self
-            .inputs
-            .iter()
-            .map(|i| i.identity.as_ref().map(|f| f.size));
-        context.start(STAGE, Unit::Bytes, sizes.sum());
+        context.start(STAGE, Unit::Bytes, InputFile::total(self.inputs));
         let mut asking = Batches {
             batch,
             context,

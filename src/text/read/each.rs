@@ -97,9 +97,7 @@ fn each(
                 None if reader.next_into(&mut batch) => Next::Record,
                 None => Next::End,
             };
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
+            reader.check(input)?;
             match next {
                 Next::Record => {}
                 Next::Paused => {
@@ -128,7 +126,7 @@ fn each(
         // Standard input ends early when a stop is requested.
         context.stop.check(stage)?;
         reader.check_unchanged(input)?;
-        before += input.identity.as_ref().map_or(0, |f| f.size);
+        before += input.size();
         context.progress.at(before);
     }
     Ok(())

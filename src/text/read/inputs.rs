@@ -50,6 +50,17 @@ impl InputFile {
             problem: None,
         }
     }
+
+    /// Its bytes on disk; 0 if they are unknown.
+    pub(crate) fn size(&self) -> u64 {
+        self.identity.as_ref().map_or(0, |file| file.size)
+    }
+
+    /// The bytes of all inputs on disk, if they are known.
+    pub(crate) fn total(inputs: &[InputFile]) -> Option<u64> {
+        let sizes = inputs.iter().map(|input| input.identity.as_ref());
+        sizes.map(|file| file.map(|file| file.size)).sum()
+    }
 }
 
 #[cfg(test)]

@@ -105,6 +105,12 @@ fn too_long(docno: &str) -> String {
 }
 
 impl RecordKind {
+    /// Whether the document can be larger than the record, because its contents are encoded.
+    pub(crate) fn grows(&self) -> bool {
+        use RecordKind::{Arc, Mail, Warc};
+        matches!(self, Warc | Arc | Mail(_))
+    }
+
     /// One line for each format; or what the framer rejected.
     fn interpreter(&self) -> Result<&dyn Interpreter, &Reject> {
         Ok(match self {

@@ -146,6 +146,7 @@ pub use interpret::{Interpreted, interpret};
 pub(crate) use interpret::{document_of, is_markup_by_name};
 pub(crate) use json_strings::{Cut, JsonStrings};
 pub use pieces::Piece;
+pub(crate) use pieces::Stretch;
 pub use reader::RecordReader;
 pub use record::{
     Batch, ContentKind, Message, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject,

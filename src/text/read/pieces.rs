@@ -11,6 +11,8 @@
 //! cut, at several times the speed at which a thread takes documents in.
 
 use std::io;
+use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +30,62 @@ use crate::store::disk::{self, SharedFile};
 const SEARCH: usize = 4 << 20;
 /// Bytes read at a time while a beginning is searched.
 const STEP: usize = 64 << 10;
+
+/// Consecutive inputs, or a piece of one, that one thread reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    /// The indices of its inputs.
+    pub files: Range<u32>,
+    /// The piece, if it is not whole inputs.
+    pub piece: Option<Piece>,
+    /// Their bytes on disk.
+    pub bytes: u64,
+}
+
+impl Stretch {
+    /// Cuts the inputs from the one with the index `first` on into stretches of at least `least`
+    /// bytes, and large files into pieces of about `of_piece`. If a stop is requested, the
+    /// stretches may not be these, and the caller has to stop.
+    pub fn all(
+        inputs: &[InputFile],
+        first: u32,
+        config: &ReadConfig,
+        [least, of_piece]: [u64; 2],
+        stop: &Stop,
+    ) -> Vec<Stretch> {
+        let mut all = Vec::new();
+        let mut add = |files, piece, bytes| {
+            all.push(Stretch {
+                files,
+                piece,
+                bytes,
+            })
+        };
+        let (mut begin, mut bytes) = (first, 0);
+        for (file, input) in (first..).zip(inputs.get(first as usize..).unwrap_or_default()) {
+            let pieces = Piece::all(input, file, config, of_piece, stop);
+            if !pieces.is_empty() {
+                if begin < file {
+                    add(begin..file, None, bytes);
+                }
+                for piece in pieces {
+                    let bytes = piece.bytes();
+                    add(file..file + 1, Some(piece), bytes);
+                }
+                (begin, bytes) = (file + 1, 0);
+                continue;
+            }
+            bytes += input.size();
+            // The length of standard input is unknown.
+            let endless = input.identity.is_none() && input.path == Path::new("-");
+            if bytes >= least || endless || file as usize + 1 == inputs.len() {
+                add(begin..file + 1, None, bytes);
+                (begin, bytes) = (file + 1, 0);
+            }
+        }
+        all
+    }
+}
 
 /// A file in pieces.
 #[derive(Debug)]
@@ -192,7 +250,7 @@ struct Bounds {
 }
 
 fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io::Result<Bounds> {
-    let size = input.identity.as_ref().map_or(0, |file| file.size);
+    let size = input.size();
     let mut bounds = vec![0];
     if bytes == 0 || size / 2 < bytes || input.problem.is_some() {
         return Ok(Bounds::default());

@@ -420,6 +420,12 @@ impl RecordReader {
         self.failure.or(coming).map(io::Error::from_raw_os_error)
     }
 
+    /// The failure that ended the input, if any, as the error of a command.
+    pub(crate) fn check(&self, input: &InputFile) -> crate::Result<()> {
+        let failure = self.failure().map_or(Ok(()), Err);
+        failure.map_err(crate::Error::io("read", &input.path))
+    }
+
     /// The format of the input, by its first bytes. `None` if it has no records: it is empty, not
     /// text, or cannot be read.
     pub(crate) fn container(&mut self) -> Option<Container> {

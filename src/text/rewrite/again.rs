@@ -51,7 +51,7 @@ impl<'i> Again<'i> {
     /// The format of the input ([`RecordReader::container`]).
     pub fn container(&mut self) -> Result<Option<Container>> {
         let container = self.reader.container();
-        self.check_failure()?;
+        self.reader.check(&self.input)?;
         Ok(container)
     }
 
@@ -60,19 +60,12 @@ impl<'i> Again<'i> {
         self.reader.header()
     }
 
-    fn check_failure(&self) -> Result<()> {
-        match self.reader.failure() {
-            Some(error) => Err(error).map_err(Error::io("read", &self.input.path)),
-            None => Ok(()),
-        }
-    }
-
     /// Reads the next record; `false` at the end.
     pub fn advance(&mut self) -> Result<bool> {
         self.stop.check(STAGE)?;
         self.batch.clear();
         let more = self.reader.next_into(&mut self.batch);
-        self.check_failure()?;
+        self.reader.check(&self.input)?;
         Ok(more)
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn each<R>(
     act: impl Fn(u32, &InputFile, &mut R) -> Result<()> + Sync,
     context: &Context<'_>,
 ) -> Result<()> {
-    let bytes = inputs.iter().map(size).sum();
+    let bytes = inputs.iter().map(InputFile::size).sum();
     context.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
     let threads = context.budget.threads.clamp(1, tasks.len().max(1));
@@ -44,8 +44,8 @@ pub(crate) fn each<R>(
             for (file, input) in task.of(inputs).filter(|(file, _)| *file >= first) {
                 context.stop.check(STAGE)?;
                 act(file, input, &mut records)?;
-                let before = done.fetch_add(size(input), Ordering::Relaxed);
-                context.progress.at(before + size(input));
+                let before = done.fetch_add(input.size(), Ordering::Relaxed);
+                context.progress.at(before + input.size());
             }
         }
         Ok(())
@@ -75,18 +75,14 @@ impl Task {
     }
 }
 
-fn size(input: &InputFile) -> u64 {
-    input.identity.as_ref().map_or(0, |identity| identity.size)
-}
-
 /// Divides the files, the largest tasks first.
 fn tasks(inputs: &[InputFile], threads: usize) -> Vec<Task> {
     let times = threads.max(1) * TIMES;
-    let all: u64 = inputs.iter().map(size).sum();
+    let all: u64 = inputs.iter().map(InputFile::size).sum();
     let most_bytes = (all / times as u64).min(MOST_BYTES_TAKEN);
     let most_files = (inputs.len() / times).clamp(1, MOST_FILES_TAKEN);
     let mut tasks: Vec<Task> = Vec::new();
-    for (file, bytes) in (0..).zip(inputs.iter().map(size)) {
+    for (file, bytes) in (0..).zip(inputs.iter().map(InputFile::size)) {
         match tasks.last_mut() {
             Some(task) if task.files.len() < most_files && task.bytes + bytes <= most_bytes => {
                 task.files.end = file + 1;
@@ -127,7 +123,7 @@ mod tests {
                 let one = task.files.len() == 1;
                 assert!(one || task.bytes <= MOST_BYTES_TAKEN);
                 assert!(task.files.len() <= MOST_FILES_TAKEN);
-                let bytes: u64 = task.of(&inputs).map(|(_, input)| size(input)).sum();
+                let bytes: u64 = task.of(&inputs).map(|(_, input)| input.size()).sum();
                 assert_eq!(bytes, task.bytes);
             }
             let enough = threads * TIMES;

@@ -86,7 +86,12 @@ impl<'a> Feeder<'a> {
         let inputs = known.inputs;
         let files = unit.files.start as usize..from.file as usize;
         let mut feeder = Feeder {
-            before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
+            before: inputs
+                .get(files)
+                .unwrap_or_default()
+                .iter()
+                .map(InputFile::size)
+                .sum(),
             inputs: &inputs[..unit.files.end as usize],
             damaged: known.damaged,
             found: None,
@@ -164,7 +169,7 @@ impl<'a> Feeder<'a> {
             batch.clear();
             self.context.tick(STAGE, self.cursor.event)?;
             let more = reader.0.next_into(&mut batch);
-            failed(&reader.0, input)?;
+            reader.0.check(input)?;
             if !more {
                 let expected = format!("{} records or more", from.event);
                 return Err(Error::input_changed(
@@ -229,7 +234,7 @@ impl<'a> Feeder<'a> {
         loop {
             if let Some((reader, _)) = &mut self.reader {
                 let more = reader.next_into(batch);
-                failed(reader, &self.inputs[self.cursor.file as usize])?;
+                reader.check(&self.inputs[self.cursor.file as usize])?;
                 if more {
                     self.cursor.event += 1;
                     if self.is_damaged(batch)? {
@@ -242,7 +247,7 @@ impl<'a> Feeder<'a> {
                 }
                 self.check_unchanged()?;
                 self.reader = None;
-                self.before += size(&self.inputs[self.cursor.file as usize]);
+                self.before += self.inputs[self.cursor.file as usize].size();
                 if let Some(piece) = &self.unit.piece {
                     piece.counted(self.cursor.event);
                     self.cursor = self.unit.end();
@@ -330,20 +335,6 @@ impl<'a> Feeder<'a> {
             self.cursor
         })
     }
-}
-
-/// Bytes of an input on disk.
-fn size(input: &InputFile) -> u64 {
-    input.identity.as_ref().map_or(0, |file| file.size)
-}
-
-/// Returns an error if an I/O failure ended the input. Committing the truncated input would make it
-/// permanent, whereas a repeated command may read the whole file.
-fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
-    let failure = reader.failure();
-    failure.map_or(Ok(()), |error| {
-        Err(error).map_err(Error::io("read", &input.path))
-    })
 }
 
 /// Moves the last record out of a batch, together with the buffer that it enlarged.

@@ -140,11 +140,7 @@ pub fn run<K: Key>(
     let memory = ByteSize(context.budget.memory.0 - list);
     let threads = context.budget.threads;
     let shares = Shares::new(memory, &config, units.len().min(threads), threads > 1);
-    let total: Option<u64> = inputs
-        .iter()
-        .map(|i| i.identity.as_ref().map(|f| f.size))
-        .sum();
-    context.start(STAGE, Progressing::Bytes, total);
+    context.start(STAGE, Progressing::Bytes, InputFile::total(inputs));
     let mut damaged: Vec<Damaged> = Vec::new();
     loop {
         let known = Known {

@@ -26,7 +26,9 @@ use crate::engine::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
 };
 use crate::store::workspace::{Places, Workspace};
-use crate::text::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
+use crate::text::read::{
+    InputFile, Interpreted, RawDocument, Record, RecordKind, Stretch, interpret,
+};
 use crate::{Error, Result};
 
 /// Reads documents of a collection again.
@@ -176,13 +178,7 @@ impl<'a> Reread<'a> {
         };
         let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
-            let decoded = |kind: &RecordKind| {
-                matches!(
-                    kind,
-                    RecordKind::Warc | RecordKind::Arc | RecordKind::Mail(_)
-                )
-            };
-            let grows = work.batch.records.iter().any(|r| decoded(&r.kind));
+            let grows = work.batch.records.iter().any(|record| record.kind.grows());
             let body = if grows {
                 self.shape.max_document * 9 / 4
             } else {
@@ -273,8 +269,10 @@ fn all_units(
     // Version 0.1.0 read all inputs in one piece.
     vec![Unit {
         number: 0,
-        files: 0..inputs.len() as u32,
-        piece: None,
-        bytes: 0,
+        stretch: Stretch {
+            files: 0..inputs.len() as u32,
+            piece: None,
+            bytes: 0,
+        },
     }]
 }

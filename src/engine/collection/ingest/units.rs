@@ -3,12 +3,11 @@
 //! Where units begin depends on the inputs and on the size of a segment alone. So the
 //! segments are the same for any number of threads, in whatever order the units are finished.
 
-use std::ops::Range;
-use std::path::Path;
+use std::ops::Deref;
 
 use crate::base::progress::Stop;
 use crate::engine::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
-use crate::text::read::{InputFile, Piece};
+use crate::text::read::{InputFile, Piece, Stretch};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
 /// it is compressed.
@@ -21,17 +20,21 @@ const UNITS: u64 = 128;
 /// Bits of a part's number that number the segments of a unit.
 const SEGMENT_BITS: u32 = 32;
 
-/// Consecutive inputs, or a piece of one.
+/// Inputs that are read into segments of their own.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     /// Its number, from 0.
     pub(super) number: u32,
-    /// The indices of its inputs.
-    pub(super) files: Range<u32>,
-    /// The piece, if it is not whole inputs.
-    pub(super) piece: Option<Piece>,
-    /// Their bytes on disk.
-    pub(super) bytes: u64,
+    /// Its inputs.
+    pub(super) stretch: Stretch,
+}
+
+impl Deref for Unit {
+    type Target = Stretch;
+
+    fn deref(&self) -> &Stretch {
+        &self.stretch
+    }
 }
 
 /// Cuts the inputs from an addition on into units. If a stop is requested, the units may not be
@@ -42,44 +45,13 @@ pub(super) fn units(
     config: &CollectionConfig,
     stop: &Stop,
 ) -> Vec<Unit> {
-    let all = inputs.len();
-    let inputs = inputs.get(addition.file as usize..).unwrap_or_default();
-    let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
-    let total: u64 = inputs.iter().map(size).sum();
-    let least = (config.segment_size.0 / LEAST_OF_SEGMENT).max(total / UNITS);
-    let of_piece = (config.segment_size.0 / PIECE_OF_SEGMENT).max(total / UNITS);
-    let mut units = Vec::new();
-    let mut add = |files, piece, bytes| {
-        units.push(Unit {
-            number: addition.unit + units.len() as u32,
-            files,
-            piece,
-            bytes,
-        });
-    };
-    let (mut begin, mut bytes) = (addition.file, 0);
-    for (file, input) in (addition.file..).zip(inputs) {
-        let pieces = Piece::all(input, file, &config.read, of_piece, stop);
-        if !pieces.is_empty() {
-            if begin < file {
-                add(begin..file, None, bytes);
-            }
-            for piece in pieces {
-                let bytes = piece.bytes();
-                add(file..file + 1, Some(piece), bytes);
-            }
-            (begin, bytes) = (file + 1, 0);
-            continue;
-        }
-        bytes += size(input);
-        // The length of standard input is unknown.
-        let endless = input.identity.is_none() && input.path == Path::new("-");
-        if bytes >= least || endless || file as usize + 1 == all {
-            add(begin..file + 1, None, bytes);
-            (begin, bytes) = (file + 1, 0);
-        }
-    }
-    units
+    let new = inputs.get(addition.file as usize..).unwrap_or_default();
+    let total: u64 = new.iter().map(InputFile::size).sum();
+    let bytes = [LEAST_OF_SEGMENT, PIECE_OF_SEGMENT]
+        .map(|part| (config.segment_size.0 / part).max(total / UNITS));
+    let stretches = Stretch::all(inputs, addition.file, &config.read, bytes, stop);
+    let unit = |(number, stretch)| Unit { number, stretch };
+    (addition.unit..).zip(stretches).map(unit).collect()
 }
 
 impl Unit {
@@ -132,6 +104,8 @@ pub(super) fn fit(segments: &[SegmentEntry], units: &[Unit]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::base::budget::ByteSize;
     use crate::text::read::FileIdentity;
@@ -165,7 +139,7 @@ mod tests {
         );
         let numbers: Vec<u32> = units.iter().map(|unit| unit.number).collect();
         assert_eq!(numbers, (0..units.len() as u32).collect::<Vec<_>>());
-        units.into_iter().map(|unit| unit.files).collect()
+        units.iter().map(|unit| unit.files.clone()).collect()
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! committer, which enters the segments of all units into the manifest.
 
 use crate::base::ids::Key;
-use crate::base::rate::Rate;
 use crate::base::threads::lock;
 use crate::engine::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
@@ -10,7 +9,6 @@ use crate::engine::collection::{
 };
 use crate::engine::shingle::Shingler;
 use crate::store::workspace::Workspace;
-use crate::text::parse::TokenKind;
 use crate::text::read::{Batch, Interpreted, Reason, Record, interpret};
 use crate::{Error, Result};
 use std::path::PathBuf;
@@ -19,7 +17,7 @@ use std::sync::Mutex;
 use super::shares::Shares;
 use super::stats::SegmentStats;
 use super::units::Unit;
-use super::worker::{Content, Done, Grown, Shingled, read_document};
+use super::worker::{Content, Done, Shingled, read_document};
 use super::{DIRECTORY, STAGE};
 
 /// Slots of the table of recent MD5s: 4 MiB.
@@ -223,71 +221,37 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     /// Shingles a document whose fingerprints might not fit in memory, in passes over ranges of
     /// fingerprints.
     fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
-        // The first pass stores no fingerprints. It counts the tokens, which determine the number
-        // of passes. The length of the record cannot, because its body may be many times as large.
-        let mut most = 0;
-        let record = &batch.records[0];
-        let read = &self.config.read;
-        let shingler = &mut self.shingler;
-        let nothing = &mut Shingled::default();
-        let _: std::result::Result<_, Grown> =
-            read_document(record, batch, self.config, read, nothing, |document| {
-                let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
-                most = match self.config.shingle.parse.tokens {
-                    TokenKind::Bytes(_) => shingler.most_fingerprints(document.body.len()) as u64,
-                    TokenKind::Words | TokenKind::Whitespace => facts.words,
-                };
-                facts
-            });
-        // Release the buffer of the longest token, which may be as long as the document. The next
-        // pass needs that memory again, beside the record.
-        shingler.shrink();
-        let passes = (most * K::BYTES as u64)
-            .div_ceil(self.pass_bytes.max(1 << 20))
-            .max(1) as u32;
+        self.open()?;
         let mut out = Shingled {
             bytes: batch.bytes.len() as u64,
+            records: 1,
             ..Shingled::default()
         };
-        out.records = 1;
-        let mut set: Vec<K> = Vec::new();
-        let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
-        let shingler = &mut self.shingler;
-        let first = read_document(record, batch, self.config, read, &mut out, |document| {
-            shingler.shingle(document, bounds(0), &mut set)
+        let (record, config) = (&batch.records[0], self.config);
+        let (seen, shingler, scratch) = (&mut self.seen, &mut self.shingler, &mut self.scratch);
+        let (mut stored, mut shingles, mut written) = (None, 0, Ok(()));
+        let open = &mut self.open;
+        let document = read_document(record, batch, config, &config.read, &mut out, |document| {
+            let room = self.pass_bytes.max(1 << 20);
+            shingler.in_passes(document, room, &mut Vec::new(), |facts, set| {
+                shingles += set.len() as u64;
+                let stored = *stored.get_or_insert_with(|| !seen.seen(&facts.md5));
+                if let (true, true, Some(open)) = (stored, written.is_ok(), &mut *open) {
+                    written = open.fingerprints.put_keys(set, scratch);
+                }
+            })
         });
-        self.open()?;
-        if let Ok(Some(mut document)) = first {
-            let stored = !self.seen.seen(&document.md5);
-            let mut shingles = set.len() as u64;
-            for pass in 0..passes {
-                if pass > 0 {
-                    set.clear();
-                    self.shingler.shrink();
-                    // The first pass has already reported rejects and notices.
-                    let mut again = Shingled::default();
-                    let shingler = &mut self.shingler;
-                    let read = &self.config.read;
-                    let _: std::result::Result<_, Grown> =
-                        read_document(record, batch, self.config, read, &mut again, |document| {
-                            shingler.shingle(document, bounds(pass), &mut set)
-                        });
-                    shingles += set.len() as u64;
-                }
-                if let (true, Some(open)) = (stored, &mut self.open) {
-                    open.fingerprints.put_keys(&set, &mut self.scratch)?;
-                }
-            }
+        written?;
+        if let (Ok(Some(mut document)), Some(open)) = (document, open) {
             document.shingles = u32::try_from(shingles).map_err(|_| {
                 Error::too_many("shingles in a document", shingles, u32::MAX.into())
             })?;
-            if let Some(open) = &mut self.open {
-                if stored {
-                    self.shingler.shrink();
-                    push_text(open, &mut self.shingler, record, batch, self.config)?;
-                }
-                push_document(open, &document, stored)?;
+            let stored = stored.unwrap_or(false);
+            if stored {
+                shingler.shrink();
+                push_text(open, shingler, record, batch, config)?;
             }
+            push_document(open, &document, stored)?;
         }
         self.shingler = Shingler::new(&self.config.shingle);
         match &mut self.open {

@@ -1,0 +1,54 @@
+//! `count`: count the documents, words and shingles of inputs.
+
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::base::progress::Context;
+use crate::engine::outputs;
+use crate::report::{records, write_records};
+use crate::tasks::count;
+use clap::Args;
+
+use super::command::{Command, Out, Setup};
+use super::flags::{InputFlags, Memory, Output, ShingleFlags, Threads};
+
+/// Options of `count`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// File to write the counts to: .html for a page, .json, .tsv or .parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    input: InputFlags,
+    #[command(flatten)]
+    shingles: ShingleFlags,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    print: Output,
+}
+
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.memory
+            .with(self.threads, self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let inputs = self.input.files(Path::new(""))?;
+        let reads: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
+        if let Some(output) = &self.output {
+            outputs::check(output, None, &reads)?;
+            outputs::check_place("output", output)?;
+        }
+        let how = (&self.input.read()?, &self.shingles.config(&self.input)?);
+        let counts = count::run(&inputs, how, &std::env::temp_dir(), context)?;
+        let (rows, below) = (&counts.inputs, counts.lengths());
+        if let Some(output) = &self.output {
+            write_records(rows, &counts, ("Counts", &below), output)?;
+        }
+        out.result(&counts, || Ok(format!("{}\n{below}\n", records(rows))))
+    }
+}

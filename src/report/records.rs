@@ -1,0 +1,51 @@
+//! Rows with names ([`Row`]) for readers: in aligned columns, as a page, or in a file.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::page;
+use super::terminal::Table;
+use crate::Result;
+use crate::store::disk::AtomicFile;
+use crate::store::json;
+use crate::store::table::{self, Row};
+
+/// The rows as text for people.
+pub(crate) fn records<R: Row>(rows: &[R]) -> String {
+    let names: Vec<String> = R::COLUMNS.iter().map(table::Column::shown).collect();
+    let mut table = Table::new(names.iter().map(String::as_str));
+    for row in rows {
+        table.row(row.cells().into_iter().map(table::Cell::shown).collect());
+    }
+    let mut out = String::new();
+    table.print(&mut out).print(&mut out);
+    out
+}
+
+/// Writes rows to a file, whose name decides the form: `.html` a page with a title and a line below
+/// it, `.json` the value `all`, and any other a result table.
+pub(crate) fn write_records<R: Row>(
+    rows: &[R],
+    all: &impl Serialize,
+    heading: (&str, &str),
+    path: &Path,
+) -> Result<()> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let text = match ending {
+        Some("html") => page::records(rows, heading),
+        Some("json") => json::pretty(all, path)?.into_bytes(),
+        _ => {
+            let format = [("format", "lookalike 1".to_string())];
+            let out = AtomicFile::create(path)?;
+            let mut table = table::Table::new(path, out, &format, R::COLUMNS)?;
+            for row in rows {
+                table.row(&row.cells())?;
+            }
+            return table.done().map(|_| ());
+        }
+    };
+    let mut out = AtomicFile::create(path)?;
+    out.put(&text)?;
+    out.finish().map(|_| ())
+}
