@@ -162,6 +162,20 @@ pub(crate) fn files_left(threads: u64) -> u64 {
     descriptors().saturating_sub(taken)
 }
 
+/// The most threads in addition to `--threads` that a command may start for a moment, to wait for
+/// the disk.
+const WAITING_THREADS: usize = 15;
+
+/// How many threads may be started that only wait. Each takes address space that [`check`] does not
+/// count.
+#[must_use]
+pub fn waiting_threads() -> usize {
+    match soft("Max address space") {
+        Some(_) => 0,
+        None => WAITING_THREADS,
+    }
+}
+
 /// A lower number of threads for which this limit of files is enough.
 fn threads_within(files: u64, open: u64) -> Option<String> {
     let left = files.checked_sub(open + OTHER_FILES + LEAST_RUNS)?;

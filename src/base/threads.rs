@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 
@@ -106,6 +106,39 @@ pub(crate) fn scope<'env, T>(work: impl for<'scope> FnOnce(Scope<'scope, 'env>) 
     let longer = busiest.load(Ordering::Relaxed).saturating_sub(meanwhile);
     WAITED.set(WAITED.get() + longer);
     done
+}
+
+/// Bytes of the stack of a thread that only waits.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Calls `act` for every item: work that waits for a disk and hardly computes. This thread shares
+/// it with at most `helpers` more, or with fewer if the system does not start that many. After a
+/// failure no more items are begun.
+pub(crate) fn wait_together<I: Sync, E: Send>(
+    items: &[I],
+    helpers: usize,
+    act: impl Fn(&I) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    let work = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(error) = act(item) {
+                next.store(items.len(), Ordering::Relaxed);
+                lock(&failed).get_or_insert(error);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..helpers.min(items.len().saturating_sub(1)) {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            if thread.spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    unlocked(failed).map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use lookalike::store::checksum;
 
@@ -624,6 +624,98 @@ fn files_that_lose_nothing_are_linked() {
             .unwrap()
             .is_file()
     );
+}
+
+/// Calls the program with this failure or trace of its operations on files.
+fn with_faults(place: &Path, arguments: &str, faults: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .current_dir(place)
+        .args(arguments.split_whitespace())
+        .env("LOOKALIKE_FAULTS", faults)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Each directory and the list of finished files are synced once for many small files, and never
+/// after the names that depend on them.
+#[test]
+fn small_files_get_their_names_together() {
+    let (_guard, place) = ran();
+    for n in 0..300 {
+        let file = place.join(format!("in/{}/{n}.txt", n % 3));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, format!("file {n} has words {} of its own", n * n)).unwrap();
+    }
+    done(&place, "run in -o all --quiet");
+    for options in ["", " --link"] {
+        let command = format!("dedup --from all -o kept{options}");
+        let calls = with_faults(&place, &command, "trace=trace").wait_with_output();
+        assert!(calls.unwrap().status.success());
+        let trace = fs::read_to_string(place.join("trace")).unwrap();
+        let lines: Vec<Vec<&str>> = trace.lines().map(|l| l.split('\t').collect()).collect();
+        let (mut synced, mut listed, mut named) = (0, 0, 0);
+        for line in &lines {
+            let name = line[1].rsplit('/').next().unwrap();
+            let number = name.strip_suffix(".tmp").map(str::parse::<u32>);
+            match line[0] {
+                "sync-done" if name == "files.jsonl" => listed = synced,
+                "sync-done" if matches!(number, Some(Ok(_))) => synced += 1,
+                // A link has no bytes to be synced.
+                "create" if line.len() > 2 => synced += 1,
+                "rename" if line[2].ends_with(".txt") => {
+                    named += 1;
+                    assert!(named <= listed, "{line:?}");
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(named, 300);
+        let count = |op: &str, on: &str| {
+            let of = |line: &&Vec<&str>| line[0] == op && line[1].ends_with(on);
+            lines.iter().filter(of).count()
+        };
+        let lists = count("sync", "files.jsonl");
+        assert!((2..=10).contains(&lists), "{lists}");
+        let directories = count("sync-directory", "kept/0");
+        assert!((2..=6).contains(&directories), "{directories}");
+        fs::remove_dir_all(place.join("kept")).unwrap();
+        fs::remove_file(place.join("trace")).unwrap();
+    }
+}
+
+/// A file that someone puts where a copy is about to be is not overwritten.
+#[test]
+fn a_file_that_appears_meanwhile_is_kept() {
+    for (options, created) in [("", "0.tmp"), ("--link", "1.tmp")] {
+        let (_guard, place) = ran();
+        let held = place.join("held");
+        let command = format!("dedup --from run -o kept --threads 1 {options}");
+        let faults = format!(
+            "op=create on=.lookalike/{created} do=hold:{}",
+            held.display()
+        );
+        let child = with_faults(&place, &command, &faults);
+        while !held.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        fs::write(place.join("kept/a.jsonl"), "of the user").unwrap();
+        fs::remove_file(&held).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(
+            told.contains("kept/a.jsonl") && told.contains("another file"),
+            "{told}"
+        );
+        assert_eq!(
+            fs::read(place.join("kept/a.jsonl")).unwrap(),
+            b"of the user"
+        );
+        refused(&place, &command, "none was finished");
+        fs::remove_file(place.join("kept/a.jsonl")).unwrap();
+        done(&place, &command);
+    }
 }
 
 /// A list of inputs that names a FIFO makes no command wait.

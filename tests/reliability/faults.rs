@@ -251,7 +251,7 @@ impl Attempt {
 fn called(op: Op) -> &'static [&'static str] {
     match op {
         Op::Open => &["open", "open directory", "read"],
-        Op::Create => &["create", "open", "make a file in"],
+        Op::Create => &["create", "open", "make a file in", "link"],
         Op::Read => &["read", "read a temporary file in"],
         Op::Write => &["write", "write a temporary file in"],
         Op::Sync => &["sync"],
@@ -957,18 +957,31 @@ fn subjects() -> Vec<Subject> {
         judged(),
         contaminated(),
         searched(),
-        deduplicated("dedup", false, ResultFormat::Tsv),
-        deduplicated_with(
+        deduplicated("dedup", false, DedupConfig::default()),
+        deduplicated(
             "dedup, with revisit records",
             true,
-            ResultFormat::Tsv,
-            Revisit::All,
+            DedupConfig {
+                revisit: Revisit::All,
+                ..DedupConfig::default()
+            },
         ),
-        deduplicated("dedup, from a run", true, ResultFormat::Tsv),
+        deduplicated("dedup, from a run", true, DedupConfig::default()),
+        deduplicated(
+            "dedup, from a run, with links",
+            true,
+            DedupConfig {
+                link: true,
+                ..DedupConfig::default()
+            },
+        ),
         deduplicated(
             "dedup, from a run, with a table",
             true,
-            ResultFormat::Parquet,
+            DedupConfig {
+                results: ResultFormat::Parquet,
+                ..DedupConfig::default()
+            },
         ),
         onwards("tables", &small(), {
             Box::new(move |root| {
@@ -1066,18 +1079,15 @@ fn searched() -> Subject {
 }
 
 /// The inputs again without their duplicates, beside the work directory.
-fn deduplicated(name: &'static str, from: bool, results: ResultFormat) -> Subject {
-    deduplicated_with(name, from, results, Revisit::None)
-}
-
-fn deduplicated_with(
-    name: &'static str,
-    from: bool,
-    results: ResultFormat,
-    revisit: Revisit,
-) -> Subject {
+fn deduplicated(name: &'static str, from: bool, config: DedupConfig) -> Subject {
     let root = place(4);
-    if revisit != Revisit::None {
+    if config.link {
+        for number in 0..3 {
+            let text = format!("a file of its own, number {number}: it is whole");
+            fs::write(root.path().join(format!("in/whole-{number}.txt")), text).unwrap();
+        }
+    }
+    if config.revisit != Revisit::None {
         let record = |number: usize, text: &str| {
             format!(
                 "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:{number}>\r\n\
@@ -1105,9 +1115,7 @@ fn deduplicated_with(
             let workspace = pipeline::open(&root.join("out/work"))?;
             let config = DedupConfig {
                 keep: vec!["max:id".parse().unwrap(), Policy::Longest],
-                results,
-                revisit,
-                ..DedupConfig::default()
+                ..config.clone()
             };
             let stop = Stop::default();
             let run = small();

@@ -43,7 +43,8 @@ pub enum Do {
     /// thread is there and can take its time. The wait ends after a minute, so that a failed test
     /// leaves nothing running.
     Hold(&'static Path),
-    /// No operation is affected. The buffers of sorts have room for this number of items only.
+    /// No operation is affected. The buffers of sorts have room for this number of items only, and
+    /// this number of complete files waits for names.
     Items(usize),
 }
 
@@ -368,7 +369,7 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
     Ok(bytes)
 }
 
-/// The number of `items` that a buffer of a sort in this directory may have.
+/// The number of `items` that a buffer of a sort, or a batch of files, in this directory may have.
 pub(crate) fn buffer(directory: &Path, items: usize) -> usize {
     if !ARMED.load(Ordering::Relaxed) {
         return items;

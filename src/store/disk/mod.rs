@@ -376,25 +376,38 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
 
 /// Creates a directory and its missing parents, and makes their names durable.
 pub(crate) fn create_lasting_directory(path: &Path) -> Result<()> {
-    let mut missing = Vec::new();
+    create_missing(path)?
+        .into_iter()
+        .try_for_each(sync_directory)
+}
+
+/// Creates a directory and its missing parents. Returns the directories in which it made names,
+/// which are not durable yet.
+pub(crate) fn create_missing(path: &Path) -> Result<Vec<&Path>> {
+    let mut changed = Vec::new();
     for place in path.ancestors() {
         // The last ancestor of a relative path is empty and stands for the current directory.
         if place.as_os_str().is_empty() || exists(place)? {
             break;
         }
-        missing.push(place);
+        changed.extend(parent(place));
     }
     create_directory(path)?;
-    missing.into_iter().try_for_each(sync_parent)
+    Ok(changed)
+}
+
+/// The directory in which a path is a name.
+fn parent(path: &Path) -> Option<&Path> {
+    path.parent()
+        .map(|parent| match parent.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => parent,
+        })
 }
 
 /// Makes the name of a path durable.
 pub(crate) fn sync_parent(path: &Path) -> Result<()> {
-    match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => sync_directory(Path::new(".")),
-        Some(parent) => sync_directory(parent),
-        None => Ok(()),
-    }
+    parent(path).map_or(Ok(()), sync_directory)
 }
 
 /// Creates a directory in `parent` that is removed on drop.
@@ -656,7 +669,7 @@ pub(crate) fn list_all(path: &Path) -> Result<Vec<String>> {
 
 /// Gives a file another name, which must be free. The errors are the caller's to interpret.
 pub fn link(from: &Path, to: &Path) -> io::Result<()> {
-    faults::doing(Op::Create, to, None, || inside::link(from, to))
+    faults::doing(Op::Create, to, Some(from), || inside::link(from, to))
 }
 
 /// Reads a whole small file.

@@ -115,12 +115,15 @@ impl FileIdentity {
         let modified_ns = modified_ns(&metadata)?;
         let mut hash = Xxh3::new();
         hash.update(&size.to_le_bytes());
-        let mut bytes = Vec::new();
+        // With room for all of it, the bytes of a small file come in one read.
+        let mut bytes = Vec::with_capacity(DIGEST_BYTES as usize);
         (&mut file).take(DIGEST_BYTES).read_to_end(&mut bytes)?;
         hash.update(&bytes);
-        bytes.clear();
-        file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
-        file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != size {
+            bytes.clear();
+            file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
+            file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        }
         hash.update(&bytes);
         Ok(FileIdentity {
             size,

@@ -8,11 +8,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::threads::lock;
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -42,8 +40,6 @@ pub(super) enum Content {
 pub(super) struct FinishedList {
     path: PathBuf,
     out: Option<disk::File>,
-    /// Lines appended since it was opened.
-    appended: u64,
     /// By name. A file that was written again, the same way, has one entry.
     files: BTreeMap<String, Vec<Content>>,
 }
@@ -69,7 +65,6 @@ impl FinishedList {
         Ok(FinishedList {
             path,
             out: None,
-            appended: 0,
             files,
         })
     }
@@ -108,7 +103,8 @@ impl FinishedList {
         let mut text = Vec::new();
         for (name, all) in &self.files {
             for content in all {
-                text.extend(line(name, content, &self.path)?);
+                let (name, content) = (name.clone(), content.clone());
+                text.extend(line(&Finished { name, content }, &self.path)?);
             }
         }
         let mut out = disk::create(&temporary)?;
@@ -121,77 +117,32 @@ impl FinishedList {
         Ok(())
     }
 
-    /// Appends the line of a file. Returns the number of lines appended so far.
-    fn append(&mut self, name: &str, content: Content) -> Result<u64> {
-        let known = self.files.entry(name.to_string()).or_default();
-        known.retain(|known| *known != content);
-        let line = line(name, &content, &self.path)?;
-        known.push(content);
-        // A line after one that was cut off could not be read. So nothing follows a failure.
-        let mut out = self.out.take().ok_or_else(|| self.failed())?;
-        out.write_all(&line)
-            .map_err(Error::io("write", &self.path))?;
-        self.out = Some(out);
-        self.appended += 1;
-        Ok(self.appended)
-    }
-
-    fn failed(&self) -> Error {
-        Error::io("write", &self.path)(io::Error::other("it could not be written before"))
-    }
-}
-
-/// The list as threads share it.
-pub(super) struct SharedList {
-    list: Mutex<FinishedList>,
-    /// How many of the lines appended are on the disk.
-    synced: Mutex<u64>,
-}
-
-impl SharedList {
-    pub fn new(list: FinishedList) -> SharedList {
-        SharedList {
-            list: Mutex::new(list),
-            synced: Mutex::new(0),
+    /// Appends the lines of files that are about to get their names, and syncs them.
+    pub fn append<'f>(&mut self, files: impl Iterator<Item = &'f Finished>) -> Result<()> {
+        let mut lines = Vec::new();
+        for finished in files {
+            let known = self.files.entry(finished.name.clone()).or_default();
+            known.retain(|known| *known != finished.content);
+            known.push(finished.content.clone());
+            lines.extend(line(finished, &self.path)?);
         }
-    }
-
-    /// The list, while no thread adds to it.
-    pub fn list(&self) -> MutexGuard<'_, FinishedList> {
-        lock(&self.list)
-    }
-
-    /// Adds a file that is about to get its name. While a thread waits for the disk, others append
-    /// their lines, and the next one waits for all of these.
-    pub fn add(&self, name: &str, content: Content) -> Result<()> {
-        let number = self.list().append(name, content)?;
-        let mut synced = lock(&self.synced);
-        if *synced >= number {
+        if lines.is_empty() {
             return Ok(());
         }
-        let (path, appended) = {
-            let list = self.list();
-            // Rename the file only after its line is synced.
-            if list.out.is_none() {
-                return Err(list.failed());
-            }
-            (list.path.clone(), list.appended)
-        };
-        let done = disk::open(&path).and_then(|file| disk::sync(&file, &path));
-        match done {
-            Ok(()) => *synced = appended,
-            Err(_) => self.list().out = None,
-        }
-        done
+        // A line after one that was cut off could not be read. So nothing follows a failure.
+        let failed = || io::Error::other("it could not be written before");
+        let out = self.out.take().ok_or_else(failed);
+        let mut out = out.map_err(Error::io("write", &self.path))?;
+        out.write_all(&lines)
+            .map_err(Error::io("write", &self.path))?;
+        disk::sync(&out, &self.path)?;
+        self.out = Some(out);
+        Ok(())
     }
 }
 
-fn line(name: &str, content: &Content, path: &Path) -> Result<Vec<u8>> {
-    let finished = Finished {
-        name: name.into(),
-        content: content.clone(),
-    };
-    let mut line = crate::store::to_json(&finished, path)?;
+fn line(finished: &Finished, path: &Path) -> Result<Vec<u8>> {
+    let mut line = crate::store::to_json(finished, path)?;
     line.push(b'\n');
     Ok(line)
 }

@@ -22,6 +22,7 @@
 
 pub(crate) mod again;
 pub(crate) mod annotate;
+mod batch;
 mod copy;
 mod encode;
 pub(crate) mod files;
@@ -269,7 +270,7 @@ impl<E: Edit> Running<'_, E> {
         if kept.has(name)? {
             return Ok(());
         }
-        if !(self.job.link && kept.link(&input.path, name)?) {
+        if !(self.job.link && kept.link(&input.path, name, number)?) {
             let _memory = self.memory.hold(COPY_BYTES);
             let mut out = kept.create(name, number)?;
             copy_whole(&input.path, &mut out, self.job.context)?;

@@ -2,8 +2,9 @@
 //!
 //! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
 //! it, which says from what the directory is made, so that the same command can continue and no
-//! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
-//! The content of each file is recorded ([`super::finished`]). A command that continues a directory
+//! other can. A file is written below `.lookalike`. When it is complete, it is renamed to its place,
+//! several files at a time ([`super::batch`]). The content of each file is recorded
+//! ([`super::finished`]). A command that continues a directory
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
 //! overwrite the user's changes.
 
@@ -17,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::STAGE;
-use super::finished::{Content, FinishedList, SharedList};
+use super::batch::{Batch, Complete};
+use super::finished::{Content, Finished, FinishedList};
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
@@ -27,6 +29,9 @@ pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
+
+/// What is expected in the place of a file that no command finished.
+pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
 
 /// What a directory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +61,7 @@ impl State {
 pub(crate) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
-    finished: Arc<SharedList>,
+    batch: Arc<Batch>,
     /// Two commands would give their unfinished files the same names.
     _lock: Lock,
 }
@@ -118,7 +123,7 @@ impl OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
             _lock: Lock::take(&private)?,
-            finished: Arc::new(SharedList::new(FinishedList::read(&private)?)),
+            batch: Arc::new(Batch::new(directory, FinishedList::read(&private)?)),
         };
         if begun && output.state()?.digest != digest {
             let limit =
@@ -137,7 +142,7 @@ impl OutputDirectory {
             }
         }
         self.put_state(false)?;
-        self.finished.list().begin(|name| self.has(name))
+        self.batch.list().begin(|name| self.has(name))
     }
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
@@ -170,7 +175,7 @@ impl OutputDirectory {
             return Ok(());
         }
         let path = self.path(name);
-        let recorded = self.finished.list().of(name).to_vec();
+        let recorded = self.batch.list().of(name).to_vec();
         let refuse = |expected: String, found: String| {
             Err(Error::OutputChanged {
                 path: path.clone(),
@@ -178,7 +183,7 @@ impl OutputDirectory {
                 found,
             })
         };
-        let mut expected = "no file, because none was finished".to_string();
+        let mut expected = NOT_FINISHED.to_string();
         let mut content = None;
         for recorded in &recorded {
             match recorded {
@@ -228,9 +233,10 @@ impl OutputDirectory {
         disk::sync_parent(&path)
     }
 
-    /// Says that every file is in its place.
+    /// Gives the last files their names, and says that every file is in its place.
     pub fn complete(&self) -> Result<()> {
-        self.finished.list().complete()?;
+        self.batch.finish()?;
+        self.batch.list().complete()?;
         self.put_state(true)
     }
 
@@ -249,9 +255,14 @@ impl OutputDirectory {
         disk::exists(&self.path(name))
     }
 
-    /// Begins a file; `number` tells apart what is written at the same time.
+    /// Where a file is until it is complete. `number` tells apart the files that a command writes.
+    fn temporary(&self, number: u32) -> PathBuf {
+        self.directory.join(PRIVATE).join(format!("{number}.tmp"))
+    }
+
+    /// Begins a file.
     pub fn create(&self, name: &str, number: u32) -> Result<OutputFile> {
-        let temporary = self.directory.join(PRIVATE).join(format!("{number}.tmp"));
+        let temporary = self.temporary(number);
         let file = disk::create(&temporary)?;
         Ok(OutputFile {
             out: Some(BufWriter::with_capacity(disk::WRITE_BUFFER, file)),
@@ -269,19 +280,15 @@ impl OutputDirectory {
             name: name.into(),
             hash: Xxh3::new(),
             bytes: 0,
-            finished: self.finished.clone(),
+            batch: self.batch.clone(),
         }
     }
 
     /// Makes a hard link of an input. Returns whether the file system can.
-    pub fn link(&self, from: &Path, name: &str) -> Result<bool> {
-        let to = self.path(name);
-        if let Some(parent) = to.parent() {
-            disk::create_lasting_directory(parent)?;
-        }
-        self.finished.add(name, Content::Linked { linked: true })?;
-        match disk::link(from, &to) {
-            Ok(()) => disk::sync_parent(&to).map(|()| true),
+    pub fn link(&self, from: &Path, name: &str, number: u32) -> Result<bool> {
+        let temporary = self.temporary(number);
+        match disk::link(from, &temporary) {
+            Ok(()) => {}
             // Another file system, or one without links: the file is copied.
             Err(error)
                 if matches!(
@@ -289,13 +296,22 @@ impl OutputDirectory {
                     io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported
                 ) =>
             {
-                Ok(false)
+                return Ok(false);
             }
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PERM.raw_os_error()) => {
-                Ok(false)
+                return Ok(false);
             }
-            Err(error) => Err(error).map_err(Error::io("link", &to)),
+            Err(error) => return Err(Error::io("link", &self.path(name))(error)),
         }
+        let (name, path) = (name.to_string(), self.path(name));
+        let content = Content::Linked { linked: true };
+        let complete = Complete {
+            finished: Finished { name, content },
+            temporary,
+            path,
+            file: None,
+        };
+        self.batch.add(complete).map(|()| true)
     }
 }
 
@@ -364,7 +380,7 @@ pub(crate) struct OutputFile {
     /// The checksum of the bytes that were written.
     hash: Xxh3,
     bytes: u64,
-    finished: Arc<SharedList>,
+    batch: Arc<Batch>,
 }
 
 /// The length and the checksum of a file.
@@ -393,23 +409,23 @@ impl OutputFile {
         &self.path
     }
 
-    /// Puts the complete file in its place.
+    /// Says that the file is complete. It gets its name with others, at the latest when
+    /// [`OutputDirectory::complete`] is called.
     pub fn finish(self) -> Result<()> {
         let Some(out) = self.out else { return Ok(()) };
         let file = out.into_inner().map_err(|error| error.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
-        disk::sync(&file, &self.temporary)?;
-        drop(file);
         let content = Content::Bytes {
             bytes: self.bytes,
             xxh3: format!("{:016x}", self.hash.digest()),
         };
-        self.finished.add(&self.name, content)?;
-        if let Some(parent) = self.path.parent() {
-            disk::create_lasting_directory(parent)?;
-        }
-        disk::rename(&self.temporary, &self.path)?;
-        disk::sync_parent(&self.path)
+        let name = self.name;
+        self.batch.add(Complete {
+            finished: Finished { name, content },
+            temporary: self.temporary,
+            path: self.path,
+            file: Some(file),
+        })
     }
 
     /// Removes the file.

@@ -62,6 +62,8 @@ pub fn garble(out: &Path, random: &mut Random) {
             2 => bytes.clear(),
             _ => bytes.extend((0..100).map(|_| random.next() as u8)),
         }
+        // It may be a link of an input.
+        fs::remove_file(&path).unwrap();
         fs::write(&path, bytes).unwrap();
     }
 }

@@ -87,7 +87,7 @@ fn kill(
     tally: &mut Tally,
 ) -> bool {
     let journal = place.join("journal");
-    let before = (after == After::PowerCut).then(|| power::Before::of(place));
+    let before = (after == After::PowerCut).then(|| power::Before::of(place, &subject.input));
     let mut faults = Vec::new();
     if before.is_some() {
         faults.push(format!("journal={}", journal.display()));
@@ -294,7 +294,7 @@ fn what_is_finished_survives_a_power_cut() {
             let random = &mut Random(seed as u64);
             let place = subject.place();
             let journal = place.path().join("journal");
-            let before = power::Before::of(place.path());
+            let before = power::Before::of(place.path(), &subject.input);
             let faults = format!("journal={}", journal.display());
             let end = subject.start(place.path(), 2, &faults, None);
             assert_eq!(end, End::Done, "{}", subject.name);
@@ -314,7 +314,7 @@ fn a_lost_sync_is_seen() {
     for seed in 0..seeds {
         let place = subject.place();
         let journal = place.path().join("journal");
-        let before = power::Before::of(place.path());
+        let before = power::Before::of(place.path(), &subject.input);
         let faults = format!("journal={}", journal.display());
         assert_eq!(subject.start(place.path(), 1, &faults, None), End::Done);
         // As if no sync had ever been done.

@@ -8,9 +8,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::common::corpus::Random;
+use crate::common::paths;
 
 /// A file: where its bytes are, and how many of them are on the disk.
 #[derive(Clone, Debug)]
@@ -20,12 +22,26 @@ struct Inode {
     synced: u64,
 }
 
+impl Inode {
+    /// Its bytes are on the disk, whatever becomes of the name.
+    fn link(from: &Path) -> Inode {
+        let size = fs::metadata(from).unwrap().len();
+        Inode {
+            bytes: Bytes::Link(from.into()),
+            written: size,
+            synced: size,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Bytes {
     /// As they were before the process.
     Held(Vec<u8>),
     /// In this file.
     At(PathBuf),
+    /// It is a hard link of this file, which is not the process's.
+    Link(PathBuf),
     /// The process died before it could give it another name: empty.
     Unknown,
 }
@@ -114,7 +130,14 @@ pub struct Before {
 }
 
 impl Before {
-    pub fn of(place: &Path) -> Before {
+    /// Files there may be links of those in `inputs`.
+    pub fn of(place: &Path, inputs: &Path) -> Before {
+        let identity = |path: &Path| {
+            let metadata = fs::metadata(path).unwrap();
+            (metadata.dev(), metadata.ino())
+        };
+        let inputs = paths(inputs).into_iter();
+        let inputs: BTreeMap<_, _> = inputs.map(|input| (identity(&input), input)).collect();
         let mut before = Before {
             root: place.to_path_buf(),
             files: Vec::new(),
@@ -130,12 +153,17 @@ impl Before {
                     names.insert(name, Node::Directory);
                     waiting.push(path);
                 } else {
-                    let bytes = fs::read(&path).unwrap();
-                    let size = bytes.len() as u64;
-                    before.files.push(Inode {
-                        bytes: Bytes::Held(bytes),
-                        written: size,
-                        synced: size,
+                    before.files.push(match inputs.get(&identity(&path)) {
+                        Some(input) => Inode::link(input),
+                        None => {
+                            let bytes = fs::read(&path).unwrap();
+                            let size = bytes.len() as u64;
+                            Inode {
+                                bytes: Bytes::Held(bytes),
+                                written: size,
+                                synced: size,
+                            }
+                        }
                     });
                     names.insert(name, Node::File(before.files.len() - 1));
                 }
@@ -176,7 +204,7 @@ impl Before {
         let fields: Vec<&str> = line.split('\t').collect();
         let path = Path::new(fields.get(1).copied().unwrap_or(""));
         match (fields[0], fields.get(2)) {
-            ("create", _) => {
+            ("create", from) => {
                 let old = self.file(path);
                 if old.is_some() && name(path) == "lock" {
                     return; // It is opened, and its text is of no importance.
@@ -186,16 +214,19 @@ impl Before {
                     old.is_none() || name(path).ends_with(".tmp"),
                     "written in place: {line}"
                 );
-                self.files.push(Inode {
+                let from = from.map(|from| Inode::link(Path::new(from)));
+                self.files.push(from.unwrap_or(Inode {
                     bytes: Bytes::Unknown,
                     written: 0,
                     synced: 0,
-                });
+                }));
                 let made = Change::Make(name(path), Node::File(self.files.len() - 1));
                 self.change(path, made);
             }
             ("named", Some(other)) => {
-                if let Some(file) = self.file(path) {
+                if let Some(file) = self.file(path)
+                    && matches!(self.files[file].bytes, Bytes::Unknown)
+                {
                     self.files[file].bytes = Bytes::At(names.join(other));
                 }
             }
@@ -268,9 +299,10 @@ impl Before {
         }
     }
 
-    fn bytes(&self, file: usize, random: &mut Random) -> Vec<u8> {
+    fn content(&self, file: usize, random: &mut Random) -> Content {
         let inode = &self.files[file];
         let mut bytes = match &inode.bytes {
+            Bytes::Link(path) => return Content::Link(path.clone()),
             Bytes::Held(bytes) => bytes.clone(),
             Bytes::At(path) => fs::read(path).unwrap(),
             Bytes::Unknown => Vec::new(),
@@ -285,8 +317,15 @@ impl Before {
                 .iter_mut()
                 .for_each(|b| *b = random.next() as u8),
         }
-        bytes
+        Content::Bytes(bytes)
     }
+}
+
+/// What has a name after the cut.
+enum Content {
+    Directory,
+    Bytes(Vec<u8>),
+    Link(PathBuf),
 }
 
 fn name(path: &Path) -> String {
@@ -310,10 +349,10 @@ pub fn cut(place: &Path, journal: &Path, mut before: Before, random: &mut Random
             let path = directory.join(name);
             match node {
                 Node::Directory => {
-                    files.push((path.clone(), None));
+                    files.push((path.clone(), Content::Directory));
                     waiting.push(path);
                 }
-                Node::File(file) => files.push((path, Some(before.bytes(file, random)))),
+                Node::File(file) => files.push((path, before.content(file, random))),
             }
         }
     }
@@ -325,10 +364,11 @@ pub fn cut(place: &Path, journal: &Path, mut before: Before, random: &mut Random
             fs::remove_file(&path).unwrap();
         }
     }
-    for (path, bytes) in files {
-        match bytes {
-            None => fs::create_dir_all(&path).unwrap(),
-            Some(bytes) => fs::write(&path, bytes).unwrap(),
+    for (path, content) in files {
+        match content {
+            Content::Directory => fs::create_dir_all(&path).unwrap(),
+            Content::Bytes(bytes) => fs::write(&path, bytes).unwrap(),
+            Content::Link(from) => fs::hard_link(from, &path).unwrap(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub const LEAST_THREADS: usize = 4;
 pub struct Subject {
     pub name: String,
     home: TempDir,
-    input: PathBuf,
+    pub input: PathBuf,
     /// A small input more, if the commands name one.
     new: PathBuf,
     arguments: Vec<String>,
@@ -102,7 +102,8 @@ impl Subject {
             let at = write_jsonl(&home.path().join("few"), &few, 1);
             fs::rename(at.join("000.jsonl"), &new).unwrap();
         }
-        let input = write_jsonl(home.path(), &docs, 2);
+        let files = if name.contains("in batches") { 40 } else { 2 };
+        let input = write_jsonl(home.path(), &docs, files);
         let all = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut subject = Subject {
             name: name.into(),
@@ -235,6 +236,9 @@ impl Subject {
         }
         if self.name.contains("sorts on disk") {
             faults.push_str("; do=items:600");
+        }
+        if self.name.contains("in batches") {
+            faults.push_str("; do=items:7");
         }
         command.env("LOOKALIKE_FAULTS", faults);
         command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -423,6 +427,7 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let dedup = ["dedup", "INPUT", "--work", "OUT/work"];
     let dedup = [&dedup[..], &into, &of_copies, &ample].concat();
     let from = [&["dedup", "--from", "OUT/work"][..], &into, &ample].concat();
+    let linked = [&from[..], &["--link"]].concat();
     let index = [&["index", "OUT"][..], &ample].concat();
     let add = [&["add", "OUT", "NEW"][..], &ample].concat();
     let old = ["run", "INPUT", "-o", "OUT/old"];
@@ -441,7 +446,7 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let index_old = [&["index", "OUT/old"][..], &ample].concat();
     let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
     let against = [&against[..], &of_copies, &ample].concat();
-    let all: [Parts<'_>; 22] = [
+    let all: [Parts<'_>; 24] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
@@ -461,6 +466,8 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
         ("perturb, over another", 8, &perturb, &[&over]),
         ("dedup", 8, &dedup, &[]),
         ("dedup, from a run", 8, &work, &[&from]),
+        ("dedup, in batches", 8, &work, &[&from]),
+        ("dedup, in batches, with links", 8, &work, &[&linked]),
         ("index", 8, &base, &[&index]),
         ("passages", 8, &read, &[&passages]),
         ("passages, sorts on disk", 8, &read, &[&passages]),

@@ -7,6 +7,8 @@ use crate::store::disk::SharedFile;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
+/// Bytes of the first read: most small files have fewer.
+const FIRST_READ: usize = 16 << 10;
 
 /// Reads a file from some byte on.
 pub(in crate::text::read) struct From {
@@ -61,7 +63,7 @@ impl Input {
         Input {
             inner,
             file: None,
-            buffer: vec![0; length],
+            buffer: Vec::new(),
             block: length,
             start: 0,
             end: 0,
@@ -146,10 +148,16 @@ impl Input {
                 .extend_from_slice(&self.buffer[from.min(self.end)..self.end]);
         }
         (self.start, self.end) = (0, 0);
-        self.buffer.resize(self.block, 0);
+        self.buffer.truncate(self.block);
         let most = self.to_next_block();
         while !self.ended && self.end < most && !enough(&self.buffer[..self.end]) {
-            match self.inner.read(&mut self.buffer[self.end..most]) {
+            if self.end == self.buffer.len() {
+                // The buffer grows with the file.
+                let length = (self.end * 16).max(FIRST_READ);
+                self.buffer.resize(length.min(self.block), 0);
+            }
+            let room = self.buffer.len().min(most);
+            match self.inner.read(&mut self.buffer[self.end..room]) {
                 Ok(n) => {
                     self.ended = n == 0;
                     self.end += n;
