@@ -230,7 +230,10 @@ mod tests {
             let mut list = List::new(place.path());
             (0..count).for_each(|n| list.push(&Number { number: n * n }).unwrap());
             let mut found = Vec::new();
-            let mut take = |item: Number| Ok(found.push(item.number));
+            let mut take = |item: Number| {
+                found.push(item.number);
+                Ok(())
+            };
             list.each(&mut take).unwrap();
             assert!(found.into_iter().eq((0..count).map(|n| n * n)));
         }

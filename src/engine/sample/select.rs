@@ -758,11 +758,13 @@ impl<K: Key> Choice<'_, K> {
             let to = self.set.partition_point(|&key| key <= high);
             let prefix = self.selector.prefix(level, self.document);
             let (end, mut left) = self.border(from..to, prefix.into());
-            for place in from..to {
-                let class = usize::from(self.classes[place]);
+            let classes = self.classes[from..to]
+                .iter()
+                .map(|&class| usize::from(class));
+            for (chosen, class) in is_chosen[from..to].iter_mut().zip(classes) {
                 let last = class == end && left > 0;
                 left -= usize::from(last);
-                is_chosen[place] |= (1..end).contains(&class) || last;
+                *chosen |= (1..end).contains(&class) || last;
             }
         }
         let keys = self.set.iter().zip(is_chosen);
