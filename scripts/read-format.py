@@ -579,6 +579,8 @@ def parts_of(manifest):
         yield "sample", "column", info
     for entry in (manifest["runs"] or {}).get("runs", []):
         yield "runs", "run", entry["part"]
+    if "shareable" in (manifest["runs"] or {}):
+        yield "runs", "column", manifest["runs"]["shareable"]
     for info in (manifest["postings"] or {}).get("parts", {}).values():
         yield "postings", "postings", info
     for level in levels_of(manifest):

@@ -1121,10 +1121,9 @@ fn manifests_are_read() {
 }
 
 /// The profiles of documents, and what a join counted with them. No join needs them now.
-const GONE: [&str; 5] = [
+const GONE: [&str; 4] = [
     "postings.profiles",
     "prefix.prefix_postings",
-    "prefix.probes_by_singles",
     "prefix.rounds",
     "prefix.singles",
 ];

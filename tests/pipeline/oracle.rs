@@ -99,7 +99,10 @@ fn assert_balanced(summary: &Summary) {
     }
     if let Some(prefix) = &join.prefix {
         assert_eq!(prefix.entries, merge.entries);
-        let excluded = prefix.probes_repeated + prefix.probes_by_length + prefix.probes_clustered;
+        let excluded = prefix.probes_repeated
+            + prefix.probes_by_length
+            + prefix.probes_by_singles
+            + prefix.probes_clustered;
         assert!(prefix.probes >= excluded + prefix.candidates);
         assert!(prefix.spilled >= prefix.candidates && prefix.candidates >= join.pairs);
         assert_eq!(prefix.verified, prefix.candidates);

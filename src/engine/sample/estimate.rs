@@ -21,7 +21,7 @@ const FEW_PAIRS: f64 = 100_000.0;
 pub(super) struct Met {
     /// Pairs, once for each key.
     pub(super) pairs: f64,
-    /// Pairs, once.
+    /// Pairs, once, that have to be verified.
     pub(super) distinct: f64,
 }
 
@@ -62,8 +62,13 @@ impl<K: Key> Meetings<K> {
     }
 
     /// The pairs of all documents, from those among documents that have `share` of all keys. Of their
-    /// keys, the share `counted` was taken.
-    pub(super) fn met(mut self, share: f64, counted: f64) -> Met {
+    /// keys, the share `counted` was taken. Of the different pairs, those that are `possible`.
+    pub(super) fn met(
+        mut self,
+        share: f64,
+        counted: f64,
+        possible: impl Fn(u32, u32) -> bool,
+    ) -> Met {
         self.records.sort_unstable();
         let of_documents = share / f64::from(self.bits).exp2();
         let pairs = self.pairs() / counted / of_documents.powi(2);
@@ -80,10 +85,12 @@ impl<K: Key> Meetings<K> {
         let all = listed.len() as f64;
         listed.sort_unstable();
         listed.dedup();
-        let times = times_met(all / listed.len().max(1) as f64, counted);
+        let distinct = listed.len().max(1) as f64;
+        let times = times_met(all / distinct, counted);
+        listed.retain(|pair| possible((pair >> 32) as u32, *pair as u32));
         Met {
             pairs,
-            distinct: pairs / times,
+            distinct: pairs / times * listed.len() as f64 / distinct,
         }
     }
 
@@ -194,7 +201,7 @@ mod tests {
                 }
             }
             let (pairs, distinct) = (met.values().sum::<u64>() as f64, met.len() as f64);
-            let found = meetings.met(1.0, 1.0);
+            let found = meetings.met(1.0, 1.0, |_, _| true);
             let near = |a: f64, b: f64| a / b < 1.3 && b / a < 1.3;
             assert!(near(found.pairs, pairs), "{found:?} {pairs} {distinct}");
             assert!(

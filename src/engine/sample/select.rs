@@ -34,6 +34,7 @@
 //! table, and the set of one document in each thread. A set of more than [`HELD`] keys is not held;
 //! all its counted keys of other documents enter the sort.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -486,6 +487,7 @@ impl<'a, K: Key> Selector<'a, K> {
         let mut chooser = Chooser::new(self);
         chooser.choice.shared = Some(Vec::new());
         let (mut chosen, mut every) = (Meetings::new(room / 2), Meetings::new(room / 2));
+        let mut shareable = HashMap::new();
         for (number, segment) in self.sets.segments.iter().enumerate() {
             chooser.begin(number)?;
             for document in documents_of(segment) {
@@ -502,6 +504,7 @@ impl<'a, K: Key> Selector<'a, K> {
                     chosen.take(keys, document);
                     Ok(())
                 })?;
+                shareable.insert(document, chooser.shareable());
                 if let Some(shared) = &mut chooser.choice.shared {
                     every.take(shared, document);
                     shared.clear();
@@ -516,9 +519,20 @@ impl<'a, K: Key> Selector<'a, K> {
             keys: (keys as f64 / share) as u64,
             records: all,
             documents,
-            chosen: chosen.met(share, 1.0),
-            every: every.met(share, counted),
+            chosen: chosen.met(share, 1.0, |a, b| self.may_reach(&shareable, a, b)),
+            every: every.met(share, counted, |_, _| true),
         })
+    }
+
+    /// Whether two documents may reach the threshold, by their sizes and by what they can share.
+    fn may_reach(&self, shareable: &HashMap<u32, u32>, a: u32, b: u32) -> bool {
+        let criterion = self.selection.criterion;
+        let (size_a, size_b) = self.sampled.measured(a, b);
+        let least = criterion.least_shared(size_a.into(), size_b.into());
+        let most = |document| shareable.get(&document).copied().unwrap_or(u32::MAX);
+        let most = u64::from(most(a).min(most(b)));
+        (self.sampled.rates().len() > 1 || most >= least)
+            && u64::from(size_a.max(size_b)) <= criterion.largest_partner(size_a.min(size_b))
     }
 
     /// The selection.
@@ -548,6 +562,8 @@ struct Choice<'a, K> {
     classes: Vec<u8>,
     found: [u64; CLASSES],
     chosen: Vec<K>,
+    /// Keys of the last document, without those that only it has.
+    shareable: u32,
     /// If it is wanted: the keys of the region that are in several documents.
     shared: Option<Vec<K>>,
     /// The document, and the number of keys that it chooses at its own level.
@@ -578,6 +594,7 @@ impl<'a, K: Key> Chooser<'a, K> {
                 classes: Vec::new(),
                 found: [0; CLASSES],
                 chosen: Vec::new(),
+                shareable: 0,
                 shared: None,
                 document: 0,
                 prefix: 0,
@@ -614,6 +631,7 @@ impl<'a, K: Key> Chooser<'a, K> {
         let selector = self.selector;
         let size = selector.sampled.own(document);
         let choice = &mut self.choice;
+        choice.shareable = 0;
         match &mut self.source {
             None => return Ok(()),
             Some(Source::Kept { kept, document: at }) => {
@@ -642,6 +660,12 @@ impl<'a, K: Key> Chooser<'a, K> {
             }
         }
         choice.end(&mut take)
+    }
+
+    /// The most keys that the last document can share with another: all but those of the region that
+    /// only it has.
+    pub fn shareable(&self) -> u32 {
+        self.choice.shareable
     }
 
     /// Leaves out the next document.
@@ -725,6 +749,8 @@ impl<K: Key> Choice<'_, K> {
         } else {
             self.pass_all(take)?;
         }
+        let size = self.selector.sampled.own(self.document);
+        self.shareable = size.saturating_sub(self.found[0] as u32);
         self.stats.pruned += u64::from(self.stats.keys == self.keys_before);
         Ok(())
     }

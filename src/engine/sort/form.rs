@@ -7,12 +7,14 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Stop, Unit};
 use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
+use crate::engine::collection::{
+    self, Catalogue, Column, ColumnBuilder, Extent, SegmentEntry, SetReader,
+};
 use crate::engine::sample::{
     Chooser, Expected, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
 };
 use crate::store::workspace::{Places, StageRecord, Workspace};
-use crate::store::{Kind, PartInfo, disk};
+use crate::store::{Header, Kind, PartInfo, PartWriter, VERSION, disk};
 use crate::{Error, Result};
 use std::path::Path;
 use std::sync::Mutex;
@@ -105,6 +107,8 @@ struct RunPlan<'a, K> {
     spilled: AtomicBool,
     stop: &'a Stop,
     held: Mutex<HeldBuffers<K>>,
+    /// By segment, what its documents can share ([`Chooser::shareable`]).
+    shareable: Mutex<Vec<Option<Column>>>,
 }
 
 /// Bytes beside the buffers.
@@ -291,6 +295,7 @@ fn form<K: Key>(
         hold: hold.is_some(),
         spilled: AtomicBool::new(false),
         held: Mutex::default(),
+        shareable: Mutex::new(vec![None; segments.len()]),
         stop: context.stop,
     };
     let work = |tasks: &Segments<'_>| Worker::new(&plan, tasks).work();
@@ -328,7 +333,9 @@ fn means<'a, K: Key>(
     context.start(STAGE, Unit::Count("fingerprints"), Some(records));
     let (selector, expected) = selector(selection, recorded, (sampled, sets), spare, context)?;
     let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
-    let used = selector.selection().bytes() + spare / KEPT_SHARE + choosers;
+    let documents = sampled.documents() as u64;
+    let shareable = Column::most_bytes(documents, records);
+    let used = shareable + selector.selection().bytes() + spare / KEPT_SHARE + choosers;
     Ok(Means {
         selector: Some(selector),
         expected,
@@ -371,6 +378,9 @@ impl<K: Key> RunPlan<'_, K> {
         context: &Context<'_>,
     ) -> Result<Formed<K>> {
         let stats = self.selector.map(Selector::stats);
+        let shareable = stats.map(|_| self.write_shareable()).transpose()?;
+        let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+        entry.shareable = shareable;
         let Budget {
             memory, threads, ..
         } = context.budget;
@@ -382,6 +392,7 @@ impl<K: Key> RunPlan<'_, K> {
             let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
             entry.selected = stats;
             entry.stats.records = held.records();
+            workspace.commit(&[DIRECTORY])?;
             return Ok(Formed::Held(held));
         }
         for (buffer, covers) in held {
@@ -404,6 +415,28 @@ impl<K: Key> RunPlan<'_, K> {
         entry.complete = true;
         workspace.commit(&[DIRECTORY])?;
         Ok(Formed::Runs)
+    }
+}
+
+impl<K> RunPlan<'_, K> {
+    /// Writes what documents can share as a column.
+    fn write_shareable(&self) -> Result<PartInfo> {
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters: self.parameters,
+            number: 0,
+            key_bytes: 4,
+        };
+        let mut part = PartWriter::create(self.runs, &header)?;
+        let mut documents = 0;
+        for column in lock(&self.shareable).iter().flatten() {
+            documents += column.len() as u64;
+            column
+                .iter()
+                .try_for_each(|number| part.put(&number.to_le_bytes()))?;
+        }
+        part.finish(documents, 0, 0)
     }
 }
 
@@ -467,11 +500,12 @@ impl<'a, K: Key> Worker<'a, K> {
             Some(chooser) => chooser.begin(number)?,
             None => sets = Some(SetReader::open(plan.places, plan.parameters, segment)?),
         }
+        let mut shareable = ColumnBuilder::default();
         for document in first..last {
             plan.stop.tick(STAGE, document)?;
             let wanted = wanted(document);
             match &mut sets {
-                None => self.choose(document, wanted)?,
+                None => shareable.push(self.choose(document, wanted)?),
                 Some(sets) => self.take(sets, document, wanted)?,
             }
             // A document without records is covered by any run. Otherwise the interval would end
@@ -488,6 +522,7 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         if let Some(chooser) = &mut self.chooser {
             chooser.finish()?;
+            lock(&plan.shareable)[number] = Some(shareable.finish());
         }
         sets.map_or(Ok(()), SetReader::finish)
     }
@@ -513,15 +548,15 @@ impl<'a, K: Key> Worker<'a, K> {
         })
     }
 
-    /// Takes the chosen keys of the next document.
-    fn choose(&mut self, document: u32, wanted: bool) -> Result<()> {
+    /// Takes the chosen keys of the next document, and returns what it can share.
+    fn choose(&mut self, document: u32, wanted: bool) -> Result<u32> {
         let Worker {
             tasks,
             chooser,
             spilling,
         } = self;
         let Some(chooser) = chooser else {
-            return Ok(());
+            return Ok(0);
         };
         let mut begun = false;
         chooser.next(document, |keys| {
@@ -533,7 +568,8 @@ impl<'a, K: Key> Worker<'a, K> {
             }
             begun = true;
             spilling.put(keys, document)
-        })
+        })?;
+        Ok(chooser.shareable())
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -621,6 +657,10 @@ pub struct RunsEntry {
     /// What was selected, once all is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<SelectStats>,
+    /// With a selection: how many of its sampled fingerprints each document can share with another,
+    /// at most. It is kept with the postings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shareable: Option<PartInfo>,
 }
 
 impl StageRecord for RunsEntry {
@@ -629,7 +669,8 @@ impl StageRecord for RunsEntry {
     const TAKES_ALONG: &'static [&'static str] = &["postings", "joining"];
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let runs = self.runs.iter();
-        runs.map(|run| (Kind::Run, &run.part)).collect()
+        let runs = self.runs.iter().map(|run| (Kind::Run, &run.part));
+        let shareable = self.shareable.iter().map(|part| (Kind::Column, part));
+        runs.chain(shareable).collect()
     }
 }

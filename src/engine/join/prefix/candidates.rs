@@ -1,18 +1,18 @@
 //! From postings to sorted candidates.
 
-use crate::Result;
 use crate::base::ids::Key;
 use crate::base::progress::joined_all;
 use crate::base::threads;
 use crate::base::threads::lock;
 use crate::base::union_find::SharedUnionFind;
-use crate::engine::collection::MappedSets;
+use crate::engine::collection::{Column, MappedSets};
 use crate::engine::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
 use crate::engine::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
 use crate::engine::sample::SampleEntry;
-use crate::engine::sort::RunEntry;
+use crate::engine::sort::{RunEntry, RunsEntry};
 use crate::store::workspace::Workspace;
 use crate::store::{PartInfo, disk};
+use crate::{Error, Result};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -116,9 +116,11 @@ pub(super) fn run<K: Key>(
         .flat_map(|p| p.parts.values())
         .map(|info| (directory.join(&info.name), info.clone()))
         .collect();
+    let shareable = shareable(workspace, join)?;
     start_pass(workspace, join.context);
     let shared = Shared::<K> {
         join,
+        shareable,
         bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
         source: Mutex::new(Source {
             parts: parts.into_iter(),
@@ -147,6 +149,7 @@ pub(super) fn run<K: Key>(
         stats.probes += found.probes;
         stats.probes_repeated += found.probes_repeated;
         stats.probes_by_length += found.probes_by_length;
+        stats.probes_by_singles += found.probes_by_singles;
         stats.probes_clustered += found.probes_clustered;
         stats.verified += found.verified;
         runs.extend(written);
@@ -165,6 +168,22 @@ pub(super) fn run<K: Key>(
     crate::engine::join::commit(workspace, &progress)
 }
 
+/// What the sort found that each document can share, if it selected from one level.
+fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Option<Column>> {
+    let runs = workspace.manifest.get::<RunsEntry>();
+    let part = runs.and_then(|runs| runs.shareable.as_ref());
+    let Some(part) = part.filter(|_| join.sampled.rates().len() == 1) else {
+        return Ok(None);
+    };
+    let path = workspace.path("runs").join(&part.name);
+    let column = Column::load(&path, workspace.collection_parameters(), part)?;
+    let (expected, found) = (join.sampled.documents(), column.len());
+    if found != expected {
+        return Err(Error::corrupt(path, "numbers in the column").expected(expected, found));
+    }
+    Ok(Some(column))
+}
+
 /// Verifies pairs while candidates are generated, and keeps the clusters found so far.
 struct Early<'a> {
     verifier: Verifier<'a>,
@@ -174,6 +193,8 @@ struct Early<'a> {
 /// The data that all threads share.
 struct Shared<'a, K> {
     join: &'a Joining<'a>,
+    /// How many fingerprints each document can share, at most, if it is known.
+    shareable: Option<Column>,
     /// The bounds of the fingerprints of each level.
     bounds: Vec<(K, K)>,
     source: Mutex<Source<K>>,
@@ -480,6 +501,14 @@ impl<'a, K: Key> Worker<'a, K> {
                 let (x, y) = (a.document, b.document);
                 if !self.is_of(level, x, y) {
                     continue;
+                }
+                if let Some(shareable) = &shared.shareable {
+                    let least = criterion.least_shared(a.size.into(), b.size.into());
+                    let most = shareable.at(x).min(shareable.at(y));
+                    if u64::from(most) < least {
+                        self.stats.probes_by_singles += 1;
+                        continue;
+                    }
                 }
                 let key = Pair::key(x.min(y), x.max(y));
                 if clustered && self.pairs_failed[slot(key)] == key {

@@ -23,7 +23,8 @@
 //! with the rarest first.
 //!
 //! 1. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
-//!    documents whose sizes allow the threshold. The run machinery sorts the candidates;
+//!    documents whose sizes, and the fingerprints that they can share with any document, allow
+//!    the threshold. The run machinery sorts the candidates;
 //!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
 //!    Documents that were added to a collection have their candidates from the index (`added`),
 //!    in place of this step.
@@ -87,6 +88,9 @@ pub struct PrefixStats {
     pub probes_repeated: u64,
     /// Probes whose sizes exclude the threshold.
     pub probes_by_length: u64,
+    /// Probes excluded by the number of fingerprints that occur in one of the two documents only.
+    #[serde(default)]
+    pub probes_by_singles: u64,
     /// With [`super::Pairs::None`]: probes of documents that were in one cluster already.
     pub probes_clustered: u64,
     /// Pairs written to runs of candidates, with repetitions.
@@ -125,6 +129,7 @@ pub(super) fn run<K: Key>(
         .map(|segment| segment.fingerprints.bytes)
         .sum();
     let fixed = PROCESS_BYTES
+        + extent.column_bytes()
         + Sampled::bytes_for(config.measure, levels, extent)
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
     let clusters = match config.pairs {
