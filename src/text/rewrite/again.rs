@@ -51,7 +51,7 @@ impl<'i> Again<'i> {
     /// The format of the input ([`RecordReader::container`]).
     pub fn container(&mut self) -> Result<Option<Container>> {
         let container = self.reader.container();
-        self.reader.check(&self.input)?;
+        self.reader.check(self.input)?;
         Ok(container)
     }
 
@@ -65,7 +65,7 @@ impl<'i> Again<'i> {
         self.stop.check(STAGE)?;
         self.batch.clear();
         let more = self.reader.next_into(&mut self.batch);
-        self.reader.check(&self.input)?;
+        self.reader.check(self.input)?;
         Ok(more)
     }
 
