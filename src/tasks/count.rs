@@ -8,7 +8,7 @@
 //! One hash for each shingle, as for `ingest`, and the sort, with about 12 bytes on disk for each.
 //!
 //! # Errors
-//! As [`crate::engine::scan`], and `Io` for the sort.
+//! `BudgetTooSmall`, and the errors of reading; `Io` for the sort.
 
 use std::collections::BTreeMap;
 use std::path::Path;
