@@ -157,7 +157,8 @@ fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempD
     let what = format!("{join}, {threads} threads, stopped {interruptions} times");
     // The stages sort everything, and a join by prefixes needs less.
     let but_postings = |mut files: BTreeMap<String, Vec<u8>>| {
-        files.retain(|name, _| join == Join::Count || !name.starts_with("postings/"));
+        let selects = |name: &str| name.starts_with("postings/") || name.starts_with("runs/");
+        files.retain(|name, _| join == Join::Count || !selects(name));
         files
     };
     let found = but_postings(lasting(out.path()));
