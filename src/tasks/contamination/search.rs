@@ -193,6 +193,8 @@ struct Hit {
 /// What a thread needs.
 struct Worker<'a> {
     parser: Parser,
+    /// The place of the current record.
+    place: DocumentPlace,
     finder: Finder<'a>,
     report: CorpusReport,
     items: Vec<u32>,
@@ -295,6 +297,7 @@ impl<'a> Search<'a> {
     fn work(&self, tasks: &Tasks<'_, usize, ()>) -> Result<()> {
         let mut worker = Worker {
             parser: Parser::new(&self.config.parse),
+            place: (0, 0, 0),
             finder: Finder::new(self.grams, self.sets, self.spill.is_some()),
             report: CorpusReport::default(),
             items: Vec::new(),
@@ -347,8 +350,8 @@ impl<'a> Search<'a> {
                     return Err(retracted(input));
                 }
                 let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                let place = (unit as u32, file as u32, number + 1);
-                number += u64::from(self.record(record, bytes, place, worker)?);
+                worker.place = (unit as u32, file as u32, number + 1);
+                number += u64::from(self.record(record, bytes, worker)?);
                 events += 1;
             }
             batch.clear();
@@ -368,13 +371,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches a record. Returns whether it has a number: one that is skipped has none.
-    fn record(
-        &self,
-        record: &Record,
-        bytes: &[u8],
-        place: DocumentPlace,
-        worker: &mut Worker<'_>,
-    ) -> Result<bool> {
+    fn record(&self, record: &Record, bytes: &[u8], worker: &mut Worker<'_>) -> Result<bool> {
         let most = &self.config.read;
         let length = bytes.len() as u64;
         // The result of these is known only afterwards.
@@ -404,9 +401,9 @@ impl<'a> Search<'a> {
                     large = true;
                     continue;
                 }
-                Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
+                Interpreted::Rejected(reject) => self.rejected(reject, worker),
                 Interpreted::Document(document) => {
-                    self.document(&document, place, worker)?;
+                    self.document(&document, worker)?;
                     if large {
                         worker.parser.shrink();
                     }
@@ -416,7 +413,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn rejected(&self, reject: Reject, place: DocumentPlace, worker: &mut Worker<'_>) {
+    fn rejected(&self, reject: Reject, worker: &mut Worker<'_>) {
+        let place = worker.place;
         let reason = reject.reason.text();
         *worker.report.rejected.entry(reason).or_default() += 1;
         let path = &self.inputs[place.1 as usize].path;
@@ -430,12 +428,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn document(
-        &self,
-        document: &RawDocument<'_>,
-        place: DocumentPlace,
-        worker: &mut Worker<'_>,
-    ) -> Result<()> {
+    fn document(&self, document: &RawDocument<'_>, worker: &mut Worker<'_>) -> Result<()> {
         worker.finder.clear();
         let facts = worker.parser.parse(document, &mut worker.finder);
         worker.report.documents += 1;
@@ -459,9 +452,9 @@ impl<'a> Search<'a> {
             of.best.fetch_max(covered, Ordering::Relaxed);
             worker.hits.push(Hit { item, covered });
         }
-        self.mark_to_drop(document, place, worker)?;
+        self.mark_to_drop(document, worker)?;
         match self.spill {
-            Some(spill) => self.list(document, place, spill, worker),
+            Some(spill) => self.list(document, spill, worker),
             None => Ok(()),
         }
     }
@@ -500,22 +493,13 @@ impl<'a> Search<'a> {
     }
 
     /// Lists the document if it is to be dropped, with the item that it covers most.
-    fn mark_to_drop(
-        &self,
-        document: &RawDocument<'_>,
-        place: DocumentPlace,
-        worker: &mut Worker<'_>,
-    ) -> Result<()> {
+    fn mark_to_drop(&self, document: &RawDocument<'_>, worker: &mut Worker<'_>) -> Result<()> {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
-        let mut best: Option<&Hit> = None;
-        for hit in &worker.hits {
-            let more = |best: &Hit| {
-                u64::from(hit.covered) * tokens(best) > u64::from(best.covered) * tokens(hit)
-            };
-            if best.is_none_or(more) {
-                best = Some(hit);
-            }
-        }
+        let best = worker.hits.iter().reduce(|best, hit| {
+            let more =
+                u64::from(hit.covered) * tokens(best) > u64::from(best.covered) * tokens(hit);
+            if more { hit } else { best }
+        });
         let Some(best) = best else { return Ok(()) };
         let (covered, of) = (u64::from(best.covered), tokens(best));
         if !self.config.drop_at.reached(covered, of, covered) {
@@ -526,8 +510,8 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let dropped = Dropped {
-            file: place.1,
-            record: place.2,
+            file: worker.place.1,
+            record: worker.place.2,
             docno: document.docno.to_string(),
             item: best.item,
             covered: best.covered,
@@ -541,10 +525,10 @@ impl<'a> Search<'a> {
     fn list(
         &self,
         document: &RawDocument<'_>,
-        place: DocumentPlace,
         spill: &Spill,
         worker: &mut Worker<'_>,
     ) -> Result<()> {
+        let place = worker.place;
         {
             let listed = self.listed();
             worker
