@@ -230,8 +230,11 @@ mod tests {
             let mut list = List::new(place.path());
             (0..count).for_each(|n| list.push(&Number { number: n * n }).unwrap());
             let mut found = Vec::new();
-            let mut take = |item: Number| Ok(found.push(item.number));
-            list.each(&mut take).unwrap();
+            list.each(|Number { number }| {
+                found.push(number);
+                Ok(())
+            })
+            .unwrap();
             assert!(found.into_iter().eq((0..count).map(|n| n * n)));
         }
     }
