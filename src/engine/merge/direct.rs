@@ -70,8 +70,8 @@ fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) 
 }
 
 /// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
-/// the sample does not cut the sets off (`crate::engine::sample::Sampling::most_per_document`), and no
-/// runs have been made.
+/// the sample does not cut the sets off (`crate::engine::sample::Sampling::most_per_document`), and
+/// no runs have been made.
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
     let (Some(sample), Ok(extent)) = (manifest.get::<SampleEntry>(), Catalogue::extent(workspace))

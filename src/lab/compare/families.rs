@@ -16,12 +16,12 @@
 //! documents, the curves show the resemblance of the two feature sets.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::BufRead;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::{CompareConfig, STAGE};
+use crate::Result;
 use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
@@ -30,9 +30,8 @@ use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
 use crate::engine::collection::{Catalogue, MappedSets, Representatives, each_document};
 use crate::engine::join::each_pair;
-use crate::store::disk;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::text::read::lines::Lines;
 
 /// Limit on the originals that are compared with each other: 124,750 pairs.
 const MOST_ORIGINALS: usize = 500;
@@ -260,18 +259,10 @@ type Read = (HashMap<u32, String>, Vec<Copy>, u64);
 /// Reads the edit list and numbers its documents.
 fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
     let mut lines = Vec::new();
-    let mut reader = std::io::BufReader::new(disk::open(edits)?);
-    let (mut text, mut number) = (String::new(), 0u64);
-    loop {
-        text.clear();
-        let read = reader.read_line(&mut text);
-        if read.map_err(Error::io("read", edits))? == 0 {
-            break;
-        }
-        number += 1;
-        let line: Line = serde_json::from_str(&text).map_err(|e| {
-            Error::bad_line(edits, number, "JSON with `copy`, `original` and `edits`", e)
-        })?;
+    let mut reader = Lines::open(edits, usize::MAX)?;
+    while reader.advance()? {
+        let line: Line = serde_json::from_slice(reader.line())
+            .map_err(|e| reader.bad("JSON with `copy`, `original` and `edits`", e))?;
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;
         let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));

@@ -1,22 +1,22 @@
 //! The files of a controlled corpus.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::edits::Edit;
 use super::words::each_piece;
 use super::{PerturbReport, STAGE};
-use crate::base::error::refuse;
+use crate::Result;
 use crate::base::progress::Context;
+use crate::base::utf8::boundary_before;
 use crate::engine::outputs;
-use crate::store::disk::{self, AtomicFile};
+use crate::store::disk::AtomicFile;
 use crate::store::json;
 use crate::store::table::cell;
-use crate::store::workspace::{LOCK_FILE, Lock};
+use crate::store::workspace::OwnDirectory;
 use crate::text::parse::Parser;
 use crate::text::read::RawDocument;
-use crate::{Error, Result};
 
 /// The documents that were copied.
 pub const ORIGINALS: &str = "originals.jsonl";
@@ -47,8 +47,7 @@ pub struct FileSum {
 
 /// The files during writing.
 pub(super) struct Output {
-    directory: PathBuf,
-    _lock: Lock,
+    directory: OwnDirectory,
     originals: AtomicFile,
     copies: AtomicFile,
     background: Option<AtomicFile>,
@@ -69,27 +68,7 @@ struct EditsLine<'a> {
 impl Output {
     /// Returns an error if the directory has unrelated files, or if another process uses it.
     pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
-        if !disk::exists(directory)? {
-            return Ok(());
-        }
-        disk::claim(directory);
-        Lock::look_whether_free(directory)?;
-        let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
-        for entry in entries {
-            let name = entry.map_err(Error::io("list", directory))?.file_name();
-            let known = name.to_str().is_some_and(|name| {
-                let whole = name.strip_suffix(".tmp").unwrap_or(name);
-                name == LOCK_FILE || ALL.contains(&whole)
-            });
-            if !known {
-                let limit = format!(
-                    "it contains {}; use a new directory, or one of an earlier perturb",
-                    name.display()
-                );
-                return refuse("output", directory.display(), limit);
-            }
-        }
-        Ok(())
+        OwnDirectory::look(directory, &ALL, "perturb")
     }
 
     /// Returns an error if the output would replace a file that the command reads.
@@ -99,21 +78,14 @@ impl Output {
 
     /// Opens the files. Removes or replaces the files of an earlier command, its report first.
     pub fn create(directory: &Path, background: bool) -> Result<Output> {
-        disk::create_lasting_directory(directory)?;
-        disk::claim(directory);
-        let lock = Lock::take(directory)?;
-        disk::remove(&directory.join(REPORT))?;
-        disk::remove(&directory.join(BACKGROUND))?;
-        disk::sync_directory(directory)?;
-        let create = |name: &str| AtomicFile::create(&directory.join(name));
+        let directory = OwnDirectory::create(directory, REPORT, |name| name == BACKGROUND)?;
         let mut output = Output {
-            directory: directory.into(),
-            _lock: lock,
-            originals: create(ORIGINALS)?,
-            copies: create(COPIES)?,
-            background: background.then(|| create(BACKGROUND)).transpose()?,
-            edits: create(EDITS)?,
-            truth: create(TRUTH)?,
+            originals: directory.file(ORIGINALS)?,
+            copies: directory.file(COPIES)?,
+            background: background.then(|| directory.file(BACKGROUND)).transpose()?,
+            edits: directory.file(EDITS)?,
+            truth: directory.file(TRUTH)?,
+            directory,
         };
         output.truth.put(b"docno_a\tdocno_b\n")?;
         Ok(output)
@@ -157,7 +129,7 @@ impl Output {
             seed: format!("{seed:016x}"),
             edits,
         };
-        let line = json::line(&line, self.directory.join(EDITS))?;
+        let line = json::line(&line, self.directory.path().join(EDITS))?;
         self.edits.put(line.as_bytes())
     }
 
@@ -194,13 +166,7 @@ impl Output {
                 report.files.insert(name, FileSum { bytes, xxh3 });
             }
         }
-        let path = self.directory.join(REPORT);
-        let text = json::pretty(report, &path)?;
-        disk::sync_directory(&self.directory)?;
-        let mut file = AtomicFile::create(&path)?;
-        file.put(text.as_bytes())?;
-        file.finish()?;
-        disk::sync_directory(&self.directory)
+        self.directory.finish(report)
     }
 }
 
@@ -219,11 +185,7 @@ fn begin(file: &mut AtomicFile, docno: &str) -> Result<()> {
 /// Escapes text for a JSON string, without the quotation marks.
 fn put_text(file: &mut AtomicFile, mut text: &str) -> Result<()> {
     while !text.is_empty() {
-        let mut end = text.len().min(TEXT_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let (piece, rest) = text.split_at(end);
+        let (piece, rest) = text.split_at(boundary_before(text, TEXT_BYTES));
         let quoted = serde_json::Value::from(piece).to_string();
         // The text between the quotation marks.
         let inside = quoted.get(1..quoted.len().saturating_sub(1));

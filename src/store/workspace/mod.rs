@@ -28,6 +28,7 @@ mod inputs;
 mod lock;
 mod manifest;
 mod others;
+mod own;
 mod place;
 mod record;
 
@@ -40,6 +41,7 @@ pub(crate) use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
 pub(crate) use manifest::{Meter, check as check_file, put as put_file};
+pub(crate) use own::OwnDirectory;
 pub use place::{OutputKind, PRIVATE, output_kind};
 pub(crate) use place::{STATE_FILE, refuse_below_another, refuse_remote, resolved};
 pub use record::{StageRecord, StageRecordKind};

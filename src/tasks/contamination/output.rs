@@ -1,6 +1,6 @@
 //! The files of a search.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -8,13 +8,11 @@ use super::items::{Item, TestSets};
 use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
 use super::stats::ContaminationReport;
-use crate::base::error::refuse;
 use crate::base::threads::lock;
 use crate::engine::outputs;
 use crate::store::disk::{self, AtomicFile};
-use crate::store::json;
 use crate::store::table::{Column, Table, cells, columns};
-use crate::store::workspace::{LOCK_FILE, Lock};
+use crate::store::workspace::OwnDirectory;
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
@@ -41,8 +39,7 @@ const DROP: [Column; 8] = columns! {
 
 /// The directory with the files.
 pub(super) struct Output {
-    directory: PathBuf,
-    _lock: Lock,
+    directory: OwnDirectory,
     pub spill: Spill,
 }
 
@@ -53,45 +50,15 @@ impl Output {
             .map(|input| input.path.as_path())
             .collect();
         outputs::check_files(directory, ALL, &[], &reads)?;
-        if !disk::exists(directory)? {
-            return Ok(());
-        }
-        disk::claim(directory);
-        Lock::look_whether_free(directory)?;
-        for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
-            let name = entry.map_err(Error::io("list", directory))?.file_name();
-            let known = name.to_str().is_some_and(|name| {
-                let whole = name.strip_suffix(".tmp").unwrap_or(name);
-                name == LOCK_FILE || ALL.contains(&whole) || disk::is_unnamed(name)
-            });
-            if !known {
-                let limit = format!(
-                    "it contains {}; use a new directory, or one of an earlier contamination",
-                    name.display()
-                );
-                return refuse("output", directory.display(), limit);
-            }
-        }
-        Ok(())
+        OwnDirectory::look(directory, &ALL, "contamination")
     }
 
     /// Makes the directory. Files of an earlier command are replaced at the end, but its report is
     /// removed at once.
     pub(super) fn create(directory: &Path) -> Result<Output> {
-        disk::create_lasting_directory(directory)?;
-        disk::claim(directory);
-        let lock = Lock::take(directory)?;
-        disk::remove(&directory.join(REPORT_FILE))?;
-        for name in disk::list(directory)? {
-            if disk::is_unnamed(&name) {
-                disk::remove(&directory.join(name))?;
-            }
-        }
-        disk::sync_directory(directory)?;
         Ok(Output {
             spill: Spill::new(directory),
-            directory: directory.into(),
-            _lock: lock,
+            directory: OwnDirectory::create(directory, REPORT_FILE, disk::is_unnamed)?,
         })
     }
 
@@ -103,10 +70,10 @@ impl Output {
         report: &ContaminationReport,
     ) -> Result<()> {
         let before = search.records_before();
-        let create = |name: &str| AtomicFile::create(&self.directory.join(name));
+        let directory = &self.directory;
         let format = [("format", "lookalike 1".to_string())];
-        let mut items = Table::create(&self.directory, ITEMS_FILE, &format, &ITEMS)?;
-        let mut found = create(FOUND_FILE)?;
+        let mut items = Table::create(directory.path(), ITEMS_FILE, &format, &ITEMS)?;
+        let mut found = directory.file(FOUND_FILE)?;
         let listed = search.listed();
         for (number, item) in sets.items.iter().enumerate() {
             let entries = &listed.items[number];
@@ -118,8 +85,8 @@ impl Output {
                 &mut found,
             )?;
         }
-        let mut drop = Table::create(&self.directory, DROP_FILE, &format, &DROP)?;
-        let mut rejects = create(REJECTS_FILE)?;
+        let mut drop = Table::create(directory.path(), DROP_FILE, &format, &DROP)?;
+        let mut rejects = directory.file(REJECTS_FILE)?;
         let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
         // The rows of a stretch are in their order.
         rows.sort_by_key(|(stretch, ..)| *stretch);
@@ -131,7 +98,7 @@ impl Output {
             }
             for row in text.lines() {
                 let row: Dropped = serde_json::from_str(row).map_err(|e| {
-                    Error::io("read a temporary file in", &self.directory)(e.into())
+                    Error::io("read a temporary file in", directory.path())(e.into())
                 })?;
                 let (item, file) = (&sets.items[row.item as usize], row.file as usize);
                 let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
@@ -146,12 +113,7 @@ impl Output {
         found.finish()?;
         drop.done()?;
         rejects.finish()?;
-        disk::sync_directory(&self.directory)?;
-        let path = self.directory.join(REPORT_FILE);
-        let mut file = AtomicFile::create(&path)?;
-        file.put(json::pretty(report, &path)?.as_bytes())?;
-        file.finish()?;
-        disk::sync_directory(&self.directory)
+        directory.finish(report)
     }
 
     /// Writes the lines of an item.

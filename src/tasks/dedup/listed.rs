@@ -18,7 +18,7 @@ use crate::base::progress::Context;
 use crate::engine::collection::Names;
 use crate::store::table::cell;
 use crate::text::read::InputFile;
-use crate::text::read::lines::{Lines, shorten};
+use crate::text::read::lines::{Lines, parsed, shorten};
 use crate::{Error, Result};
 
 /// The most bytes of a line: two names of 64 KiB with every byte escaped, and more.
@@ -98,10 +98,7 @@ impl Listed {
             else {
                 return Err(lines.bad("a cell for each column", shorten(lines.line())));
             };
-            let number = std::str::from_utf8(record)
-                .ok()
-                .and_then(|text| text.parse().ok());
-            let Some(number) = number else {
+            let Some(number) = parsed(record) else {
                 return Err(lines.bad("the number of a record, from 1", shorten(record)));
             };
             let input = files.get(&xxh3_64(file)).filter(|&&number| {

@@ -11,7 +11,7 @@ use crate::base::union_find::UnionFind;
 use crate::engine::collection::SizeGroups;
 use crate::store::item::item;
 use crate::store::{List, Sort};
-use crate::text::read::lines::shorten;
+use crate::text::read::lines::{parsed, shorten};
 use crate::text::table::Table;
 use crate::{Error, Result};
 
@@ -292,9 +292,7 @@ impl Documents {
             repeated += u64::from(self.flags[document] & flag != 0);
             self.flags[document] |= flag;
             let number = |field: &[u8], below: u32, what: &str| {
-                let text = std::str::from_utf8(field).ok();
-                let number = text.and_then(|text| text.parse::<u32>().ok());
-                let number = number.filter(|&number| number < below);
+                let number = parsed(field).filter(|&number| number < below);
                 number.ok_or_else(|| table.bad(format!("{what} below {below}"), shorten(field)))
             };
             let group = number(&row[1], size_groups.count() as u32, "a size group")?;

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::base::error::refuse;
 use crate::base::ids::Threshold;
-use crate::text::read::lines::shorten;
+use crate::text::read::lines::{parsed, shorten};
 use crate::text::table::Table;
 use crate::{Error, Result};
 
@@ -161,10 +161,8 @@ impl PairList {
             Scores::Integers => {
                 let mut numbers = [0u64; 3];
                 for (number, field) in numbers.iter_mut().zip(&self.fields[2..]) {
-                    let text = std::str::from_utf8(field).ok();
-                    *number = text
-                        .and_then(|text| text.parse().ok())
-                        .ok_or_else(|| self.table.bad("a number of shingles", shorten(field)))?;
+                    let wrong = || self.table.bad("a number of shingles", shorten(field));
+                    *number = parsed(field).ok_or_else(wrong)?;
                 }
                 let [shared, a, b] = numbers;
                 if shared > a.min(b) || a.max(b) > u64::from(u32::MAX) {

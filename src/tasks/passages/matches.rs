@@ -398,23 +398,17 @@ fn write_common(
             None => common.row(&row)?,
         }
     }
-    listed.each(
-        |Occurrence {
-             rank,
-             place,
-             tokens,
-         }| {
-            let Place { document, token } = place;
-            let bytes = next_bytes(&mut located)?;
-            let docno = names.get(document)?;
-            let mut row = vec![rank.into()];
-            row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
-            row.extend(cells! {
-                &docno, token, token + tokens, bytes.start, bytes.end, document,
-            });
-            all.row(&row)
-        },
-    )?;
+    listed.each(|found: Occurrence| {
+        let (Place { document, token }, tokens) = (found.place, found.tokens);
+        let bytes = next_bytes(&mut located)?;
+        let docno = names.get(document)?;
+        let mut row = vec![found.rank.into()];
+        row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
+        row.extend(cells! {
+            &docno, token, token + tokens, bytes.start, bytes.end, document,
+        });
+        all.row(&row)
+    })?;
     // The files of the sort are removed at its end.
     located.next()?;
     Ok(vec![common.done()?, all.done()?])

@@ -232,7 +232,8 @@ impl Maker<'_, '_> {
         counts.repeating = u64::from(counts.spans > 0);
         let cells = cells! {
             &document.docno, counts.tokens, counts.repeated_tokens, counts.removable_tokens,
-            counts.spans, counts.longest, counts.bytes, counts.repeated_bytes, &file, record, number,
+            counts.spans, counts.longest, counts.bytes, counts.repeated_bytes, &file, record,
+            number,
         };
         push_row(&mut self.lines.coverage, &COVERAGE, &cells);
         self.lines.stats.add(&counts);

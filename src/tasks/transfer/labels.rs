@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::LabelsFormat;
 use crate::store::table::cell;
 use crate::tasks::evaluate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
-use crate::text::read::lines::{Lines, shorten};
+use crate::text::read::lines::{Lines, parsed, shorten};
 use crate::text::table::Table;
 use crate::{Error, Result};
 
@@ -219,14 +219,8 @@ fn recognised(path: &Path) -> Result<LabelsFormat> {
         .split(u8::is_ascii_whitespace)
         .filter(|field| !field.is_empty())
         .collect();
-    let is_integer = |field: &[u8]| {
-        let text = std::str::from_utf8(field).ok();
-        text.is_some_and(|text| text.parse::<i64>().is_ok())
-    };
-    let is_number = |field: &[u8]| {
-        let text = std::str::from_utf8(field).ok();
-        text.is_some_and(|text| text.parse::<f64>().is_ok())
-    };
+    let is_integer = |field: &[u8]| parsed::<i64>(field).is_some();
+    let is_number = |field: &[u8]| parsed::<f64>(field).is_some();
     let commas = || line.split(|byte| *byte == b',');
     let named = |name: &str| {
         commas().any(|field| field == name.as_bytes() || field == format!("\"{name}\"").as_bytes())

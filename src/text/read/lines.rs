@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::Decompressed;
 use crate::store::disk::READ_BUFFER;
@@ -94,6 +95,11 @@ impl Lines {
     pub(crate) fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
         Error::bad_line(&self.path, self.number, expected, found)
     }
+}
+
+/// The value of a field, if it is one of this type.
+pub(crate) fn parsed<T: FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// Text for a message: the first hundred characters.

@@ -9,9 +9,12 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::store::{Aside, disk};
+use crate::store::Aside;
 use crate::text::read::Cut;
 use crate::{Error, Result};
+
+/// Bytes that wait to be written.
+const BUFFER: u64 = 64 << 10;
 
 /// The cuts of one column, row by row.
 pub(super) struct Later {
@@ -22,12 +25,12 @@ pub(super) struct Later {
 
 impl Later {
     /// Bytes of memory.
-    pub const BYTES: u64 = 2 * disk::WRITE_BUFFER as u64;
+    pub const BYTES: u64 = 2 * BUFFER;
 
     /// Keeps cuts in a directory if there are many.
     pub fn new(directory: &Path) -> Later {
         Later {
-            cuts: Aside::new(directory),
+            cuts: Aside::within(directory, BUFFER),
             read: 0,
         }
     }
