@@ -14,7 +14,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use super::finished::{Content, Finished, FinishedList};
+use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use crate::base::limits;
 use crate::base::threads::{lock, wait_together};
 use crate::store::disk;
@@ -108,7 +108,7 @@ fn place(files: Vec<Complete>, list: &mut FinishedList) -> Result<()> {
         if list.of(&finished.name).is_empty() && !disk::is_gone(path)? {
             return Err(Error::OutputChanged {
                 path: path.clone(),
-                expected: super::output::NOT_FINISHED.into(),
+                expected: NOT_FINISHED.into(),
                 found: "another file".into(),
             });
         }

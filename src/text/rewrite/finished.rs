@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::store::disk;
 use crate::{Error, Result};
 
+/// What is expected in the place of a file that no command finished.
+pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
+
 /// The name of the list.
 const FILE: &str = "files.jsonl";
 

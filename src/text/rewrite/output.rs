@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::STAGE;
 use super::batch::{Batch, Complete};
-use super::finished::{Content, Finished, FinishedList};
+use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
@@ -29,9 +29,6 @@ pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
-
-/// What is expected in the place of a file that no command finished.
-pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
 
 /// What a directory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
