@@ -81,7 +81,7 @@ print(f"ingest: {(one[1] + one[2]) / gb:.1f} CPU s per GB on one core, {(two[1] 
 for budget in ("256MiB", "2GiB"):
     s = json.load(open(f"{work}/out-{budget}/summary.json"))
     p = s["join"]["prefix"]
-    print(f"--memory {budget}: {s['sort']['runs']} runs; {s['selected']['keys']} of {s['sample']['sampled']} fingerprints sorted; join: {p['entries']} postings, "
+    print(f"--memory {budget}: {s['sort']['runs']} runs; join: {s['selected']['keys']} of {s['sample']['sampled']} fingerprints in prefixes, "
           f"{p['probes']} probes, {p['candidates']} candidates, {s['join']['pairs']} pairs")
     for stage, cost in s["costs"].items():
         print(f"    {stage:<10} {cost['wall_seconds']:7.2f} s wall {cost['cpu_seconds']:7.2f} s CPU")

@@ -41,7 +41,7 @@ def measured():
     part = part.split("<!-- end -->")[0]
     pattern = (
         r"(?P<documents>\d+) documents, (?P<gigabytes>[\d.]+) GB of pages, (?P<shingles>\d+) distinct"
-        r"(?s:.*)--memory 256MiB: .*? join: (?P<prefixes>\d+) of (?P<postings>\d+) postings in prefixes, "
+        r"(?s:.*)--memory 256MiB: .*? join: (?P<prefixes>\d+) of (?P<postings>\d+) (?:postings|fingerprints) in prefixes, "
         r"\d+ probes, (?P<candidates>\d+) candidates, (?P<pairs>\d+) pairs\n(?P<stages>(?: +.*CPU\n)+)"
     )
     found = re.search(pattern, part)
