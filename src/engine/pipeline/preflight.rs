@@ -180,12 +180,14 @@ fn of_inputs<K: Key>(
         return Ok(());
     };
     let whole = |each: f64| (each * total as f64) as u64;
+    let (documents, records) = (whole(density.documents), whole(density.records));
+    let needs = parameters.and_then(JoinParameters::needs);
     let volume = Volume {
-        documents: whole(density.documents),
+        documents,
         names: whole(density.names),
         text: whole(density.text),
         stored: whole(density.fingerprints),
-        records: whole(density.records),
+        records: needs.map_or(records, |needs| needs.records(records, documents)),
         key_bytes: K::BYTES as u64,
     };
     let list: u64 = inputs
