@@ -229,9 +229,10 @@ pub fn compared_csv(comparison: &Comparison) -> String {
     for (n, row) in comparison.methods.iter().enumerate() {
         let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
         let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
-        let clusters = [row.exact_only, row.documents, row.largest, row.sets];
+        let clusters = [row.exact_only, row.documents, row.largest];
         let mut line = vec![row.method.clone()];
         line.extend(found.into_iter().chain(clusters).map(text));
+        line.push(row.sets.map_or(String::new(), text));
         line.extend([row.wall_seconds, row.cpu_seconds].map(text));
         line.extend([row.peak_bytes, row.disk_bytes].map(text));
         for against in &row.against {

@@ -110,7 +110,8 @@ pub struct MethodRow {
     /// Documents in the largest cluster.
     pub largest: u64,
     /// Shared features: sets of duplicates, for a method in which one feature stands for a set.
-    pub sets: u64,
+    /// `None` if a join sorted only the features that it needs.
+    pub sets: Option<u64>,
     /// The comparison with each ground truth.
     pub against: Vec<AgainstTruth>,
     /// Seconds of wall time, over all stages.
@@ -241,7 +242,9 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
         exact_only: clusters.exact_only,
         documents: clusters.documents,
         largest: clusters.largest,
-        sets: summary.merge.map_or(0, |merge| merge.lists),
+        sets: (summary.merge)
+            .filter(|_| summary.selected.is_none())
+            .map(|merge| merge.lists),
         against,
         wall_seconds: costs().fold(0.0, |sum, cost| sum + cost.wall_seconds),
         cpu_seconds: costs().fold(0.0, |sum, cost| sum + cost.cpu_seconds),

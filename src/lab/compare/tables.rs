@@ -93,7 +93,7 @@ fn methods(comparison: &Comparison) -> String {
             row.exact_only,
             row.documents,
             row.largest,
-            row.sets,
+            row.sets.map_or(String::new(), |sets| sets.to_string()),
             row.wall_seconds,
             row.cpu_seconds,
             row.peak_bytes,

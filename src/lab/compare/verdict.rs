@@ -114,7 +114,7 @@ mod tests {
             exact_only: 0,
             documents: 0,
             largest: 0,
-            sets: 0,
+            sets: None,
             against: vec![AgainstTruth {
                 truth: "truth".into(),
                 true_pairs: 8,

@@ -366,7 +366,7 @@ mod tests {
             exact_only: 0,
             documents: 5,
             largest: 3,
-            sets: 2,
+            sets: Some(2),
             against: vec![AgainstTruth {
                 truth: truth.into(),
                 true_pairs: 4,
