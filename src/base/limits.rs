@@ -123,7 +123,7 @@ pub(crate) fn default_memory(threads: usize) -> ByteSize {
 /// low.
 ///
 /// # Errors
-/// `Limit` with the least limit that is enough.
+/// `Limit` with a limit that is enough.
 pub(crate) fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
         let status = process::kernel_says("/proc/self/status");
@@ -134,7 +134,8 @@ pub(crate) fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> Str
             return Err(Error::Limit {
                 of: Resource::AddressSpace,
                 given,
-                least: ByteSize(least).round_up().0,
+                // What is allocated and mapped between this check and the next has room as well.
+                least: ByteSize(least + BEYOND_BUDGET.0).round_up().0,
                 what: what(),
                 instead: None,
             });

@@ -372,12 +372,9 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let least = [&least[..], &["--spill", "always", "--fan-in", "2"]].concat();
     let counted = run(&["--join", "count"]);
     let verified = run(&["--sampling", "1/2", "--verified", "--candidates", "0.1"]);
-    let selected = run(&["--postings", "needed"]);
-    let higher = asked("0.5", &[&ample[..], &["--postings", "needed"]].concat());
-    let lower = asked(
-        "0.1",
-        &[&ample[..], &["--postings", "needed", "--spill", "always"]].concat(),
-    );
+    let selected = run(&["--join", "prefix"]);
+    let higher = asked("0.5", &ample);
+    let lower = asked("0.1", &[&ample[..], &["--spill", "always"]].concat());
     let base = run(&[]);
     let again = asked(
         "0.3",
