@@ -257,8 +257,8 @@ commands! {
     /// Prints a line for each input file, and a line for all of them together. A shingle that
     /// several documents have is counted for each of them in the column "shingles", and once in
     /// "distinct shingles". The lengths of short, median and long documents help to choose
-    /// --shingle-size: a document shorter than a shingle is compared as a whole. Temporary files
-    /// are written to the system's directory (TMPDIR).
+    /// --shingle-size: a document with fewer words than a shingle has one shingle, of all its words.
+    /// lookalike puts temporary files into the system's directory (TMPDIR).
     "lookalike count sample-corpora/trec-web"
     "lookalike count sample-corpora/jsonl --shingle-size 5 --output counts.html"
     Count(count::Options),

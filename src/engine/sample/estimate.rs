@@ -29,8 +29,8 @@ pub(super) struct Met {
 pub(super) struct Meetings<K> {
     records: Vec<(K, u32)>,
     room: usize,
-    /// If there is no room for all documents, one in two to the power of this number is kept: with
-    /// all its keys, because they say how often documents meet.
+    /// If memory has no room for all documents, each step keeps half of them; this is the number of
+    /// steps. A document keeps all its keys, because they say how often documents meet.
     bits: u32,
 }
 

@@ -244,7 +244,7 @@ pub fn read(path: &Path) -> Result<Plan> {
         _ => return Err(wrong("subset and subset-seed belong together".into())),
     };
     let seed =
-        (raw.seed.parse()).map_err(|_| wrong(format!("seed `{}` is no number", raw.seed)))?;
+        (raw.seed.parse()).map_err(|_| wrong(format!("seed `{}` is not a number", raw.seed)))?;
     let groups = raw.group.into_iter().map(RawGroup::planned);
     let groups = groups
         .collect::<std::result::Result<_, _>>()
@@ -291,7 +291,7 @@ fn check(plan: &Plan) -> std::result::Result<(), String> {
         ));
     }
     if !plan.share.is_finite() {
-        return Err(format!("share {} is no number", plan.share));
+        return Err(format!("share {} is not a number", plan.share));
     }
     for (at, group) in plan.groups.iter().enumerate() {
         let expected = plan.size_groups.describe(at);

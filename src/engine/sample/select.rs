@@ -185,8 +185,9 @@ impl Selection {
         K::from_u128(self.least::<K>(end - 1) + ((1 << self.shift::<K>()) - 1))
     }
 
-    /// The keys of one of `ranges` ranges, no more than there are counters: equal parts of the region. The first one also has the
-    /// keys before it, the last one those that follow it.
+    /// The keys of one of `ranges` ranges, which are equal parts of the region. The first range also
+    /// has the keys before the region, and the last one the keys after it. There must be at least as
+    /// many counters as ranges.
     pub fn bounds<K: Key>(self, ranges: u32, range: u32) -> (K, K) {
         let start = |range: u32| {
             let counters = u128::from(self.bytes()) * u128::from(range) / u128::from(ranges);
@@ -416,8 +417,8 @@ impl<'a, K: Key> Selector<'a, K> {
         Ok(kept)
     }
 
-    /// Reads the next document's sampled keys in rising pieces: those of the region, and the bytes
-    /// of the others.
+    /// Reads the next document's sampled keys in rising pieces, and passes on the keys inside the
+    /// region and the bytes of the keys outside.
     fn read(
         &self,
         sets: &mut SetReader<K>,
@@ -662,8 +663,8 @@ impl<'a, K: Key> Chooser<'a, K> {
         choice.end(&mut take)
     }
 
-    /// The most keys that the last document can share with another: all but those of the region that
-    /// only it has.
+    /// The most keys that the last document can share with another. Keys of the region with a
+    /// counter of 1 are in no other document.
     pub fn shareable(&self) -> u32 {
         self.choice.shareable
     }
