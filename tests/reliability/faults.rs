@@ -373,6 +373,9 @@ fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat:
             true
         }
         Op::Open if name == "lock" => is_look,
+        // A list of parts that cannot be read does not keep the files beside it from saying that
+        // this is an output directory; where its parts are needed, the error counts.
+        Op::Open | Op::Read if name == "manifest.json" => true,
         // Result files that cannot be read are made again, of what is committed; and of a list that
         // is only looked at, more is read at once than is needed.
         Op::Open | Op::Read | Op::Inspect => common::RESULTS.contains(&name),
