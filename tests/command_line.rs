@@ -47,12 +47,12 @@ fn help(command: &str) -> String {
 }
 
 #[test]
-fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
+fn the_overview_fits_a_screen_and_has_every_command_in_a_group() {
     let overview = printed(["--help"]);
     let nothing = lookalike([""; 0]);
     assert_eq!(nothing.status.code(), Some(2));
     assert_eq!(text(&nothing.stderr), overview);
-    assert!(overview.lines().count() <= 25, "{overview}");
+    assert!(overview.lines().count() <= COMMANDS.len() + 6, "{overview}");
     for line in overview.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -62,16 +62,12 @@ fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
             "{group}"
         );
     }
+    assert!(overview.contains("lookalike run FOLDER -o out"));
     let listed: BTreeSet<String> = overview
         .lines()
-        .skip(2)
+        .skip(3)
         .take_while(|line| !line.is_empty())
-        .flat_map(|line| {
-            let (one, several) = (line[9..].split("  ").next(), line[9..].trim());
-            let names = one.unwrap_or(several).split(' ').map(String::from);
-            let is_name = |word: &String| COMMANDS.contains(word);
-            names.take_while(is_name).collect::<Vec<_>>()
-        })
+        .map(|line| line[9..].split(' ').next().unwrap().into())
         .collect();
     assert_eq!(listed, COMMANDS.iter().cloned().collect());
     for status in ["0 done", "1 failed", "2 wrong usage", "130 stopped"] {
@@ -295,7 +291,7 @@ fn a_walk_skips_hidden_files_and_what_globs_exclude() {
         let mut command = Command::new(PROGRAM);
         command
             .current_dir(directory.path())
-            .arg("run")
+            .args(["run", "-v"])
             .args(arguments);
         let output = command.arg("-o").arg(&out).output().unwrap();
         (out, output)

@@ -487,14 +487,14 @@ fn ledger_line(line: &str) -> String {
 fn the_guide_lists_the_lines_of_the_ledger() {
     let ledgers = printed(&[
         "mkdir in && cp sample-corpora/trec-web/*.gz in && touch in/.hidden in/excluded",
-        "lookalike run in sample-corpora/jsonl -o kept --keep-text --exclude excluded",
-        "lookalike method super-shingles kept",
+        "lookalike run in sample-corpora/jsonl -o kept --keep-text --exclude excluded -v",
+        "lookalike method super-shingles kept -v",
         "echo '{\"text\":\"one two three four five six seven eight nine ten\"}' > new.jsonl",
-        "lookalike add kept new.jsonl",
-        "lookalike run in -o sampled --sampling 1/32 --verified",
-        "lookalike run in -o counted --max-postings 2",
-        "lookalike run in -o planned --precision 0.9 --pairs none",
-        "mv sampled in && lookalike run in -o skipping",
+        "lookalike add kept new.jsonl -v",
+        "lookalike run in -o sampled --sampling 1/32 --verified -v",
+        "lookalike run in -o counted --max-postings 2 -v",
+        "lookalike run in -o planned --precision 0.9 --pairs none -v",
+        "mv sampled in && lookalike run in -o skipping -v",
     ]);
     let lines = ledgers.iter().flat_map(|ledger| {
         let lines = ledger.iter().take_while(|line| !line.is_empty());

@@ -36,7 +36,10 @@ class Bars:
 
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
+            # The part of a stage that another part follows, or a stage that did not end.
+            self.bar.leave = False
             self.bar.close()
+            self.bar = None
 
     def __call__(
         self,
@@ -62,4 +65,6 @@ class Bars:
         elif self.bar is not None:
             self.bar.update((done or self.bar.n) - self.bar.n)
             if event == "end":
+                self.bar.update((self.bar.total or self.bar.n) - self.bar.n)
                 self.bar.close()
+                self.bar = None

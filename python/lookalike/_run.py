@@ -16,7 +16,7 @@ from ._texts import Texts, optional_path, spooled
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 # Set by the functions themselves.
-OWN_FLAGS = {"output", "json", "quiet", "progress", "help"}
+OWN_FLAGS = {"output", "json", "quiet", "verbose", "tsv", "progress", "help"}
 # About files, in functions that take texts.
 INPUT_FLAGS = {
     "include",

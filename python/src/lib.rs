@@ -85,7 +85,7 @@ impl Host for Shared {
         self.stop.clone()
     }
 
-    fn progress(&self, _quiet: bool) -> Box<dyn Progress + '_> {
+    fn progress(&self, _quiet: bool, _stages: &[&str]) -> Box<dyn Progress + '_> {
         Box::new(Reports(self))
     }
 }

@@ -27,6 +27,10 @@ pub trait Progress: Send + Sync {
     fn end(&self, line: &str);
     /// A remark for the user.
     fn note(&self, line: &str);
+    /// Calls `print`, which writes to the terminal that may show the progress.
+    fn aside(&self, print: &mut dyn FnMut()) {
+        print();
+    }
 }
 
 /// Ignores all progress reports.

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, WalkFlags};
-use super::run::{print, rejected};
+use super::run::Verbose;
 
 /// Options of `add`.
 #[derive(Debug, Args)]
@@ -35,6 +35,8 @@ pub struct Options {
     #[command(flatten)]
     walk: WalkFlags,
     #[command(flatten)]
+    verbose: Verbose,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -51,10 +53,6 @@ impl Command for Options {
             inputs.check_readable()?;
         }
         let summary = pipeline::add(directory, &inputs, self.strict, context)?;
-        print(
-            &summary,
-            (directory, &rejected(&summary, directory, context)?),
-            out,
-        )
+        self.verbose.print(&summary, directory, out, context)
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::Result;
-use crate::base::progress::Context;
+use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
 
 use super::context::Host;
@@ -14,6 +14,11 @@ use super::context::Host;
 pub trait Command {
     /// The limits and the form of the output, as the user gave them.
     fn setup(&self) -> Setup;
+
+    /// The stages that its progress numbers, in order; empty for a single one.
+    fn stages(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Does the work and prints the result.
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()>;
@@ -29,11 +34,51 @@ impl<C: Command> Run for C {
     fn main(&self, host: &dyn Host) -> Result<ExitCode> {
         let setup = self.setup();
         let printed = setup.printed;
-        let progress = host.progress(printed.quiet);
+        let progress = host.progress(printed.quiet, self.stages());
         let stop = host.stop();
         let context = setup.limits.context(&stop, &*progress)?;
+        let host = &Beside {
+            host,
+            progress: &*progress,
+        };
         self.run(&Out { host, printed }, &context)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A host whose results do not run into the progress on the same terminal.
+struct Beside<'h> {
+    host: &'h dyn Host,
+    progress: &'h dyn Progress,
+}
+
+impl Beside<'_> {
+    fn print(&self, print: impl Fn() -> Result<()>) -> Result<()> {
+        let mut printed = Ok(());
+        self.progress.aside(&mut || printed = print());
+        printed
+    }
+}
+
+impl Host for Beside<'_> {
+    fn say(&self, text: &str) -> Result<()> {
+        self.print(|| self.host.say(text))
+    }
+
+    fn show(&self, text: &str) -> Result<()> {
+        self.print(|| self.host.show(text))
+    }
+
+    fn columns(&self) -> Option<usize> {
+        self.host.columns()
+    }
+
+    fn stop(&self) -> Stop {
+        self.host.stop()
+    }
+
+    fn progress(&self, quiet: bool, stages: &'static [&'static str]) -> Box<dyn Progress + '_> {
+        self.host.progress(quiet, stages)
     }
 }
 
@@ -76,7 +121,15 @@ pub struct Out<'h> {
     pub printed: Printed,
 }
 
+/// The most columns of a table or a paragraph: wider ones are not easier to read.
+const WIDTH: usize = 100;
+
 impl Out<'_> {
+    /// The columns for tables and paragraphs.
+    pub fn columns(&self) -> usize {
+        self.host.columns().unwrap_or(WIDTH).min(WIDTH)
+    }
+
     /// Prints the result: as JSON, or the text for people.
     pub fn result(
         &self,

@@ -50,16 +50,6 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The lines of the overview that have several commands. The first one has the place of the line.
-const TOGETHER: &str = "\
-ingest join cluster: Do the steps of `run` one by one
-query index: Look up documents in a collection, or index it
-show diff: Print a document and its facts, or compare two
-status inspect: Show the state of a directory, or a file in it as text
-report graph: Write a page of clusters and pairs, or print the pairs
-plan study: Choose a sampling ratio, or measure what ratios cost
-completions man: Print shell completions, or write manual pages";
-
 /// Defines the commands of each group of the overview, in its order, with their help and examples,
 /// and runs the chosen one.
 macro_rules! commands {
@@ -140,7 +130,7 @@ commands! {
     "lookalike join out"
     "lookalike cluster out"
     Cluster(run::ClusterOptions),
-    /// Find pairs by a published method, or describe the methods
+    /// Find pairs by a published method, or list the methods
     ///
     /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters.
     /// With both, finds pairs and clusters by the method and writes them to DIR/methods/SPEC. The
@@ -337,7 +327,7 @@ commands! {
     "lookalike qrels judged.txt --clusters out"
     "lookalike qrels judged.txt --clusters out -o clean --keep best"
     Qrels(qrels::Options),
-    /// Carry judgements to near-duplicates in another collection
+    /// Carry judgements over to near-duplicates elsewhere
     ///
     /// The labels may be judgements or any list of docno and label. Looks up each labelled document
     /// of collection OLD in collection NEW, without reading its text again. Each document of NEW
@@ -425,31 +415,33 @@ pub fn described() -> clap::Command {
     command.override_help(overview)
 }
 
-/// The overview: the commands in groups, on one screen of 80 columns.
-fn overview(command: &clap::Command) -> String {
+/// The overview: where to start, and the commands in groups, in lines of 80 columns.
+fn overview(command: &clap::Command) -> clap::builder::StyledStr {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+    let styles = command.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());
+    let _ = writeln!(
+        text,
+        "{header}Start{header:#}    {literal}lookalike run FOLDER -o out{literal:#}   (HTML, JSONL, CSV, Parquet, WARC, ...)"
+    );
     for (group, names) in GROUPS {
         let mut group = *group;
         for name in names.iter().map(|name| name.to_lowercase()) {
-            let mut lines = TOGETHER.lines().filter_map(|line| line.split_once(": "));
-            let shared = lines.find(|(names, _)| names.split(' ').any(|other| other == name));
-            let line = match shared {
-                Some((names, about)) if names.starts_with(&name) => format!("{names:<14}  {about}"),
-                Some(_) => continue,
-                None => {
-                    let about = command.find_subcommand(&name).and_then(about);
-                    format!("{name:<14}{}", about.unwrap_or_default())
-                }
-            };
-            let _ = writeln!(text, "{:<9}{line}", std::mem::take(&mut group));
+            let about = command.find_subcommand(&name).and_then(about);
+            let _ = writeln!(
+                text,
+                "{header}{:<9}{header:#}{literal}{name:<15}{literal:#}{}",
+                std::mem::take(&mut group),
+                about.unwrap_or_default()
+            );
         }
     }
     text.push_str(
-        "\nUsage: lookalike COMMAND ... (-h: flags; --help: also examples; -V: version)\n\
+        "\nUsage: lookalike COMMAND ... (-h: flags; --help: and examples; -V: version)\n\
          Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
     );
-    text
+    text.into()
 }
 
 #[cfg(test)]

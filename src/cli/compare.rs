@@ -86,7 +86,7 @@ impl Command for Options {
             }
             let place = self.directory.join(report::COMPARE_DIRECTORY);
             let page = place.join(report::COMPARE_PAGE);
-            let table = report::compared(&comparison);
+            let table = report::compared(&comparison, out.columns());
             Ok(format!("{table}\npage in {}\n", page.display()))
         })
     }

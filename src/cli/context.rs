@@ -8,7 +8,7 @@ use crate::Result;
 use crate::base::progress::{Progress, Stop};
 
 use super::json_lines::JsonLines;
-use super::progress::Terminal;
+use super::progress::{Terminal, columns_of};
 use super::signals;
 
 /// Where a command runs: it takes the results, shows the progress, and stops the command.
@@ -25,8 +25,8 @@ pub trait Host: Sync {
     }
     /// The request to stop. A command calls this once, before it begins.
     fn stop(&self) -> Stop;
-    /// The receiver of progress reports; with `quiet`, none of them is shown.
-    fn progress(&self, quiet: bool) -> Box<dyn Progress + '_>;
+    /// The receiver of progress reports of these stages; with `quiet`, none of them is shown.
+    fn progress(&self, quiet: bool, stages: &'static [&'static str]) -> Box<dyn Progress + '_>;
 }
 
 /// How progress is shown.
@@ -39,9 +39,6 @@ pub(crate) enum ProgressForm {
     #[value(help = None)]
     Json,
 }
-
-/// Columns of a terminal that does not report its size, and of output to a file.
-pub(crate) const WIDTH: usize = 80;
 
 /// A process of its own: results go to standard output, progress to standard error, and signals
 /// stop the command.
@@ -61,9 +58,7 @@ impl Host for Process {
         if !out.is_terminal() {
             return None;
         }
-        let size = rustix::termios::tcgetwinsize(&out).ok();
-        let columns = size.map(|size| usize::from(size.ws_col));
-        Some(columns.filter(|&columns| columns > 0).unwrap_or(WIDTH))
+        Some(columns_of(&out))
     }
 
     fn stop(&self) -> Stop {
@@ -72,9 +67,9 @@ impl Host for Process {
         stop
     }
 
-    fn progress(&self, quiet: bool) -> Box<dyn Progress + '_> {
+    fn progress(&self, quiet: bool, stages: &'static [&'static str]) -> Box<dyn Progress + '_> {
         match self.0 {
-            ProgressForm::Auto => Box::new(Terminal::new(quiet)),
+            ProgressForm::Auto => Box::new(Terminal::new(quiet, stages)),
             ProgressForm::Json => Box::new(JsonLines::new(super::tell)),
         }
     }

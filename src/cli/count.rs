@@ -49,6 +49,8 @@ impl Command for Options {
         if let Some(output) = &self.output {
             write_records(rows, &counts, ("Counts", &below), output)?;
         }
-        out.result(&counts, || Ok(format!("{}\n{below}\n", records(rows))))
+        out.result(&counts, || {
+            Ok(format!("{}\n{below}\n", records(rows, out.columns())))
+        })
     }
 }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::base::error::refuse;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
-use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::report::page::AuditLook;
-use crate::report::{dedup_ledger, rejected_files};
+use crate::report::{Deduplicated, Rejected, dedup_ledger};
 use crate::store::workspace::Cost;
 use crate::tasks::audit::AuditConfig;
 use crate::tasks::dedup::{
@@ -20,6 +19,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
+use super::run::Verbose;
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -234,6 +234,8 @@ pub struct Options {
     #[command(flatten)]
     results: ResultsFlag,
     #[command(flatten)]
+    verbose: Verbose,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -246,9 +248,29 @@ enum RevisitOf {
     All,
 }
 
+/// The stages of a deduplication, in order: a search, and then the choice and the copies.
+const STAGES: &[&str] = &[
+    "ingest",
+    "catalogue",
+    "sample",
+    "sort",
+    "merge",
+    "join",
+    "cluster",
+    "dedup",
+    "write",
+];
+
 impl Command for Options {
     fn setup(&self) -> Setup {
         self.limits.setup()
+    }
+
+    fn stages(&self) -> &'static [&'static str] {
+        match self.from {
+            Some(_) => &["dedup", "write"],
+            None => STAGES,
+        }
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
@@ -294,11 +316,23 @@ impl Command for Options {
             costs: &summary.costs,
         };
         out.result(&printed, || {
-            let has_pairs = workspace.manifest.has::<PairsEntry>();
+            let page = page.as_deref();
+            let places = (outputs.0, outputs.1, page);
+            let deduplicated = Deduplicated {
+                summary: &summary,
+                workspace: &workspace,
+                work: &work,
+                places,
+                form: config.form,
+            };
+            let answer = deduplicated.answer()?;
+            if !self.verbose.verbose {
+                return Ok(answer);
+            }
             let ledger = dedup_ledger(&summary, self.rule);
-            let rejected = rejected_files(&workspace)?;
-            let places = places(outputs, (&work, has_pairs));
-            Ok(format!("{ledger}{rejected}\n{places}"))
+            let rejected = Rejected::of(&workspace)?;
+            let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
+            Ok(format!("{ledger}{rejected}\n{answer}"))
         })?;
         let Some(page) = page else { return Ok(()) };
         let how = (
@@ -366,19 +400,4 @@ struct Printed<'s> {
     #[serde(flatten)]
     summary: &'s DedupSummary,
     costs: &'s BTreeMap<&'static str, Cost>,
-}
-
-fn places((kept, removed): (&Path, Option<&Path>), (work, has_pairs): (&Path, bool)) -> String {
-    let removed = removed.map_or_else(String::new, |removed| {
-        format!("removed records in {}\n", removed.display())
-    });
-    let what = match has_pairs {
-        true => "pairs and clusters",
-        false => "collection without pairs",
-    };
-    format!(
-        "kept records in {}\n{removed}{what} in {}\n",
-        kept.display(),
-        work.display()
-    )
 }

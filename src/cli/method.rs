@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, ResultsFlag};
-use super::run::print;
+use super::run::Verbose;
 
 /// Options of `method`.
 #[derive(Debug, Args)]
@@ -31,6 +31,8 @@ pub struct Options {
     with_parent: bool,
     #[command(flatten)]
     results: ResultsFlag,
+    #[command(flatten)]
+    verbose: Verbose,
     #[command(flatten)]
     limits: Limits,
 }
@@ -61,7 +63,8 @@ impl Command for Options {
                 write_graph(&mut made, format, &output, context)?;
             }
         }
-        print(&summary, (made.directory(), ""), out)
+        let places = (&base, made.directory());
+        self.verbose.print_of(&summary, places, out)
     }
 }
 

@@ -211,11 +211,18 @@ fn plain_json(text: &str) -> String {
     out
 }
 
-/// Prints an error, its causes and its remedy.
+/// Prints an error, its causes and its remedy. The first words have the colours of errors in the
+/// arguments.
 fn tell_error(error: &Error) {
-    tell(&format!("error: {error}"));
+    use std::io::Write;
+    let styles = clap::builder::Styles::styled();
+    let part = |style: &clap::builder::styling::Style, word: &str, text: &str| {
+        let shown = visible_lines(text, true);
+        let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {shown}");
+    };
+    part(styles.get_error(), "error", &error.to_string());
     if let Some(help) = error.help() {
-        tell(&format!("  help: {help}"));
+        part(styles.get_valid(), "  help", &help);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::methods::Spec;
 use crate::engine::pipeline;
+use crate::report::terminal::Growing;
 use crate::store::json;
 use crate::store::table::{Column, cells, columns, header, push_row};
 use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
@@ -25,6 +26,9 @@ const COLUMNS: [Column; 9] = columns! {
     query: Text, docno: Text, match: Text, score: F64, contains_query: F64, in_query: F64,
     shared: I64, keys_query: I64, keys: I64,
 };
+
+/// Names of the first columns on a terminal, which has no room for all.
+const SHOWN: &str = "query, docno, match, score, contains, in query, shared";
 
 /// Options of `query`.
 #[derive(Debug, Args)]
@@ -73,6 +77,14 @@ pub struct Options {
         help_heading = "Pairs"
     )]
     method: Option<Spec>,
+    /// Print tab-separated values also on a terminal
+    ///
+    /// A terminal gets an aligned table of the first seven columns that fits its width; a file or a
+    /// pipe gets tab-separated values.
+    ///
+    /// Example: --tsv
+    #[arg(long, conflicts_with = "json", help_heading = None)]
+    tsv: bool,
     #[command(flatten)]
     walk: WalkFlags,
     #[command(flatten)]
@@ -110,12 +122,24 @@ impl Command for Options {
         let selection = self.walk.selection();
         let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory)?;
         let (host, json) = (out.host, out.printed.json);
-        if !json {
+        let screen = host.columns().filter(|_| !self.tsv && !json);
+        let names = SHOWN.split(", ");
+        let mut table = screen.map(|screen| Growing::new(names.clone(), 3, screen));
+        if !json && table.is_none() {
             host.say(&header(&[], &COLUMNS))?;
         }
         let print = |reply: Reply| match reply {
             reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
-            Reply::Answer(answer) => host.say(&rows(&answer)),
+            Reply::Answer(answer) => match &mut table {
+                None => host.say(&rows(&answer)),
+                Some(_) if answer.matches.is_empty() => Ok(()),
+                Some(table) => {
+                    let rows = rows(&answer);
+                    let shown = names.clone().count();
+                    let cells = |row: &str| row.split('\t').take(shown).map(String::from).collect();
+                    host.say(&table.rows(rows.lines().map(cells).collect()))
+                }
+            },
             Reply::Rejected(Rejected {
                 query,
                 rejected,

@@ -8,7 +8,7 @@ use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline;
 use crate::engine::pipeline::Summary;
 use crate::lab::plan;
-use crate::report::{ledger, rejected_files};
+use crate::report::{Rejected, answer, ledger};
 use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 use clap::Args;
@@ -57,6 +57,8 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     results: ResultsFlag,
     #[command(flatten)]
+    verbose: Verbose,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -65,6 +67,8 @@ pub(crate) struct RunOptions {
 pub(crate) struct IngestOptions {
     #[command(flatten)]
     collection: CollectionFlags,
+    #[command(flatten)]
+    verbose: Verbose,
     #[command(flatten)]
     limits: Limits,
 }
@@ -80,6 +84,8 @@ pub(crate) struct JoinOptions {
     #[command(flatten)]
     results: ResultsFlag,
     #[command(flatten)]
+    verbose: Verbose,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -92,12 +98,29 @@ pub(crate) struct ClusterOptions {
     #[command(flatten)]
     results: ResultsFlag,
     #[command(flatten)]
+    verbose: Verbose,
+    #[command(flatten)]
     limits: Limits,
 }
+
+/// The stages of a run, in order.
+pub(super) const STAGES: &[&str] = &[
+    "ingest",
+    "catalogue",
+    "sample",
+    "sort",
+    "merge",
+    "join",
+    "cluster",
+];
 
 impl Command for RunOptions {
     fn setup(&self) -> Setup {
         self.limits.setup()
+    }
+
+    fn stages(&self) -> &'static [&'static str] {
+        STAGES
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
@@ -131,11 +154,7 @@ impl Command for RunOptions {
             }
         };
         let summary = self.results.complete_in(directory, summary, context)?;
-        print(
-            &summary,
-            (directory, &rejected(&summary, directory, context)?),
-            out,
-        )
+        self.verbose.print(&summary, directory, out, context)
     }
 }
 
@@ -151,11 +170,8 @@ impl RunOptions {
         )?;
         let (mut made, summary) = methods::run(&workspace, spec, context)?;
         let summary = self.results.complete(&mut made, summary, context)?;
-        print(
-            &summary,
-            (made.directory(), &rejected_files(&workspace)?),
-            out,
-        )
+        let places = (&workspace, made.directory());
+        self.verbose.print_of(&summary, places, out)
     }
 }
 
@@ -168,7 +184,8 @@ impl Command for IngestOptions {
         let flags = &self.collection;
         let workspace = ingested(flags, &flags.config()?, context)?;
         let summary = Summary::of(&workspace.manifest);
-        print(&summary, (&flags.output, &rejected_files(&workspace)?), out)
+        let places = (&workspace, flags.output.as_path());
+        self.verbose.print_of(&summary, places, out)
     }
 }
 
@@ -190,6 +207,10 @@ impl Command for JoinOptions {
         self.limits.setup()
     }
 
+    fn stages(&self) -> &'static [&'static str] {
+        STAGES
+    }
+
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let manifest = pipeline::look(&self.directory)?;
         let collection = collection::config(&manifest);
@@ -202,7 +223,8 @@ impl Command for JoinOptions {
         // The results of the earlier pairs are gone, so make the results of the new pairs.
         let summary = pipeline::cluster(&mut workspace, context)?;
         let summary = self.results.complete(&mut workspace, summary, context)?;
-        print(&summary, (&self.directory, ""), out)
+        let places = (&workspace, self.directory.as_path());
+        self.verbose.print_of(&summary, places, out)
     }
 }
 
@@ -215,26 +237,55 @@ impl Command for ClusterOptions {
         let mut workspace = pipeline::open(&self.directory)?;
         let summary = pipeline::cluster(&mut workspace, context)?;
         let summary = self.results.complete(&mut workspace, summary, context)?;
-        print(&summary, (&self.directory, ""), out)
+        let places = (&workspace, self.directory.as_path());
+        self.verbose.print_of(&summary, places, out)
     }
 }
 
-/// The rejected records of a finished directory by file, if there are any.
-pub(super) fn rejected(summary: &Summary, out: &Path, context: &Context<'_>) -> Result<String> {
-    match summary.ingest.rejected.is_empty() {
-        true => Ok(String::new()),
-        false => rejected_files(&pipeline::open_shared(out, context)?),
-    }
+/// Whether the ledger is printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Verbose {
+    /// Also print the ledger: all counts, and the cost of each stage
+    ///
+    /// `lookalike status DIR` prints it later, and explains its words.
+    ///
+    /// Example: --verbose
+    #[arg(short, long, conflicts_with = "quiet", help_heading = None)]
+    pub(super) verbose: bool,
 }
 
-/// Prints the ledger of an output directory, and its rejected records by file.
-pub(super) fn print(
-    summary: &Summary,
-    (directory, rejected): (&Path, &str),
-    out: &Out<'_>,
-) -> Result<()> {
-    out.result(summary, || {
-        let (ledger, place) = (ledger(summary), directory.display());
-        Ok(format!("{ledger}{rejected}\nresults in {place}\n"))
-    })
+impl Verbose {
+    /// Prints the answer of a directory that is not open.
+    pub(super) fn print(
+        self,
+        summary: &Summary,
+        directory: &Path,
+        out: &Out<'_>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        out.result(summary, || {
+            let workspace = pipeline::open_shared(directory, context)?;
+            self.text(summary, &workspace, directory)
+        })
+    }
+
+    /// Prints the answer of a collection whose results are in a directory.
+    pub(super) fn print_of(
+        self,
+        summary: &Summary,
+        (collection, results): (&Workspace, &Path),
+        out: &Out<'_>,
+    ) -> Result<()> {
+        out.result(summary, || self.text(summary, collection, results))
+    }
+
+    fn text(self, summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
+        let answer = answer(summary, collection, results)?;
+        if !self.verbose {
+            return Ok(answer);
+        }
+        let rejected = Rejected::of(collection)?;
+        let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
+        Ok(format!("{}{rejected}\n{answer}", ledger(summary)))
+    }
 }

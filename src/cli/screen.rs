@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use clap::{Args, ValueEnum};
 
-use super::context::{Host, WIDTH};
+use super::context::Host;
+use super::progress::WIDTH;
 use super::signals;
 use crate::report::terminal::Screen;
 use crate::store::disk;

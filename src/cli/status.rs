@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 use crate::engine::pipeline::{self, Summary};
-use crate::report::ledger;
+use crate::report::{explained, ledger};
 use crate::tasks::inspect::stages;
 use clap::Args;
 
@@ -36,7 +36,10 @@ impl Run for Options {
         for (stage, state) in stages(&manifest) {
             text.push_str(&format!("{stage:<12}{state}\n"));
         }
-        host.say(&format!("{text}\n{}", ledger(&summary)))?;
+        let (ledger, explained) = (ledger(&summary), explained(&summary));
+        host.say(&format!(
+            "{text}\n{ledger}\nwhat the rows count\n\n{explained}"
+        ))?;
         Ok(ExitCode::SUCCESS)
     }
 }

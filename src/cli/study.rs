@@ -62,7 +62,7 @@ impl Command for Options {
                 return Ok(report::study_csv(&comparison(&study, &cost)));
             }
             let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
-            let table = report::study(&study, &cost);
+            let table = report::study(&study, &cost, out.columns());
             Ok(format!("{table}\npage in {}\n", page.display()))
         })
     }

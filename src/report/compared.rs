@@ -105,14 +105,15 @@ pub(crate) fn sentences(verdict: &Verdict, comparison: &Comparison) -> [String; 
     [first, second]
 }
 
-/// The comparison as tables for a terminal, in at most 100 columns.
+/// The comparison as tables for a terminal of this number of columns.
 #[must_use]
-pub fn compared(comparison: &Comparison) -> String {
+pub fn compared(comparison: &Comparison, width: usize) -> String {
     let mut out = String::new();
     let representatives = count(comparison.representatives);
     let documents = counted(comparison.documents, "document");
     wrapped(
         &format!("{documents}, {representatives} of them representatives"),
+        width,
         &mut out,
     );
     out.push('\n');
@@ -131,12 +132,12 @@ pub fn compared(comparison: &Comparison) -> String {
             ByteSize(method.disk_bytes).to_string(),
         ]);
     }
-    let long = table.print(&mut out);
+    let long = table.print(width, &mut out);
     let truths = comparison.methods.first();
     let truths = truths.map_or(0, |row| row.against.len());
     for first in (0..truths).step_by(TRUTHS_IN_A_TABLE) {
         out.push('\n');
-        accuracy(comparison, first, &mut out);
+        accuracy(comparison, first, width, &mut out);
     }
     if let Some(families) = &comparison.families {
         out.push('\n');
@@ -146,7 +147,7 @@ pub fn compared(comparison: &Comparison) -> String {
             counted(families.originals, "original"),
             counted(families.unknown, "docno")
         );
-        wrapped(&line, &mut out);
+        wrapped(&line, width, &mut out);
         out.push('\n');
         let mut table = Table::new(["method", "found", "clusters per original"]);
         for (n, method) in comparison.methods.iter().enumerate() {
@@ -157,9 +158,9 @@ pub fn compared(comparison: &Comparison) -> String {
                 format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
             ]);
         }
-        table.print(&mut out);
+        table.print(width, &mut out);
     }
-    long.print(&mut out);
+    long.print(width, &mut out);
     out.push('\n');
     let all = comparison.agreement.by_methods.last();
     let line = format!(
@@ -167,10 +168,11 @@ pub fn compared(comparison: &Comparison) -> String {
         counted(comparison.agreement.any, "pair"),
         count(all.copied().unwrap_or(0))
     );
-    wrapped(&line, &mut out);
+    wrapped(&line, width, &mut out);
     for verdict in verdicts(comparison) {
         wrapped(
             sentences(&verdict, comparison).join(" ").trim_end(),
+            width,
             &mut out,
         );
     }
@@ -178,7 +180,7 @@ pub fn compared(comparison: &Comparison) -> String {
 }
 
 /// Precision, recall and F1 against some ground truths.
-fn accuracy(comparison: &Comparison, first: usize, out: &mut String) {
+fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut String) {
     let truths = || {
         let row = comparison.methods.iter().take(1);
         let all = row.flat_map(|row| &row.against);
@@ -207,7 +209,7 @@ fn accuracy(comparison: &Comparison, first: usize, out: &mut String) {
         }
         table.row(cells);
     }
-    table.print(out);
+    table.print(width, out);
 }
 
 /// The comparison as CSV: a line for each method, with all its numbers.

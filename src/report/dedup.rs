@@ -1,10 +1,118 @@
 //! The summary of a deduplication as text.
 
-use super::rows::Rows;
-use crate::base::numbers::{count, counted};
-use crate::tasks::dedup::{DedupSummary, Removal, Rule};
+use std::fmt::Write;
+use std::path::Path;
 
-/// The table at the end of `dedup`.
+use super::answer::{in_shell, not_read};
+use super::rows::{Rows, share};
+use crate::Result;
+use crate::base::numbers::{count, counted};
+use crate::engine::join::PairsEntry;
+use crate::store::workspace::Workspace;
+use crate::tasks::dedup::{DedupSummary, Form, Removal, Rule};
+
+/// A finished deduplication.
+pub(crate) struct Deduplicated<'d> {
+    pub summary: &'d DedupSummary,
+    /// The collection that was searched, and its directory as the user gave it.
+    pub workspace: &'d Workspace,
+    pub work: &'d Path,
+    /// The directories of the kept and the removed records, and the page.
+    pub places: (&'d Path, Option<&'d Path>, Option<&'d Path>),
+    pub form: Form,
+}
+
+impl Deduplicated<'_> {
+    /// The answer, in at most six lines.
+    ///
+    /// # Errors
+    /// Those of reading the rejects.
+    pub fn answer(&self) -> Result<String> {
+        let (summary, (kept, removed, page)) = (self.summary, self.places);
+        let (records, gone) = (summary.records(), summary.records_removed());
+        let mut out = String::new();
+        let files = counted(summary.files, "file");
+        let _ = writeln!(
+            out,
+            "Read {} from {files}.",
+            counted(summary.documents, "document")
+        );
+        let what = match self.form {
+            Form::Records => "removed",
+            Form::Annotated => "marked as redundant",
+            Form::Lists => "listed as redundant",
+        };
+        let was = if gone == 1 { "was" } else { "were" };
+        let of = match gone {
+            0 => format!("0 of {}", counted(records, "record")),
+            _ => format!(
+                "{} of {}{}",
+                count(gone),
+                counted(records, "record"),
+                share(gone, records)
+            ),
+        };
+        let reasons = Removal::ALL
+            .iter()
+            .zip(&summary.removed)
+            .filter(|(_, n)| **n > 0);
+        let mut reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
+        if summary.rejected_dropped > 0 {
+            reasons.push(counted(summary.rejected_dropped, "rejected record"));
+        }
+        if summary.companions > 0 {
+            reasons.push(format!(
+                "{} of WARC requests and metadata",
+                count(summary.companions)
+            ));
+        }
+        let why = match reasons.is_empty() {
+            true => String::new(),
+            false => format!(": {}", reasons.join(", ")),
+        };
+        let _ = writeln!(out, "{of} {was} {what}{why}.");
+        not_read(self.workspace, &mut out)?;
+        let what = match self.form {
+            Form::Records => "Kept records",
+            Form::Annotated => "All records",
+            Form::Lists => "Lists",
+        };
+        let _ = write!(out, "{what} in {}", kept.display());
+        if let Some(removed) = removed {
+            let _ = write!(out, ", removed ones in {}", removed.display());
+        }
+        let has_pairs = self.workspace.manifest.has::<PairsEntry>();
+        let found = match has_pairs {
+            true => "pairs and clusters",
+            false => "collection without pairs",
+        };
+        let _ = writeln!(out, "; {found} in {}.", self.work.display());
+        // Lists have no page, and a page needs clusters; one that was asked for follows.
+        if self.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
+            let kept = in_shell(kept);
+            let _ = writeln!(
+                out,
+                "Next: lookalike report {kept}   # shows what was removed, and why"
+            );
+        }
+        Ok(out)
+    }
+}
+
+/// A number of documents that were removed for a reason.
+fn gone_for(reason: Removal, n: u64) -> String {
+    match reason {
+        Removal::Exact => counted(n, "exact copy"),
+        Removal::Near => counted(n, "near-duplicate"),
+        Removal::Chain => format!("{} connected by a chain", count(n)),
+        Removal::Contained => format!("{} contained in a kept document", count(n)),
+        Removal::Clustered => counted(n, "cluster member"),
+        Removal::Empty => format!("{} without words", count(n)),
+        Removal::Listed => format!("{} listed (--remove)", count(n)),
+    }
+}
+
+/// All counts of a deduplication, for `dedup --verbose`.
 pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let mut rows = Rows::default();
     rows.count("records", summary.records());

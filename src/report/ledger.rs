@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use super::rows::{Rows, share};
 use super::wording::Wording;
@@ -42,6 +43,107 @@ pub fn ledger(summary: &Summary) -> String {
 #[must_use]
 pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     all_rows(summary).rows
+}
+
+/// What the rows of the ledger count, by the beginning of their names.
+const MEANINGS: [(&str, &str); 24] = [
+    (
+        "records read",
+        "units of the input files: lines, rows, messages, pages",
+    ),
+    (
+        "  skipped",
+        "records that are metadata, such as WARC requests",
+    ),
+    (
+        "  rejected",
+        "records that could not be read; rejects.jsonl has each",
+    ),
+    (
+        "warnings in documents",
+        "documents that were used although something was odd",
+    ),
+    (
+        "exact duplicates",
+        "documents with the same words as an earlier one",
+    ),
+    ("docnos not unique", "names that several documents have"),
+    (
+        "short documents",
+        "they have one shingle, of all their words",
+    ),
+    (
+        "representatives",
+        "one document for each set of exact duplicates",
+    ),
+    (
+        "distinct shingles",
+        "shingles, each counted once in a document",
+    ),
+    (
+        "distinct features",
+        "features, each counted once in a document",
+    ),
+    ("sampled", "shingles that are compared; full means all"),
+    (
+        "sorted for the threshold",
+        "fingerprints that can show a pair at this threshold",
+    ),
+    ("runs spilled", "sorted files that did not fit in memory"),
+    ("fingerprints of one", "fingerprints that cannot be shared"),
+    (
+        "fingerprints shared",
+        "fingerprints of two documents or more",
+    ),
+    (
+        "longest posting list",
+        "documents that share one fingerprint",
+    ),
+    (
+        "pair tokens counted",
+        "shared fingerprints, summed over all pairs",
+    ),
+    (
+        "pruned before pairing",
+        "documents with too few shared fingerprints for any pair",
+    ),
+    (
+        "pairs found there",
+        "pairs of documents in the posting lists, repeats included",
+    ),
+    (
+        "candidates verified",
+        "pairs whose shared shingles were counted exactly",
+    ),
+    (
+        "pairs at",
+        "pairs of representatives that reach the threshold",
+    ),
+    (
+        "clusters",
+        "sets of documents that pairs or exact duplicates connect",
+    ),
+    ("  of exact duplicates", "clusters without a pair"),
+    (
+        "redundant documents",
+        "all documents of the clusters but one of each",
+    ),
+];
+
+/// What the rows of a ledger mean, a line for each.
+pub(crate) fn explained(summary: &Summary) -> String {
+    let rows = all_rows(summary);
+    let meaning = |name: &str| {
+        let found = MEANINGS.iter().find(|(begin, _)| name.starts_with(begin));
+        found.map(|(_, meaning)| *meaning)
+    };
+    let mut explained = Rows::default();
+    for (name, _) in &rows.rows {
+        if let Some(meaning) = meaning(name) {
+            explained.row(name.trim_start(), meaning);
+        }
+    }
+    explained.text(explained.longest().max(32) + 2)
 }
 
 fn all_rows(summary: &Summary) -> Rows {
@@ -242,59 +344,88 @@ fn reasons(rows: &mut Rows, name: &str, counts: &BTreeMap<String, u64>) {
     }
 }
 
-/// The most files that [`rejected_files`] names.
+/// The most files that [`Rejected`] names.
 const MOST_FILES: usize = 10;
 
-/// The files of a collection with rejected records, with reasons and counts, and where all rejects
-/// are listed; empty if there are none.
-///
-/// # Errors
-/// Those of reading the rejects.
-pub fn rejected_files(workspace: &Workspace) -> Result<String> {
-    let manifest = &workspace.manifest;
-    let first = collection::against(manifest).files;
-    let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
-    let (mut more, mut last) = (0, None);
-    for segment in collection::own_segments(manifest) {
-        let path = workspace.part("collection", &segment.rejects.name);
-        let parameters = Some(workspace.collection_parameters());
-        let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
-        while let Some((reject, used)) = rejects.next()? {
-            let file = reject.source.file;
-            if used || file < first {
-                continue;
-            }
-            if last != Some(file) {
-                last = Some(file);
-                match files.len() < MOST_FILES {
-                    true => files.push((file, BTreeMap::new())),
-                    false => more += 1,
+/// The files of a collection with rejected records.
+pub(crate) struct Rejected {
+    /// The first files, each with the number of its rejected records by reason.
+    pub files: Vec<(String, BTreeMap<&'static str, u64>)>,
+    /// The number of other files.
+    pub more: u64,
+    /// The file that lists each record, if it was written.
+    pub list: Option<PathBuf>,
+}
+
+impl Rejected {
+    /// Reads the rejects of a collection; `None` without any.
+    ///
+    /// # Errors
+    /// Those of reading the rejects.
+    pub fn of(workspace: &Workspace) -> Result<Option<Rejected>> {
+        let manifest = &workspace.manifest;
+        let first = collection::against(manifest).files;
+        let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
+        let (mut more, mut last) = (0, None);
+        for segment in collection::own_segments(manifest) {
+            let path = workspace.part("collection", &segment.rejects.name);
+            let parameters = Some(workspace.collection_parameters());
+            let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
+            while let Some((reject, used)) = rejects.next()? {
+                let file = reject.source.file;
+                if used || file < first {
+                    continue;
+                }
+                if last != Some(file) {
+                    last = Some(file);
+                    match files.len() < MOST_FILES {
+                        true => files.push((file, BTreeMap::new())),
+                        false => more += 1,
+                    }
+                }
+                if let (0, Some((_, reasons))) = (more, files.last_mut()) {
+                    *reasons.entry(reject.reason.text()).or_default() += 1;
                 }
             }
-            if let (0, Some((_, reasons))) = (more, files.last_mut()) {
-                *reasons.entry(reject.reason.text()).or_default() += 1;
-            }
+            rejects.finish()?;
         }
-        rejects.finish()?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let mut inputs = InputList::open(workspace.directory())?;
+        let named = files
+            .into_iter()
+            .map(|(file, reasons)| Ok((inputs.path_of(file)?.to_string(), reasons)));
+        let files = named.collect::<Result<_>>()?;
+        let list = workspace.directory().join("rejects.jsonl");
+        let list = disk::exists(&list)?.then_some(list);
+        Ok(Some(Rejected { files, more, list }))
     }
-    if files.is_empty() {
-        return Ok(String::new());
+
+    /// A line for each file, below a line that names the list.
+    pub fn text(&self) -> String {
+        let mut out = match &self.list {
+            Some(list) => format!(
+                "\nrejected, by file ({} has each record):\n",
+                list.display()
+            ),
+            None => "\nrejected, by file:\n".into(),
+        };
+        for (file, reasons) in &self.files {
+            let _ = writeln!(out, "  {file}: {}", by_reason(reasons));
+        }
+        if self.more > 0 {
+            let _ = writeln!(out, "  and {}", counted(self.more, "other file"));
+        }
+        out
     }
-    let mut inputs = InputList::open(workspace.directory())?;
-    let all = workspace.directory().join("rejects.jsonl");
-    let mut out = match disk::exists(&all)? {
-        true => format!("\nrejected, by file ({} has each record):\n", all.display()),
-        false => "\nrejected, by file:\n".into(),
-    };
-    for (file, reasons) in files {
-        let reasons = reasons
-            .iter()
-            .map(|(reason, n)| format!("{reason} {}", count(*n)));
-        let reasons: Vec<String> = reasons.collect();
-        let _ = writeln!(out, "  {}: {}", inputs.path_of(file)?, reasons.join(", "));
-    }
-    if more > 0 {
-        let _ = writeln!(out, "  and {}", counted(more, "other file"));
-    }
-    Ok(out)
+}
+
+/// Numbers of records by reason: `no text field 3, too large 1`.
+pub(super) fn by_reason<R: AsRef<str>>(reasons: &BTreeMap<R, u64>) -> String {
+    let reasons = reasons
+        .iter()
+        .map(|(reason, n)| format!("{} {}", reason.as_ref(), count(*n)));
+    let reasons: Vec<String> = reasons.collect();
+    reasons.join(", ")
 }

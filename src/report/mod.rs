@@ -2,10 +2,11 @@
 //!
 //! # In and out
 //! In: the [`Summary`](crate::engine::pipeline::Summary) of a directory, an [`Audit`](crate::tasks::audit::Audit),
-//! a comparison or a study. Out: the ledger, which is printed at the end of a run; an HTML
+//! a comparison or a study. Out: the answer, which is printed at the end of a run; the ledger; an HTML
 //! [`page`]; CSV; and the pairs as a [`graph()`]. A stage counted every number; nothing is computed
 //! twice.
 
+mod answer;
 pub(crate) mod charts;
 mod compared;
 mod comparison;
@@ -22,10 +23,12 @@ pub(crate) mod terminal;
 mod wording;
 mod write;
 
+pub(crate) use answer::answer;
 pub use compared::{compared, compared_csv};
-pub(crate) use dedup::dedup_ledger;
+pub(crate) use dedup::{Deduplicated, dedup_ledger};
 pub use graph::{GraphFormat, graph, write_graph};
-pub use ledger::{cost_rows, ledger, ledger_rows, rejected_files};
+pub(crate) use ledger::{Rejected, explained};
+pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study, study_csv};
 pub(crate) use records::{records, write_records};
 pub(crate) use write::write_diff;

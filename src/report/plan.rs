@@ -140,17 +140,17 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     out
 }
 
-/// The study as a table, in at most 100 columns: precision and recall over all pairs and the cost
-/// of each run.
+/// The study as a table for a terminal of this number of columns: precision and recall over all
+/// pairs and the cost of each run.
 #[must_use]
-pub fn study(study: &Study, cost: &StudyCost) -> String {
+pub fn study(study: &Study, cost: &StudyCost, width: usize) -> String {
     let mut out = String::new();
     let comparison = comparison(study, cost);
     let title = format!(
         "Precision and recall at threshold {}, over all pairs: mean, least\u{2013}greatest of the classes",
         comparison.threshold
     );
-    wrapped(&title, &mut out);
+    wrapped(&title, width, &mut out);
     out.push('\n');
     let columns = "run,shingles,precision,recall,pairs,verified,CPU s";
     let mut table = Table::new(columns.split(','));
@@ -170,7 +170,7 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
             seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
         ]);
     }
-    table.print(&mut out).print(&mut out);
+    table.print(width, &mut out).print(width, &mut out);
     let key = format!(
         "verified: pairs checked in the full sets, so that precision is 1. CPU s: CPU seconds from the \
          collection to the pairs at {}, the lowest threshold.",
@@ -189,7 +189,7 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     for text in [key, adaptive, comparison.verdict, costs] {
         if !text.is_empty() {
             out.push('\n');
-            wrapped(&text, &mut out);
+            wrapped(&text, width, &mut out);
         }
     }
     out

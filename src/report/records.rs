@@ -11,15 +11,15 @@ use crate::store::disk::AtomicFile;
 use crate::store::json;
 use crate::store::table::{self, Row};
 
-/// The rows as text for people.
-pub(crate) fn records<R: Row>(rows: &[R]) -> String {
+/// The rows as text for a terminal of this number of columns.
+pub(crate) fn records<R: Row>(rows: &[R], width: usize) -> String {
     let names: Vec<String> = R::COLUMNS.iter().map(table::Column::shown).collect();
     let mut table = Table::new(names.iter().map(String::as_str));
     for row in rows {
         table.row(row.cells().into_iter().map(table::Cell::shown).collect());
     }
     let mut out = String::new();
-    table.print(&mut out).print(&mut out);
+    table.print(width, &mut out).print(width, &mut out);
     out
 }
 

@@ -480,12 +480,13 @@ fn progress_goes_to_standard_error_as_lines() {
         "join",
         "cluster",
     ];
-    for (line, stage) in stderr(&output).lines().zip(stages) {
-        assert!(line.starts_with(&format!("{stage}: ")), "{line}");
+    for (n, (line, stage)) in stderr(&output).lines().zip(stages).enumerate() {
+        let begin = format!("{} of 7 {stage}: ", n + 1);
+        assert!(line.starts_with(&begin), "{line}");
     }
     assert_eq!(stderr(&output).lines().count(), stages.len());
     assert!(!stderr(&output).contains('\x1b') && !stdout(&output).contains('\x1b'));
-    assert!(stdout(&output).contains(&format!("results in {out}")));
+    assert!(stdout(&output).contains(&format!("Results in {out}.")));
 }
 
 #[test]
@@ -537,7 +538,7 @@ impl Host for Keeping {
         self.stop.clone()
     }
 
-    fn progress(&self, _: bool) -> Box<dyn Progress + '_> {
+    fn progress(&self, _: bool, _: &[&str]) -> Box<dyn Progress + '_> {
         Box::new(Silent)
     }
 }
@@ -672,7 +673,7 @@ fn strict_fails_and_shows_the_rejects() {
         .lines()
         .find(|line| line.contains("not valid JSON"));
     assert!(
-        reported.is_some_and(|line| line.ends_with(" 1")),
+        reported.is_some_and(|line| line.contains("(not valid JSON 1)")),
         "{}",
         stdout(&output)
     );

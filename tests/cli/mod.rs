@@ -1,5 +1,6 @@
 //! The commands, as a user calls them.
 
+mod answers;
 mod commands;
 mod count;
 mod evaluate;

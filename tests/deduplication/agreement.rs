@@ -793,7 +793,8 @@ fn listed_documents_are_removed_without_pairs() {
     // It says what there is, and a page can be made once the pairs are found.
     let ran = done(&place, &format!("dedup {}", all("bare", "said", "")));
     assert!(
-        ran.stdout.ends_with("collection without pairs in bare\n"),
+        ran.stdout
+            .ends_with("; collection without pairs in bare.\n"),
         "{ran:?}"
     );
     let ran = super::support::call(&place, "report said -o page.html");

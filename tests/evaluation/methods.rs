@@ -629,7 +629,7 @@ fn a_comparison_adds_up() {
         let columns = file.text.lines().next().unwrap().split(',').count();
         assert!(columns >= 3, "{}", file.name);
     }
-    let table = report::compared(&comparison);
+    let table = report::compared(&comparison, 100);
     assert!(table.contains("megashingles"));
     // The verdict, from the pairs that were written.
     let f1_of = |pairs: &BTreeSet<String>, truth: &BTreeSet<String>| {
@@ -771,7 +771,7 @@ fn tables_are_narrow(comparison: &compare::Comparison) {
             against.truth = long.clone();
         }
     }
-    let table = report::compared(&comparison);
+    let table = report::compared(&comparison, 100);
     for line in table.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }

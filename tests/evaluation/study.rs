@@ -746,7 +746,7 @@ fn runs_of_a_study_are_the_same_as_csv_and_as_json() {
             }
         }
     }
-    for line in lookalike::report::study(&study, &cost).lines() {
+    for line in lookalike::report::study(&study, &cost, 100).lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
 }

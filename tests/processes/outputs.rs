@@ -590,17 +590,32 @@ fn rejected_records_are_reported_by_file() {
             "\nrejected, by file ({out}/rejects.jsonl has each record):\n  in/bad.jsonl: no text field 3\n"
         )
     };
+    let not_read = |out: &str| {
+        format!(
+            "Not read: 3 records of in/bad.jsonl (no text field 3). {out}/rejects.jsonl lists each.\n"
+        )
+    };
     let told = done(at, "$L run in -o o");
+    assert!(told.contains(&not_read("o")), "{told}");
+    assert!(!told.contains("rejected, by file"), "{told}");
+    let told = done(at, "$L run in -o o -v");
     assert!(told.contains(&expected("o")), "{told}");
     let told = done(at, "$L dedup in -o k5");
-    assert!(told.contains(&expected("k5.work")), "{told}");
+    assert!(told.contains(&not_read("k5.work")), "{told}");
+    let told = done(at, "$L dedup in -o k6 -v");
+    assert!(told.contains(&expected("k6.work")), "{told}");
     let told = done(at, "$L run in/a.jsonl -o o2");
-    assert!(!told.contains("rejected, by file"), "{told}");
+    assert!(!told.contains("Not read"), "{told}");
     // Of many files, the first are named.
     for n in 10..25 {
         fs::copy(at.join("in/bad.jsonl"), at.join(format!("in/bad{n}.jsonl"))).unwrap();
     }
     let told = done(at, "$L run in -o o3");
+    assert!(
+        told.contains("(no text field 3); and of 15 other files."),
+        "{told}"
+    );
+    let told = done(at, "$L run in -o o3 -v");
     assert!(
         told.contains("  in/bad18.jsonl: no text field 3\n  and 6 other files\n"),
         "{told}"

@@ -21,7 +21,7 @@ use crate::base::utf8::push_visible;
 pub(crate) use compared::{Layout, compared, head, passages};
 use flow::Flow;
 pub(crate) use shown::shown;
-pub(crate) use table::{Table, named, wrapped};
+pub(crate) use table::{Growing, Table, named, wrapped};
 
 /// How the terminal looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

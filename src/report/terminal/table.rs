@@ -5,9 +5,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::flow::Flow;
 use super::{Screen, Style, visible};
 
-/// Columns of a table and of text below it, even if the output is not a terminal.
-pub(crate) const WIDTH: usize = 100;
-
 /// Columns between two cells.
 const BETWEEN: usize = 2;
 
@@ -38,12 +35,12 @@ impl Table {
             .push(cells.iter().map(|cell| visible(cell)).collect());
     }
 
-    /// Appends the table to `out`, in at most [`WIDTH`] columns. A name that is too long for the
-    /// first column is shortened there, and gets a number.
-    pub(crate) fn print(mut self, out: &mut String) -> Long {
+    /// Appends the table to `out`, in at most `most` columns. A name that is too long for the first
+    /// column is shortened there, and gets a number.
+    pub(crate) fn print(mut self, most: usize, out: &mut String) -> Long {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let others: usize = (1..count).map(|n| width(&self.rows, n) + BETWEEN).sum();
-        let room = WIDTH.saturating_sub(others).max(LEAST_NAME);
+        let room = most.saturating_sub(others).max(LEAST_NAME);
         for (n, row) in self.rows.iter_mut().enumerate() {
             if let Some(name) = row.first_mut()
                 && name.width() > room
@@ -98,13 +95,97 @@ fn aligned(rows: &[Vec<String>], left: usize, out: &mut String) {
     }
 }
 
+/// A table whose rows are printed as they come. The first columns have texts, which are aligned
+/// left; the others have numbers.
+pub(crate) struct Growing {
+    widths: Vec<usize>,
+    texts: usize,
+    /// Columns of the screen.
+    screen: usize,
+    head: Option<Vec<String>>,
+}
+
+impl Growing {
+    /// A table with these names of columns, of which the first `texts` have texts.
+    pub(crate) fn new<'t>(
+        head: impl IntoIterator<Item = &'t str>,
+        texts: usize,
+        screen: usize,
+    ) -> Growing {
+        let head: Vec<String> = head.into_iter().map(visible).collect();
+        Growing {
+            widths: head.iter().map(|name| name.width()).collect(),
+            texts,
+            screen,
+            head: Some(head),
+        }
+    }
+
+    /// The lines of some rows, after the names of the columns if these are the first rows. A column
+    /// is as wide as its widest cell so far. Texts that do not fit are shortened at their
+    /// beginning, because names of files differ at their ends.
+    pub(crate) fn rows(&mut self, rows: Vec<Vec<String>>) -> String {
+        let shown = rows
+            .iter()
+            .map(|row| row.iter().map(|cell| visible(cell)).collect());
+        let mut rows: Vec<Vec<String>> = self.head.take().into_iter().chain(shown).collect();
+        for (n, width) in self.widths.iter_mut().enumerate() {
+            *width = self::width(&rows, n).max(*width);
+        }
+        let numbers: usize = self.widths[self.texts..].iter().map(|w| w + BETWEEN).sum();
+        let room = self.screen.saturating_sub(numbers);
+        let each = (room / self.texts.max(1))
+            .saturating_sub(BETWEEN)
+            .max(LEAST_NAME);
+        let mut texts = self.widths[..self.texts].to_vec();
+        // What the short columns leave is for the others.
+        let short: Vec<usize> = texts.iter().copied().filter(|&w| w <= each).collect();
+        let spare: usize = short.iter().map(|w| each - w).sum();
+        let long = texts.len() - short.len();
+        for width in &mut texts {
+            *width = (*width).min(each + spare.checked_div(long).unwrap_or(0));
+        }
+        let mut out = String::new();
+        for row in &mut rows {
+            for (n, (cell, width)) in row.iter_mut().zip(&self.widths).enumerate() {
+                let left = texts.get(n);
+                let width = *left.unwrap_or(width);
+                if cell.width() > width {
+                    *cell = format!("…{}", end(cell, width.saturating_sub(1)));
+                }
+                let space = " ".repeat(width.saturating_sub(cell.width()));
+                *cell = if left.is_some() {
+                    format!("{cell}{space}")
+                } else {
+                    format!("{space}{cell}")
+                };
+            }
+            out.push_str(row.join(&" ".repeat(BETWEEN)).trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// The longest end of at most this number of columns.
+fn end(text: &str, most: usize) -> &str {
+    let mut width = 0;
+    for (at, c) in text.char_indices().rev() {
+        width += c.width().unwrap_or(0);
+        if width > most {
+            return &text[at + c.len_utf8()..];
+        }
+    }
+    text
+}
+
 /// Names that a table shortened, by row.
 #[derive(Debug)]
 pub(crate) struct Long(Vec<(usize, String)>);
 
 impl Long {
-    /// Appends the whole names to `out`.
-    pub(crate) fn print(&self, out: &mut String) {
+    /// Appends the whole names to `out`, in lines of at most `most` columns.
+    pub(crate) fn print(&self, most: usize, out: &mut String) {
         if !self.0.is_empty() {
             out.push('\n');
         }
@@ -113,7 +194,7 @@ impl Long {
             let whole = format!("[{n}] {name}");
             let mut rest = whole.as_str();
             while !rest.is_empty() {
-                let line = start(rest, WIDTH);
+                let line = start(rest, most);
                 rest = &rest[line.len()..];
                 out.push_str(line);
                 out.push('\n');
@@ -139,11 +220,11 @@ fn start(text: &str, most: usize) -> &str {
     text
 }
 
-/// Appends a text in lines of at most [`WIDTH`] columns.
-pub(crate) fn wrapped(text: &str, out: &mut String) {
+/// Appends a text in lines of at most `width` columns.
+pub(crate) fn wrapped(text: &str, width: usize, out: &mut String) {
     let mut flow = Flow::new(Screen {
         colour: false,
-        width: WIDTH,
+        width,
     });
     flow.text(text, Style::Plain);
     for line in flow.finish() {
@@ -156,6 +237,8 @@ pub(crate) fn wrapped(text: &str, out: &mut String) {
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 100;
+
     /// A quadratic algorithm takes hours for these names.
     #[test]
     fn names_of_ten_megabytes_take_linear_work() {
@@ -163,7 +246,7 @@ mod tests {
             let mut table = Table::new(["method", "pairs"]);
             table.row(vec![name.clone(), "1".into()]);
             let mut out = String::new();
-            table.print(&mut out).print(&mut out);
+            table.print(WIDTH, &mut out).print(WIDTH, &mut out);
             let listed = out.split("\n\n").nth(1);
             let listed: String = listed.unwrap_or(&out).lines().collect();
             assert!(listed.contains(&name));
@@ -178,7 +261,7 @@ mod tests {
         table.row(vec![long.clone(), "1234567".into()]);
         table.row(vec!["a\u{1b}[31m\u{202e}".into(), "0".into()]);
         let mut out = String::new();
-        table.print(&mut out).print(&mut out);
+        table.print(WIDTH, &mut out).print(WIDTH, &mut out);
         for line in out.lines() {
             assert!(line.width() <= WIDTH, "{line}");
         }
@@ -189,5 +272,22 @@ mod tests {
             out.lines().nth(1).unwrap().len(),
             out.lines().next().unwrap().len()
         );
+    }
+
+    #[test]
+    fn rows_that_come_one_by_one_fit_the_screen() {
+        let mut table = Growing::new(["query", "docno", "score"], 2, 40);
+        let row = |cells: [&str; 3]| vec![cells.map(String::from).to_vec()];
+        let first = table.rows(row(["a", "PG-1", "1.000000"]));
+        assert_eq!(first, "query  docno     score\na      PG-1   1.000000\n");
+        let long = "crawl/2024/a-directory-with-a-long-name/page-17.html";
+        let next = table.rows(row(["b", long, "0.9"]));
+        assert_eq!(next.lines().count(), 1, "{next}");
+        assert!(next.trim_end().width() <= 40, "{next}");
+        assert!(
+            next.contains("page-17.html") && next.contains('…'),
+            "{next}"
+        );
+        assert_eq!(next.find("0.9"), Some(37), "{next}");
     }
 }

@@ -1,0 +1,289 @@
+//! The answer at the end of a command: what was read, what was found, and what to do next.
+
+use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::ledger::{Rejected, by_reason};
+use super::rows::share;
+use super::wording::Wording;
+use crate::base::measure::Measure;
+use crate::base::numbers::{count, counted};
+use crate::engine::collection::{self, DocumentReader};
+use crate::engine::join::Pairs;
+use crate::engine::pipeline::Summary;
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::text::read::Reason;
+use crate::{Error, Result};
+
+/// Documents of a smaller median number of words are short: a changed word in the middle changes
+/// more than a sixth of their shingles of ten words.
+const SHORT: u32 = 60;
+
+/// The shingle size for short documents.
+const SHINGLE_SIZE_OF_SHORT: u32 = 5;
+
+/// Bytes of clusters.jsonl that are read to name the largest cluster.
+const MOST_CLUSTERS: u64 = 64 << 20;
+
+/// The answer of a run, in at most six lines. `results` is the directory with the results of
+/// `collection`, usually its own.
+///
+/// # Errors
+/// Those of reading rejects, documents and clusters.
+pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
+    let mut out = read_line(summary, collection);
+    found_lines(summary, collection, results, &mut out)?;
+    not_read(collection, &mut out)?;
+    let _ = writeln!(out, "Results in {}.", results.display());
+    if let Some(next) = next(summary, collection, results)? {
+        let _ = writeln!(out, "Next: {next}");
+    }
+    Ok(out)
+}
+
+/// What was read: `Read 253 documents from 2 files.`
+fn read_line(summary: &Summary, collection: &Workspace) -> String {
+    let against = collection::against(&collection.manifest).files > 0;
+    let what = if against { "new document" } else { "document" };
+    let documents = counted(summary.ingest.documents, what);
+    let files = counted(summary.inputs, "file");
+    let skipped = &summary.skipped;
+    let left_out = [
+        (skipped.hidden, "hidden file"),
+        (skipped.excluded, "excluded file"),
+        (skipped.outputs, "output directory"),
+    ];
+    let left_out = left_out
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|&(n, what)| counted(n, what));
+    let left_out: Vec<String> = left_out.collect();
+    match left_out.is_empty() {
+        true => format!("Read {documents} from {files}.\n"),
+        false => format!(
+            "Read {documents} from {files} (left out: {}).\n",
+            left_out.join(", ")
+        ),
+    }
+}
+
+/// What was found: redundant documents, and the largest cluster.
+fn found_lines(
+    summary: &Summary,
+    collection: &Workspace,
+    results: &Path,
+    out: &mut String,
+) -> Result<()> {
+    let all = summary.ingest.documents;
+    let exact = summary.catalogue.as_ref().map_or(0, |c| c.exact_duplicates);
+    let against = collection::against(&collection.manifest).files > 0;
+    let Some(cluster) = &summary.cluster else {
+        let exact = counted(exact, "document");
+        let _ = writeln!(out, "{exact} repeat the words of another one.");
+        return Ok(());
+    };
+    let redundant = cluster.redundant;
+    let is = if redundant == 1 { "is" } else { "are" };
+    let number = count(redundant);
+    let of = match redundant {
+        0 => format!("0 of {}", counted(all, "document")),
+        _ => format!(
+            "{number} of {}{}",
+            counted(all, "document"),
+            share(redundant, all)
+        ),
+    };
+    let near = redundant.checked_sub(exact).filter(|_| !against);
+    let _ = match near {
+        Some(near) if redundant > 0 => {
+            let exact = counted(exact, "exact copy");
+            let near = counted(near, "near-duplicate");
+            writeln!(out, "{of} {is} redundant: {exact}, {near}.")
+        }
+        _ => writeln!(out, "{of} {is} redundant."),
+    };
+    let pairs = match (&summary.join, Wording::of(summary), &summary.join_config) {
+        (Some(join), Some(wording), Some(config)) if config.pairs != Pairs::None => {
+            let pairs = counted(join.pairs, "pair");
+            let have = if join.pairs == 1 { "has" } else { "have" };
+            format!("{pairs} {have} {}", wording.listed())
+        }
+        _ => String::new(),
+    };
+    if cluster.clusters == 0 {
+        if !pairs.is_empty() {
+            let _ = writeln!(out, "{pairs}.");
+        }
+        return Ok(());
+    }
+    let largest = counted(cluster.largest, "document");
+    let _ = match largest_name(results, cluster.largest)? {
+        Some(name) => write!(
+            out,
+            "{}; the largest has {largest}: {name} and {}",
+            counted(cluster.clusters, "cluster"),
+            counted(cluster.largest - 1, "other"),
+        ),
+        None => write!(
+            out,
+            "{}; the largest has {largest}",
+            counted(cluster.clusters, "cluster")
+        ),
+    };
+    let _ = match pairs.is_empty() {
+        true => writeln!(out, "."),
+        false => writeln!(out, ". {pairs}."),
+    };
+    Ok(())
+}
+
+/// The representative of the first cluster of this size, if it is among the first
+/// [`MOST_CLUSTERS`] bytes of the clusters.
+fn largest_name(results: &Path, size: u64) -> Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Cluster {
+        representative: String,
+        members: Vec<IgnoredAny>,
+    }
+    let path = results.join("clusters.jsonl");
+    if !disk::exists(&path)? {
+        return Ok(None);
+    }
+    let file = disk::open(&path)?.take(MOST_CLUSTERS);
+    let mut lines = BufReader::with_capacity(disk::READ_BUFFER, file);
+    let mut line = Vec::new();
+    while lines
+        .read_until(b'\n', &mut line)
+        .map_err(Error::io("read", &path))?
+        > 0
+    {
+        if let Ok(cluster) = serde_json::from_slice::<Cluster>(&line)
+            && cluster.members.len() as u64 == size
+        {
+            return Ok(Some(cluster.representative));
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+/// Appends a line about the records that were not read.
+pub(super) fn not_read(collection: &Workspace, out: &mut String) -> Result<()> {
+    let Some(rejected) = Rejected::of(collection)? else {
+        return Ok(());
+    };
+    let [(file, reasons), ..] = &rejected.files[..] else {
+        return Ok(());
+    };
+    let others = rejected.files.len() as u64 - 1 + rejected.more;
+    let others = match others {
+        0 => String::new(),
+        _ => format!("; and of {}", counted(others, "other file")),
+    };
+    let list = match &rejected.list {
+        Some(list) => format!(". {} lists each", list.display()),
+        None => String::new(),
+    };
+    let records = counted(reasons.values().sum(), "record");
+    let _ = writeln!(
+        out,
+        "Not read: {records} of {file} ({}){others}{list}.",
+        by_reason(reasons)
+    );
+    Ok(())
+}
+
+/// The command that the situation suggests.
+fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
+    let place = in_shell(results);
+    let no_text = summary.ingest.rejected.get(Reason::MissingText.text());
+    if no_text.is_some_and(|&n| n > summary.ingest.documents) {
+        let list = in_shell(&results.join("rejects.jsonl"));
+        return Ok(Some(format!(
+            "repeat the command with --text-field FIELD; {list} says which fields there are"
+        )));
+    }
+    let (Some(join), Some(cluster), Some(config)) =
+        (&summary.join, &summary.cluster, &summary.join_config)
+    else {
+        return Ok(Some(format!("lookalike join {place}")));
+    };
+    if summary.method.is_some() {
+        return Ok(None);
+    }
+    let by_shingles = matches!(config.measure, Measure::Resemblance | Measure::Containment);
+    let size = summary.collection.shingle.shingle_size;
+    if join.pairs == 0 && by_shingles && size > SHINGLE_SIZE_OF_SHORT {
+        let median = median_words(collection)?;
+        if median < SHORT && summary.ingest.documents > 1 {
+            return Ok(Some(format!(
+                "half of the documents have at most {} and no pair was found: repeat the command with \
+                 --shingle-size {SHINGLE_SIZE_OF_SHORT} and another -o",
+                counted(median.into(), "word"),
+            )));
+        }
+    }
+    Ok(Some(match cluster.redundant {
+        0 if config.threshold.to_f64() > 0.5 && by_shingles => {
+            format!(
+                "lookalike join {place} --threshold 0.5   # also finds pairs that are less alike"
+            )
+        }
+        0 => return Ok(None),
+        _ => format!("lookalike report {place}   # then: lookalike dedup --from {place} -o kept"),
+    }))
+}
+
+/// The median number of words of the documents, or [`SHORT`] if it is larger.
+fn median_words(collection: &Workspace) -> Result<u32> {
+    let mut of_length = [0_u64; SHORT as usize + 1];
+    for segment in collection::own_segments(&collection.manifest) {
+        let path = collection.part("collection", &segment.documents.name);
+        let parameters = Some(collection.collection_parameters());
+        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        while let Some(document) = documents.view()? {
+            of_length[document.words.min(SHORT.into()) as usize] += 1;
+        }
+        documents.finish()?;
+    }
+    let half = of_length.iter().sum::<u64>().div_ceil(2);
+    let mut so_far = 0;
+    let median = of_length.iter().position(|n| {
+        so_far += n;
+        so_far >= half
+    });
+    Ok(median.map_or(SHORT, |words| words as u32))
+}
+
+/// A path as a word of a shell command.
+pub(crate) fn in_shell(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./-+:@%,=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell_command() {
+        for (path, word) in [
+            ("out/2024-01", "out/2024-01"),
+            ("my crawl", "'my crawl'"),
+            ("it's", "'it'\\''s'"),
+            ("$(rm x)", "'$(rm x)'"),
+            ("", "''"),
+        ] {
+            assert_eq!(in_shell(Path::new(path)), word);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What `run` and `dedup` say at their end, and how results look on a terminal.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::common;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
+
+/// Runs the program in a directory, which has the sample corpora.
+fn lookalike(place: &Path, arguments: &str) -> Output {
+    let corpora = place.join("sample-corpora");
+    if !corpora.exists() {
+        std::os::unix::fs::symlink(common::sample_corpora(""), corpora).unwrap();
+    }
+    Command::new(PROGRAM)
+        .args(arguments.split(' '))
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// What a command says in at most six lines.
+#[track_caller]
+fn answer(place: &Path, arguments: &str) -> String {
+    let output = lookalike(place, arguments);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{arguments}: {told}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.lines().count() <= 6, "{said}");
+    said
+}
+
+#[test]
+fn a_run_ends_with_its_answer() {
+    let place = common::temporary();
+    let at = place.path();
+    assert_eq!(
+        answer(at, "run sample-corpora/trec-web -o out"),
+        "Read 253 documents from 2 files.\n\
+         102 of 253 documents (40.3 %) are redundant: 42 exact copies, 60 near-duplicates.\n\
+         60 clusters; the largest has 4 documents: PG-000096 and 3 others. \
+         77 pairs have a resemblance of 0.85 or more.\n\
+         Results in out.\n\
+         Next: lookalike report out   # then: lookalike dedup --from out -o kept\n"
+    );
+    assert_eq!(
+        answer(at, "dedup --from out -o kept --removed removed"),
+        "Read 253 documents from 2 files.\n\
+         99 of 253 records (39.1 %) were removed: 37 exact copies, 62 near-duplicates.\n\
+         Kept records in kept, removed ones in removed; pairs and clusters in out.\n\
+         Next: lookalike report kept   # shows what was removed, and why\n"
+    );
+    let lists = answer(at, "dedup --from out -o lists --ids-only");
+    assert!(lists.contains("99 of 253 records (39.1 %) were listed as redundant"));
+    assert!(lists.contains("\nLists in lists; pairs and clusters in out.\n"));
+    // The documents of the new input, of which some are in the old one.
+    answer(at, "run sample-corpora/trec-web/a.gz -o old");
+    let new = answer(at, "run sample-corpora/trec-web/b.gz --against old -o new");
+    assert!(
+        new.starts_with(
+            "Read 158 new documents from 1 file.\n64 of 158 documents (40.5 %) are redundant.\n"
+        ),
+        "{new}"
+    );
+    let read = answer(at, "ingest sample-corpora/trec-web -o read");
+    assert!(read.contains("42 documents repeat the words of another one.\n"));
+    assert!(read.ends_with("Next: lookalike join read\n"), "{read}");
+}
+
+/// The ledger is printed by two commands, and one of them explains its words.
+#[test]
+fn the_ledger_is_for_those_who_ask() {
+    let place = common::temporary();
+    let at = place.path();
+    let run = "run sample-corpora/trec-web -o out";
+    assert!(!answer(at, run).contains("candidates verified"));
+    let output = lookalike(at, &format!("{run} -v"));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("\ncandidates verified               153\n"),
+        "{said}"
+    );
+    assert!(said.ends_with(&answer(at, run)), "{said}");
+    let output = lookalike(at, "status out");
+    let status = String::from_utf8(output.stdout).unwrap();
+    let (ledger, explained) = status.split_once("\nwhat the rows count\n").unwrap();
+    assert!(ledger.contains("\ncandidates verified               153\n"));
+    for line in explained.lines().filter(|line| !line.is_empty()) {
+        let (name, meaning) = line.split_once("  ").unwrap();
+        assert!(
+            ledger.contains(name) && !meaning.trim().is_empty(),
+            "{line}"
+        );
+    }
+    assert!(explained.contains("\ncandidates verified "), "{explained}");
+}
+
+#[test]
+fn the_next_step_fits_the_situation() {
+    let place = common::temporary();
+    let at = place.path();
+    let text = |n: u32| {
+        let words: Vec<String> = (0..80)
+            .map(|word| format!("w{}", word * 7 + n * 1000))
+            .collect();
+        words.join(" ")
+    };
+    let lines = |texts: Vec<String>, field: &str| {
+        let line = |text: String| serde_json::json!({ field: text }).to_string() + "\n";
+        texts.into_iter().map(line).collect::<String>()
+    };
+    let write = |name: &str, lines: String| fs::write(at.join(name), lines).unwrap();
+    // Nothing is alike, and the texts are long enough.
+    write("apart.jsonl", lines((0..5).map(text).collect(), "text"));
+    let said = answer(at, "run apart.jsonl -o my=out");
+    assert!(
+        said.contains("0 of 5 documents are redundant.\n0 pairs have"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Next: lookalike join my=out --threshold 0.5"),
+        "{said}"
+    );
+    // Texts of twelve words, of which one differs.
+    let short = |n: usize| {
+        let mut words: Vec<String> = (0..12).map(|word| format!("w{word}")).collect();
+        words[5] = format!("x{n}");
+        words.join(" ")
+    };
+    write("short.jsonl", lines((0..5).map(short).collect(), "text"));
+    let said = answer(at, "run short.jsonl -o short");
+    assert!(
+        said.contains(
+            "Next: half of the documents have at most 12 words and no pair was found: repeat the \
+             command with --shingle-size 5 and another -o\n"
+        ),
+        "{said}"
+    );
+    // Most records have another field.
+    write("one.jsonl", lines(vec![text(1)], "text"));
+    write(
+        "other.jsonl",
+        lines((0..5).map(text).collect(), "instruction"),
+    );
+    let said = answer(at, "run one.jsonl other.jsonl -o other");
+    assert!(
+        said.contains("Not read: 5 records of other.jsonl (no text field 5)."),
+        "{said}"
+    );
+    assert!(
+        said.contains("Next: repeat the command with --text-field FIELD;"),
+        "{said}"
+    );
+    // A directory whose name is not one word.
+    fs::create_dir(at.join("a b")).unwrap();
+    let output = Command::new(PROGRAM)
+        .args(["run", "sample-corpora/trec-web", "-o", "a b/it's"])
+        .current_dir(at)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("Next: lookalike report 'a b/it'\\''s'"),
+        "{said}"
+    );
+}
+
+/// On a terminal no bar remains, tables fit, and errors have colours; elsewhere there is none of it.
+#[test]
+fn a_terminal_is_left_clean() {
+    let script = Command::new("script").arg("--version").output();
+    if !script.is_ok_and(|output| output.status.success()) {
+        eprintln!("LEFT OUT: a terminal, as there is no program `script`");
+        return;
+    }
+    let place = common::temporary();
+    let at = place.path();
+    answer(at, "run sample-corpora/trec-web -o out");
+    let typed = |command: &str| {
+        let line = format!("stty cols 80 rows 24; {PROGRAM} {command}");
+        let output = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(at)
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        screen(&String::from_utf8(output.stdout).unwrap())
+    };
+    let said = typed("dedup sample-corpora/jsonl -o kept");
+    assert!(
+        !said
+            .iter()
+            .any(|line| line.contains(" %  ") || line.contains("0s")),
+        "{said:#?}"
+    );
+    assert!(
+        said.iter().any(|line| line.starts_with("7 of 9 cluster: ")),
+        "{said:#?}"
+    );
+    let said = typed("query out sample-corpora/files/a --top 2 2>/dev/null");
+    assert!(
+        said[0].starts_with("query ") && said[0].ends_with(" shared"),
+        "{said:#?}"
+    );
+    for line in &said {
+        assert!(line.chars().count() <= 80 && !line.contains('\t'), "{line}");
+    }
+    let said = typed("query out sample-corpora/files/a --top 2 --tsv");
+    assert!(
+        said.iter()
+            .any(|line| line.starts_with("PG-000095.html\tPG-")),
+        "{said:#?}"
+    );
+    let piped = lookalike(at, "query out sample-corpora/files/a --top 2");
+    assert!(
+        String::from_utf8(piped.stdout)
+            .unwrap()
+            .starts_with("query\tdocno\t")
+    );
+    let said = typed("status nodir");
+    assert!(
+        said[0].starts_with("\u{1b}[1m\u{1b}[31merror:\u{1b}[0m nodir "),
+        "{said:#?}"
+    );
+    let piped = lookalike(at, "status nodir");
+    assert!(
+        String::from_utf8(piped.stderr)
+            .unwrap()
+            .starts_with("error: nodir ")
+    );
+}
+
+/// The lines that remain on a screen. A bar is erased by `ESC [ 2 K`.
+fn screen(output: &str) -> Vec<String> {
+    let lines = output.lines().map(|line| {
+        let line = line.rsplit("\u{1b}[2K").next().unwrap();
+        line.trim_matches('\r').to_string()
+    });
+    lines.collect()
+}
