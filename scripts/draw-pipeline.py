@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the pipeline for README.md: docs/pipeline-light.svg and docs/pipeline-dark.svg.
+"""Draw the pipeline for docs/guide/concepts.md: docs/pipeline-light.svg and docs/pipeline-dark.svg.
 
 All figures are read from the output of scripts/bench-run.sh in docs/measurements.md (linuxdocs-medium,
 --memory 256MiB).
@@ -14,6 +14,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 THEMES = {
     "light": {
+        "page": "#ffffff",
         "card": "#f6f8fa",
         "line": "#d0d7de",
         "text": "#1f2328",
@@ -22,6 +23,7 @@ THEMES = {
         "parts": ["#0969da", "#54aeff", "#1b7c83", "#8c959f"],
     },
     "dark": {
+        "page": "#0d1117",
         "card": "#161b22",
         "line": "#3d444d",
         "text": "#f0f6fc",
@@ -66,10 +68,11 @@ def draw(theme, found, seconds):
         ("Result", short(found["pairs"]), "pairs", "none missing or false"),
     ]
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
-        f' height="{HEIGHT}" role="img" font-family="system-ui, -apple-system, \'Segoe UI\', Roboto,'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-16 -8 {WIDTH + 32} {HEIGHT + 16}" width="{WIDTH + 32}"'
+        f' height="{HEIGHT + 16}" role="img" font-family="system-ui, -apple-system, \'Segoe UI\', Roboto,'
         ' \'Helvetica Neue\', Arial, sans-serif">',
         "<title>From documents to pairs: what each stage of lookalike leaves to the next</title>",
+        f'<rect x="-16" y="-8" width="{WIDTH + 32}" height="{HEIGHT + 16}" rx="10" fill="{theme["page"]}"/>',
     ]
 
     def text(x, y, size, colour, what, weight=400, anchor="middle"):

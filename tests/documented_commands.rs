@@ -502,7 +502,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         lines.filter(|line| !line.starts_with("    "))
     });
     let lines: BTreeSet<String> = lines.map(|line| ledger_line(line)).collect();
-    let listed = listed("reading-results.md", "line");
+    let listed = listed("ledger.md", "line");
     let listed: BTreeSet<String> = listed.iter().map(|line| ledger_line(line)).collect();
     assert_eq!(lines, listed);
 }

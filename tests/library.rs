@@ -3,4 +3,5 @@
 mod common;
 
 mod evaluation;
+mod links;
 mod pipeline;

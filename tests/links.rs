@@ -1,0 +1,193 @@
+//! Every relative link of the pages leads to a file that exists, and every `#anchor` to a heading
+//! of it. Every page of `docs/` is in the contents of the book, `docs/SUMMARY.md`.
+//!
+//! `scripts/docs.sh` checks the links of the built site as well. This test needs no other program.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Markdown files in a directory.
+fn markdown(directory: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(directory)).unwrap();
+    let paths = entries.map(|entry| Path::new(directory).join(entry.unwrap().file_name()));
+    let mut pages: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    pages.sort();
+    pages
+}
+
+/// The pages below `docs/`.
+fn docs() -> Vec<PathBuf> {
+    [markdown("docs"), markdown("docs/guide")].concat()
+}
+
+/// The lines of a page that are not code, without their code spans.
+fn prose(page: &str) -> String {
+    let (mut text, mut fenced) = (String::new(), false);
+    for line in page.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced && !line.starts_with("    ") {
+            // A code span may begin in one line and end in the next.
+            text += line;
+            text.push('\n');
+        }
+    }
+    text.split('`').step_by(2).collect()
+}
+
+/// The targets of links and pictures in a page.
+fn targets(page: &str) -> Vec<String> {
+    let text = prose(page);
+    let marks = [("](", ')'), ("src=\"", '"'), ("srcset=\"", '"')];
+    let mut targets = Vec::new();
+    for (mark, end) in marks {
+        for after in text.split(mark).skip(1) {
+            targets.push(after.split(end).next().unwrap_or_default().to_string());
+        }
+    }
+    targets
+}
+
+/// The anchor of a heading, as GitHub and mdBook make it.
+fn anchor(heading: &str) -> String {
+    // Of a link the text counts.
+    let mut text = String::new();
+    for (i, part) in heading.split("](").enumerate() {
+        let rest = if i == 0 {
+            part
+        } else {
+            part.split_once(')').map_or("", |(_, rest)| rest)
+        };
+        text += rest;
+    }
+    let kept = text.trim().chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        '-' | '_' => Some(c),
+        _ => c.is_alphanumeric().then_some(c),
+    });
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+/// The anchors of all headings of a page. A heading that is repeated gets a number.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let (mut anchors, mut fenced) = (BTreeSet::new(), false);
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for line in page.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        let heading = line.trim_start_matches('#');
+        if fenced || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let name = anchor(heading);
+        let times = seen.entry(name.clone()).or_default();
+        anchors.insert(match *times {
+            0 => name,
+            n => format!("{name}-{n}"),
+        });
+        *times += 1;
+    }
+    anchors
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// What is wrong with the links of a page.
+fn broken(path: &Path, page: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for target in targets(page) {
+        if target.contains("://") || target.starts_with("mailto:") {
+            continue;
+        }
+        let (file, name) = target.split_once('#').unwrap_or((&target, ""));
+        let to = if file.is_empty() {
+            path.to_path_buf()
+        } else {
+            plain(&path.parent().unwrap().join(file))
+        };
+        let found = root().join(&to);
+        let named =
+            || name.is_empty() || anchors(&fs::read_to_string(&found).unwrap()).contains(name);
+        if !found.is_file() || !named() {
+            wrong.push(format!("{}: {target}", path.display()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let others = [
+        "README",
+        "ARCHITECTURE",
+        "CONTRIBUTING",
+        "FORMAT",
+        "CHANGELOG",
+    ];
+    let others = others.map(|name| PathBuf::from(format!("{name}.md")));
+    let more = ["python/README.md", "sample-corpora/README.md"].map(PathBuf::from);
+    let pages = docs().into_iter().chain(others).chain(more);
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for path in pages {
+        let page = fs::read_to_string(root().join(&path)).unwrap();
+        checked += targets(&page).len();
+        wrong.extend(broken(&path, &page));
+    }
+    assert!(wrong.is_empty(), "broken links:\n{}", wrong.join("\n"));
+    assert!(checked > 200, "only {checked} links were found");
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let contents = Path::new("docs/SUMMARY.md");
+    let summary = fs::read_to_string(root().join(contents)).unwrap();
+    let listed = targets(&summary);
+    let paths: BTreeSet<_> = listed
+        .iter()
+        .map(|target| plain(&contents.parent().unwrap().join(target)))
+        .collect();
+    assert_eq!(paths.len(), listed.len(), "a page is listed twice");
+    let missing: Vec<_> = docs()
+        .into_iter()
+        .filter(|page| page != contents && !paths.contains(page))
+        .collect();
+    assert!(missing.is_empty(), "not in docs/SUMMARY.md: {missing:?}");
+}
+
+#[test]
+fn a_broken_link_is_found() {
+    let good = "[y](docs/README.md) `[z](no.md)`\n```text\n[z](no.md)\n```\n[f](FORMAT.md)\n";
+    assert_eq!(broken(Path::new("README.md"), good), [""; 0]);
+    let bad = "[`p`](docs/none.md) [q](FORMAT.md#nothing) <img src=\"no.png\">";
+    let expected =
+        ["docs/none.md", "FORMAT.md#nothing", "no.png"].map(|to| format!("README.md: {to}"));
+    assert_eq!(broken(Path::new("README.md"), bad), expected);
+}
+
+#[test]
+fn anchors_are_as_browsers_see_them() {
+    let page = "# Pairs of [A](b.md) & `--flag`\n## Twice\n## Twice\n```sh\n# no\n```\n#no\n";
+    let expected = ["pairs-of-a----flag", "twice", "twice-1"];
+    assert_eq!(anchors(page), expected.map(String::from).into());
+}
