@@ -38,7 +38,7 @@ impl Run for Options {
         }
         let (ledger, explained) = (ledger(&summary), explained(&summary));
         host.say(&format!(
-            "{text}\n{ledger}\nwhat the rows count\n\n{explained}"
+            "{text}\n{ledger}\nWhat the rows count:\n{explained}"
         ))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -137,13 +137,13 @@ pub(crate) fn explained(summary: &Summary) -> String {
         let found = MEANINGS.iter().find(|(begin, _)| name.starts_with(begin));
         found.map(|(_, meaning)| *meaning)
     };
-    let mut explained = Rows::default();
+    let mut out = String::new();
     for (name, _) in &rows.rows {
         if let Some(meaning) = meaning(name) {
-            explained.row(name.trim_start(), meaning);
+            let _ = writeln!(out, "  {}: {meaning}", name.trim_start());
         }
     }
-    explained.text(explained.longest().max(32) + 2)
+    out
 }
 
 fn all_rows(summary: &Summary) -> Rows {

@@ -86,16 +86,16 @@ fn the_ledger_is_for_those_who_ask() {
     assert!(said.ends_with(&answer(at, run)), "{said}");
     let output = lookalike(at, "status out");
     let status = String::from_utf8(output.stdout).unwrap();
-    let (ledger, explained) = status.split_once("\nwhat the rows count\n").unwrap();
+    let (ledger, explained) = status.split_once("\nWhat the rows count:\n").unwrap();
     assert!(ledger.contains("\ncandidates verified               153\n"));
-    for line in explained.lines().filter(|line| !line.is_empty()) {
-        let (name, meaning) = line.split_once("  ").unwrap();
-        assert!(
-            ledger.contains(name) && !meaning.trim().is_empty(),
-            "{line}"
-        );
+    for line in explained.lines() {
+        let (name, meaning) = line.trim().split_once(": ").unwrap();
+        assert!(ledger.contains(name) && !meaning.is_empty(), "{line}");
     }
-    assert!(explained.contains("\ncandidates verified "), "{explained}");
+    assert!(
+        explained.contains("\n  candidates verified: "),
+        "{explained}"
+    );
 }
 
 #[test]
