@@ -768,6 +768,9 @@ impl Error {
             } => {
                 format!("run `lookalike {stage} {}` first", path.display())
             }
+            Error::StageMissing { path, stage } if *stage != "ingest" => {
+                format!("run `lookalike join {}` first", path.display())
+            }
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::NoDocument { near, .. } => format!(
                 "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",

@@ -372,8 +372,15 @@ impl Arguments {
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
         let mut command = described();
+        let arguments: Vec<OsString> = arguments.collect();
+        let named = arguments
+            .get(1)
+            .map(|name| name.to_string_lossy().into_owned());
         let matches = command.try_get_matches_from_mut(arguments);
-        let matches = matches.map_err(with_meant)?;
+        let matches = matches.map_err(|error| {
+            let named = named.and_then(|name| command.find_subcommand(name));
+            with_meant(error, named)
+        })?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
@@ -391,9 +398,103 @@ const MEANT: [(&str, &[&str]); 6] = [
     ("contamination", &["decontaminate", "contaminated"]),
 ];
 
-/// Suggests the command that a word means, in place of one that is spelt like it.
-fn with_meant(mut error: clap::Error) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue};
+/// Flags of other programs, and the flags that do what they mean.
+const MEANT_FLAGS: [(&str, &[&str]); 11] = [
+    (
+        "--shingle-size",
+        &[
+            "--ngram",
+            "--ngrams",
+            "--ngram-size",
+            "--n-gram",
+            "--k",
+            "--shingles",
+        ],
+    ),
+    (
+        "--threshold",
+        &[
+            "--jaccard",
+            "--jaccard-threshold",
+            "--similarity",
+            "--min-similarity",
+            "--min-score",
+        ],
+    ),
+    (
+        "--text-field",
+        &[
+            "--column",
+            "--text-column",
+            "--field",
+            "--text-key",
+            "--key",
+            "--text",
+        ],
+    ),
+    (
+        "--id-field",
+        &["--id", "--id-column", "--id-key", "--idx-column"],
+    ),
+    ("--output", &["--out", "--output-dir", "--outdir", "--dest"]),
+    (
+        "--threads",
+        &[
+            "--jobs",
+            "--workers",
+            "--num-proc",
+            "--num-workers",
+            "--cores",
+        ],
+    ),
+    ("--memory", &["--ram", "--mem", "--max-memory"]),
+    (
+        "--length",
+        &[
+            "--min-words",
+            "--min-tokens",
+            "--min-length",
+            "--minimum-length",
+        ],
+    ),
+    ("--ids-only", &["--dry-run", "--list", "--no-write"]),
+    ("--report", &["--html", "--page"]),
+    (
+        "--tokens",
+        &["--tokenizer", "--tokenize", "--chars", "--bytes"],
+    ),
+];
+
+/// Suggests the command or the flag that a word means, in place of one that is spelt like it.
+fn with_meant(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() == ErrorKind::ArgumentConflict {
+        let both = error.to_string();
+        if both.contains("--from <") && ["--threshold", "--score"].iter().any(|f| both.contains(f))
+        {
+            let tip = "find other pairs first: lookalike join DIR --threshold T";
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            error.insert(ContextKind::Suggested, tip);
+        }
+        return error;
+    }
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) {
+        let name = given.split('=').next().unwrap_or_default().to_lowercase();
+        let known = MEANT_FLAGS
+            .iter()
+            .find(|(_, words)| words.contains(&name.as_str()));
+        // The tip of the library, to give the word behind `--`, would make an input of it.
+        error.remove(ContextKind::Suggested);
+        let has = |flag: &str| {
+            let mut flags = command.into_iter().flat_map(clap::Command::get_arguments);
+            flags.any(|known| known.get_long() == flag.strip_prefix("--"))
+        };
+        if let Some((flag, _)) = known.filter(|(flag, _)| has(flag)) {
+            let suggested = ContextValue::String((*flag).to_string());
+            error.insert(ContextKind::SuggestedArg, suggested);
+        }
+        return error;
+    }
     let meant = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(given)) => MEANT
             .iter()
@@ -464,5 +565,36 @@ mod meant_tests {
             }
         }
         assert!(told("statu").contains(&tip("status")), "{}", told("statu"));
+    }
+
+    #[test]
+    fn a_flag_of_another_program_suggests_ours() {
+        let told = |line: &str| {
+            let arguments = line.split(' ').map(OsString::from);
+            Arguments::read(arguments).unwrap_err().to_string()
+        };
+        let commands = [
+            "run in -o out",
+            "dedup in -o out",
+            "passages in -o out",
+            "query out in",
+        ];
+        let mut suggested = std::collections::BTreeSet::new();
+        for (flag, words) in MEANT_FLAGS {
+            for word in words {
+                for command in commands {
+                    let said = told(&format!("lookalike {command} {word} 5"));
+                    assert!(said.contains("unexpected argument"), "{said}");
+                    assert!(!said.contains("as a value, use"), "{said}");
+                    if said.contains(&format!("a similar argument exists: '{flag}'")) {
+                        suggested.insert(flag);
+                    }
+                }
+            }
+        }
+        assert_eq!(suggested.len(), MEANT_FLAGS.len(), "{suggested:?}");
+        // A flag that the command does not have is not suggested.
+        let said = told("lookalike status out --ngram 5");
+        assert!(!said.contains("similar argument"), "{said}");
     }
 }

@@ -7,7 +7,9 @@ use crate::Result;
 use crate::base::numbers::count;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
+use crate::engine::pipeline;
 use crate::report::rows::Rows;
+use crate::report::searched;
 use crate::store::workspace::Cost;
 use crate::tasks::passages::{
     Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary, Stats,
@@ -159,6 +161,8 @@ impl Command for Options {
             if let Some(removed) = &done.removal {
                 text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
+            let workspace = pipeline::open_shared(&done.directory, context)?;
+            text += &searched(&workspace, config.map(|config| config.length))?;
             Ok(text)
         })
     }

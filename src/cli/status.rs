@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use crate::Result;
 use crate::engine::pipeline::{self, Summary};
-use crate::report::{explained, ledger};
+use crate::report::{Rejected, explained, ledger};
+use crate::store::workspace::Workspace;
 use crate::tasks::inspect::stages;
 use clap::Args;
 
@@ -36,9 +37,17 @@ impl Run for Options {
         for (stage, state) in stages(&manifest) {
             text.push_str(&format!("{stage:<12}{state}\n"));
         }
+        // A command that works in the directory, or a damaged part, must not hide the state.
+        let rejected = match summary.ingest.rejected.is_empty() {
+            true => None,
+            false => Workspace::open_to_read(&self.directory, pipeline::RECORDS)
+                .and_then(|workspace| Rejected::of(&workspace))
+                .unwrap_or_default(),
+        };
+        let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
         let (ledger, explained) = (ledger(&summary), explained(&summary));
         host.say(&format!(
-            "{text}\n{ledger}\nWhat the rows count:\n{explained}"
+            "{text}\n{ledger}{rejected}\nWhat the rows count:\n{explained}"
         ))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -1,5 +1,6 @@
 //! The answer at the end of a command: what was read, what was found, and what to do next.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -7,7 +8,6 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::ledger::{Rejected, by_reason};
 use super::rows::share;
 use super::wording::Wording;
 use crate::base::measure::Measure;
@@ -38,7 +38,9 @@ const MOST_CLUSTERS: u64 = 64 << 20;
 pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
     let mut out = read_line(summary, collection);
     found_lines(summary, collection, results, &mut out)?;
-    not_read(collection, &mut out)?;
+    if summary.method.is_none() {
+        not_used(&summary.ingest.rejected, results, &mut out)?;
+    }
     let _ = writeln!(out, "Results in {}.", results.display());
     if let Some(next) = next(summary, collection, results)? {
         let _ = writeln!(out, "Next: {next}");
@@ -172,29 +174,41 @@ fn largest_name(results: &Path, size: u64) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Appends a line about the records that were not read.
-pub(super) fn not_read(collection: &Workspace, out: &mut String) -> Result<()> {
-    let Some(rejected) = Rejected::of(collection)? else {
+/// The most reasons in a line.
+const MOST_REASONS: usize = 4;
+
+/// Appends a line about the records that are in no document, with the most frequent reasons.
+pub(super) fn not_used(
+    reasons: &BTreeMap<String, u64>,
+    directory: &Path,
+    out: &mut String,
+) -> Result<()> {
+    let mut sorted: Vec<_> = reasons.iter().collect();
+    if sorted.is_empty() {
         return Ok(());
-    };
-    let [(file, reasons), ..] = &rejected.files[..] else {
-        return Ok(());
-    };
-    let others = rejected.files.len() as u64 - 1 + rejected.more;
-    let others = match others {
-        0 => String::new(),
-        _ => format!("; and of {}", counted(others, "other file")),
-    };
-    let list = match &rejected.list {
-        Some(list) => format!(". {} lists each", list.display()),
-        None => String::new(),
-    };
-    let records = counted(reasons.values().sum(), "record");
-    let _ = writeln!(
+    }
+    sorted.sort_by_key(|&(reason, n)| (std::cmp::Reverse(*n), reason));
+    let all = reasons.values().sum();
+    let shown = sorted.iter().take(MOST_REASONS);
+    let mut shown: Vec<String> = shown
+        .map(|(reason, n)| format!("{reason} {}", count(**n)))
+        .collect();
+    let rest: u64 = sorted.iter().skip(MOST_REASONS).map(|(_, n)| **n).sum();
+    if rest > 0 {
+        shown.push(format!("other reasons {}", count(rest)));
+    }
+    let _ = write!(
         out,
-        "Not read: {records} of {file} ({}){others}{list}.",
-        by_reason(reasons)
+        "Not used: {} ({}).",
+        counted(all, "record"),
+        shown.join(", ")
     );
+    let list = directory.join("rejects.jsonl");
+    if disk::exists(&list)? {
+        let each = if all == 1 { "it" } else { "each" };
+        let _ = write!(out, " {} lists {each}.", list.display());
+    }
+    out.push('\n');
     Ok(())
 }
 
@@ -239,18 +253,81 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     }))
 }
 
+/// The end of a search for passages of a collection: the documents and records that were not
+/// searched, and the command that shows the pair with the most in common. `length` is the least
+/// number of tokens of a passage, if they are not whole units.
+///
+/// # Errors
+/// Those of reading documents and pairs.
+pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<String> {
+    let mut out = String::new();
+    let directory = collection.directory();
+    let read = Summary::of(&collection.manifest).ingest;
+    if let Some(length) = length {
+        let mut short = 0;
+        each_length(collection, |words| {
+            short += u64::from(words < length.into())
+        })?;
+        if short > 0 {
+            let documents = counted(short, "document");
+            let have = if short == 1 { "has" } else { "have" };
+            let _ = writeln!(
+                out,
+                "{documents} {have} fewer than {length} words, too few for a passage (--length)."
+            );
+        }
+    }
+    not_used(&read.rejected, directory, &mut out)?;
+    if let Some((a, b)) = most_in_common(directory)? {
+        let [place, a, b] =
+            [&directory.display().to_string(), &a, &b].map(|word| in_shell(word.as_ref()));
+        let _ = writeln!(
+            out,
+            "Next: lookalike diff {place} {a} {b} -o diff.html   # the pair with the most in common"
+        );
+    }
+    Ok(out)
+}
+
+/// The first of the pairs with the greatest share of a document in passages, among the first
+/// [`MOST_CLUSTERS`] bytes of the list.
+fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
+    let path = directory.join("overlaps.tsv");
+    if !disk::exists(&path)? {
+        return Ok(None);
+    }
+    let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?.take(MOST_CLUSTERS));
+    let (mut columns, mut most) = (None, None);
+    for line in lines.split(b'\n') {
+        let line = line.map_err(Error::io("read", &path))?;
+        let line = String::from_utf8_lossy(&line);
+        if line.starts_with('#') {
+            continue;
+        }
+        let cells: Vec<&str> = line.split('\t').collect();
+        let Some((a, b)) = columns else {
+            let at = |name| cells.iter().position(|cell| *cell == name);
+            columns = at("share_a").zip(at("share_b"));
+            if columns.is_none() {
+                break;
+            }
+            continue;
+        };
+        let share = |at: usize| cells.get(at).and_then(|cell| cell.parse::<f64>().ok());
+        let share = share(a).unwrap_or(0.0).max(share(b).unwrap_or(0.0));
+        if most.as_ref().is_none_or(|(most, _)| share > *most) && cells.len() > a.max(b) {
+            most = Some((share, (cells[0].to_string(), cells[1].to_string())));
+        }
+    }
+    Ok(most.map(|(_, pair)| pair))
+}
+
 /// The median number of words of the documents, or [`SHORT`] if it is larger.
 fn median_words(collection: &Workspace) -> Result<u32> {
     let mut of_length = [0_u64; SHORT as usize + 1];
-    for segment in collection::own_segments(&collection.manifest) {
-        let path = collection.part("collection", &segment.documents.name);
-        let parameters = Some(collection.collection_parameters());
-        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
-        while let Some(document) = documents.view()? {
-            of_length[document.words.min(SHORT.into()) as usize] += 1;
-        }
-        documents.finish()?;
-    }
+    each_length(collection, |words| {
+        of_length[words.min(SHORT.into()) as usize] += 1
+    })?;
     let half = of_length.iter().sum::<u64>().div_ceil(2);
     let mut so_far = 0;
     let median = of_length.iter().position(|n| {
@@ -258,6 +335,20 @@ fn median_words(collection: &Workspace) -> Result<u32> {
         so_far >= half
     });
     Ok(median.map_or(SHORT, |words| words as u32))
+}
+
+/// Calls `take` with the number of words of each document.
+fn each_length(collection: &Workspace, mut take: impl FnMut(u64)) -> Result<()> {
+    for segment in collection::own_segments(&collection.manifest) {
+        let path = collection.part("collection", &segment.documents.name);
+        let parameters = Some(collection.collection_parameters());
+        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        while let Some(document) = documents.view()? {
+            take(document.words);
+        }
+        documents.finish()?;
+    }
+    Ok(())
 }
 
 /// A path as a word of a shell command.

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{in_shell, not_read};
+use super::answer::{in_shell, not_used};
 use super::rows::{Rows, share};
 use crate::Result;
 use crate::base::numbers::{count, counted};
 use crate::engine::join::PairsEntry;
+use crate::engine::pipeline::Summary;
 use crate::store::workspace::Workspace;
 use crate::tasks::dedup::{DedupSummary, Form, Removal, Rule};
 
@@ -71,7 +72,12 @@ impl Deduplicated<'_> {
             false => format!(": {}", reasons.join(", ")),
         };
         let _ = writeln!(out, "{of} {was} {what}{why}.");
-        not_read(self.workspace, &mut out)?;
+        if summary.revisits > 0 {
+            let left = counted(summary.revisits, "revisit record");
+            let _ = writeln!(out, "{left} stand in the place of removed ones.");
+        }
+        let read = Summary::of(&self.workspace.manifest).ingest;
+        not_used(&read.rejected, self.work, &mut out)?;
         let what = match self.form {
             Form::Records => "Kept records",
             Form::Annotated => "All records",

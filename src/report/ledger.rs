@@ -422,7 +422,7 @@ impl Rejected {
 }
 
 /// Numbers of records by reason: `no text field 3, too large 1`.
-pub(super) fn by_reason<R: AsRef<str>>(reasons: &BTreeMap<R, u64>) -> String {
+fn by_reason<R: AsRef<str>>(reasons: &BTreeMap<R, u64>) -> String {
     let reasons = reasons
         .iter()
         .map(|(reason, n)| format!("{} {}", reason.as_ref(), count(*n)));

@@ -23,7 +23,7 @@ pub(crate) mod terminal;
 mod wording;
 mod write;
 
-pub(crate) use answer::answer;
+pub(crate) use answer::{answer, searched};
 pub use compared::{compared, compared_csv};
 pub(crate) use dedup::{Deduplicated, dedup_ledger};
 pub use graph::{GraphFormat, graph, write_graph};

@@ -147,7 +147,7 @@ fn the_next_step_fits_the_situation() {
     );
     let said = answer(at, "run one.jsonl other.jsonl -o other");
     assert!(
-        said.contains("Not read: 5 records of other.jsonl (no text field 5)."),
+        said.contains("Not used: 5 records (no text field 5). other/rejects.jsonl lists each."),
         "{said}"
     );
     assert!(
@@ -166,6 +166,63 @@ fn the_next_step_fits_the_situation() {
         said.contains("Next: lookalike report 'a b/it'\\''s'"),
         "{said}"
     );
+}
+
+/// A search for passages says what it left out, and names the pair with the most in common.
+#[test]
+fn a_search_for_passages_ends_with_what_it_left_out() {
+    let place = common::temporary();
+    let at = place.path();
+    fs::create_dir(at.join("essays")).unwrap();
+    let text = |n: u32| {
+        let words: Vec<String> = (0..80)
+            .map(|word| format!("w{}", word * 7 + n * 1000))
+            .collect();
+        words.join(" ")
+    };
+    let write = |name: &str, text: String| fs::write(at.join("essays").join(name), text).unwrap();
+    write("a.txt", text(1));
+    write(
+        "b.txt",
+        format!("{} {} {}", text(2), text(3), &text(1)[..300]),
+    );
+    write("c.txt", text(3));
+    write("d.txt", "too short".into());
+    write("e.docx", "PK\u{3}\u{4}".into());
+    let output = lookalike(at, "passages essays -o shared");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("\n1 document has fewer than 50 words, too few for a passage (--length).\nNot used: 1 record ("),
+        "{said}"
+    );
+    let rejects = fs::read_to_string(at.join("shared/rejects.jsonl")).unwrap();
+    assert!(
+        rejects.contains("e.docx") && said.contains("shared/rejects.jsonl lists it.\n"),
+        "{said}"
+    );
+    let next = said.lines().last().unwrap();
+    let expected =
+        "Next: lookalike diff shared b.txt c.txt -o diff.html   # the pair with the most in common";
+    assert_eq!(next, expected);
+    answer_of(at, "diff shared b.txt c.txt -o diff.html");
+    answer_of(at, "verify shared");
+    // The paths of inputs are understood well enough to help.
+    let output = lookalike(at, "diff shared essays/b.txt essays/c.txt");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("did you mean b.txt?"), "{told}");
+    let output = lookalike(at, "report shared");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains("help: run `lookalike join shared` first"),
+        "{told}"
+    );
+}
+
+#[track_caller]
+fn answer_of(place: &Path, arguments: &str) {
+    let output = lookalike(place, arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {told}");
 }
 
 /// On a terminal no bar remains, tables fit, and errors have colours; elsewhere there is none of it.

@@ -446,7 +446,7 @@ fn output_directories_are_told_from_others() {
             "{said}"
         );
     }
-    assert!(done(at, "$L run base -o r1 --read-outputs").contains("records read"));
+    assert!(done(at, "$L run base -o r1 --read-outputs").contains("Read "));
     // What was deduplicated is an input like any other.
     done(at, "$L run k -o r2 --quiet");
 
@@ -456,14 +456,16 @@ fn output_directories_are_told_from_others() {
         &format!("cp {}/in/a.jsonl .; $L run . -o out1 --quiet", at.display()),
     );
     let again = done(other.path(), "$L run . -o out1; $L run . -o out2");
-    let documents = again.lines().filter(|line| line.starts_with("  documents"));
+    let documents = again.lines().filter(|line| line.starts_with("Read "));
     assert!(
-        documents.clone().all(|line| line.ends_with(" 4")),
+        documents
+            .clone()
+            .all(|line| line.starts_with("Read 4 documents from 1 file")),
         "{again}"
     );
     assert_eq!(documents.count(), 2, "{again}");
     assert_eq!(
-        again.matches("output directories, not read").count(),
+        again.matches("left out: 1 output directory").count(),
         1,
         "{again}"
     );
@@ -590,34 +592,34 @@ fn rejected_records_are_reported_by_file() {
             "\nrejected, by file ({out}/rejects.jsonl has each record):\n  in/bad.jsonl: no text field 3\n"
         )
     };
-    let not_read = |out: &str| {
-        format!(
-            "Not read: 3 records of in/bad.jsonl (no text field 3). {out}/rejects.jsonl lists each.\n"
-        )
+    let not_used = |out: &str| {
+        format!("\nNot used: 3 records (no text field 3). {out}/rejects.jsonl lists each.\n")
     };
     let told = done(at, "$L run in -o o");
-    assert!(told.contains(&not_read("o")), "{told}");
+    assert!(told.contains(&not_used("o")), "{told}");
     assert!(!told.contains("rejected, by file"), "{told}");
     let told = done(at, "$L run in -o o -v");
     assert!(told.contains(&expected("o")), "{told}");
     let told = done(at, "$L dedup in -o k5");
-    assert!(told.contains(&not_read("k5.work")), "{told}");
+    assert!(told.contains(&not_used("k5.work")), "{told}");
     let told = done(at, "$L dedup in -o k6 -v");
     assert!(told.contains(&expected("k6.work")), "{told}");
     let told = done(at, "$L run in/a.jsonl -o o2");
-    assert!(!told.contains("Not read"), "{told}");
+    assert!(!told.contains("Not used"), "{told}");
     // Of many files, the first are named.
     for n in 10..25 {
         fs::copy(at.join("in/bad.jsonl"), at.join(format!("in/bad{n}.jsonl"))).unwrap();
     }
     let told = done(at, "$L run in -o o3");
     assert!(
-        told.contains("(no text field 3); and of 15 other files."),
+        told.contains("\nNot used: 48 records (no text field 48). o3/"),
         "{told}"
     );
-    let told = done(at, "$L run in -o o3 -v");
-    assert!(
-        told.contains("  in/bad18.jsonl: no text field 3\n  and 6 other files\n"),
-        "{told}"
-    );
+    for command in ["run in -o o3 -v", "status o3"] {
+        let told = done(at, &format!("$L {command}"));
+        assert!(
+            told.contains("  in/bad18.jsonl: no text field 3\n  and 6 other files\n"),
+            "{told}"
+        );
+    }
 }

@@ -230,6 +230,18 @@ fn near(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Vec<
     let mut near: Vec<(f64, String)> = Vec::new();
     Catalogue::each_name(workspace, |document, docno| {
         check_now_and_then(document, context)?;
+        // The path of an input, whose docno is what follows the given directory.
+        let rest = name.as_bytes().strip_suffix(docno);
+        if rest.is_some_and(|rest| rest.ends_with(b"/")) {
+            near.insert(
+                0,
+                (
+                    f64::INFINITY,
+                    cell(&String::from_utf8_lossy(docno)).into_owned(),
+                ),
+            );
+            near.truncate(NEAR);
+        }
         // Only names of about the same length: others would take time and hardly be meant.
         if document >= COMPARED || docno.len().abs_diff(name.len()) > 4 || name.len() > 200 {
             return Ok(());

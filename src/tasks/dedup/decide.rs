@@ -96,6 +96,9 @@ impl Decided {
             FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
             FingerprintKind::Md5 => choice.count_chains::<u128>(workspace, spare / 4, context)?,
         }
+        context
+            .progress
+            .end(&format!("{STAGE}: {}", counted(documents, "document")));
         Ok(Decided {
             choice,
             places,

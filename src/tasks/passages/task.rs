@@ -9,6 +9,7 @@ use super::{PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsCon
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::progress::Context;
+use crate::engine::cluster;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::pipeline::{self, InputChoice};
 use crate::store::workspace::{OutputKind, Workspace, output_kind};
@@ -148,6 +149,9 @@ impl Task<'_> {
         if copies {
             check_removal_inputs(&inputs, &self.collection.read, context)?;
         }
-        pipeline::ingest(&inputs, &work, &self.collection, self.strict, context)
+        let workspace = pipeline::ingest(&inputs, &work, &self.collection, self.strict, context)?;
+        // No clusters follow, which have it among their results.
+        cluster::write_rejects(&workspace, &mut Default::default())?;
+        Ok(workspace)
     }
 }

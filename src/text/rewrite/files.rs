@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::STAGE;
 use crate::Result;
+use crate::base::budget::ByteSize;
+use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, joined_all};
 use crate::base::threads;
 use crate::base::workers::Queue;
@@ -32,7 +34,7 @@ pub(crate) fn each<R>(
     act: impl Fn(u32, &InputFile, &mut R) -> Result<()> + Sync,
     context: &Context<'_>,
 ) -> Result<()> {
-    let bytes = inputs.iter().map(InputFile::size).sum();
+    let bytes: u64 = inputs.iter().map(InputFile::size).sum();
     context.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
     let threads = context.budget.threads.clamp(1, tasks.len().max(1));
@@ -55,7 +57,12 @@ pub(crate) fn each<R>(
     threads::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         joined_all(name, handles).map(|_| ())
-    })
+    })?;
+    let files = counted(inputs.len() as u64, "file");
+    context
+        .progress
+        .end(&format!("{name}: {files} of {}", ByteSize(bytes)));
+    Ok(())
 }
 
 /// Consecutive files that a thread takes.
