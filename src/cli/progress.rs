@@ -279,7 +279,7 @@ mod tests {
         for unit in ["posting entries", "candidates"] {
             terminal.start("join", Unit::Count(unit), Some(10));
             terminal.at(10);
-            terminal.current().bar.tick();
+            terminal.current().bar.force_draw();
             assert_eq!(
                 screen.contents().lines().count(),
                 1,
@@ -287,7 +287,8 @@ mod tests {
                 screen.contents()
             );
             assert!(screen.contents().contains(unit));
-            assert!(screen.contents().starts_with("2 of 2 join 100 % ="));
+            let line = screen.contents();
+            assert!(line.starts_with("2 of 2 join 100 %"), "{line}");
         }
         // A result is printed while a stage runs.
         terminal.aside(&mut || assert_eq!(screen.contents(), ""));
