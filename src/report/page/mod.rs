@@ -294,7 +294,7 @@ impl Page<'_> {
             program: &self.summary.program,
         };
         let mut sheet = Sheet::create(output, &frame)?;
-        sheet.put(found::found(self.summary, self.wording, self.listed))?;
+        sheet.put(found::found(self.summary, self.wording, self.scores()))?;
         if let Some(study) = study {
             sheet.put(study)?;
         }
@@ -330,9 +330,13 @@ impl Page<'_> {
                 sheet.put(markup::end("section"))?;
             }
         }
-        let histogram = self.listed.then_some(&self.chosen.histogram);
-        sheet.put(sizes::sizes(self.summary, self.wording, histogram))?;
+        sheet.put(sizes::sizes(self.summary, self.wording))?;
         sheet.put(ledger::ledger(self.summary))
+    }
+
+    /// The number of pairs by score, if pairs are listed.
+    fn scores(&self) -> Option<&[u64; choose::HUNDREDTHS]> {
+        self.listed.then_some(&self.chosen.histogram)
     }
 
     fn title(&self, workspace: &Workspace) -> Result<String> {

@@ -337,7 +337,7 @@ impl Sheets<'_> {
         };
         self.sheet("index.html", &frame, |sheets, sheet| {
             let page = sheets.page(chosen, read, files);
-            sheet.put(found::found(page.summary, page.wording, page.listed))?;
+            sheet.put(found::found(page.summary, page.wording, page.scores()))?;
             sheet.put(sheets.contents())?;
             page.after_clusters(sheet, sheets.context)
         })
