@@ -68,7 +68,7 @@ pub(crate) fn write(
         .collect();
     let room = (&mut memory, record);
     let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, &shown, texts_only, room, context)?;
+    let read = texts::read(workspace, &shown, texts_only, room, None, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
