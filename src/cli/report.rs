@@ -122,6 +122,7 @@ impl Command for Options {
             clusters: self.clusters,
             pairs: self.pairs,
             seed: self.seed,
+            directory: self.directory.to_str().map(String::from),
         };
         let output = self.output.clone();
         let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));

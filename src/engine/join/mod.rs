@@ -25,6 +25,7 @@
 //! # Errors
 //! `BudgetTooSmall`; `Corrupt`; `Io`.
 
+pub(crate) mod closest;
 mod config;
 pub mod count;
 mod counters;

@@ -16,6 +16,7 @@
 mod axis;
 mod bars;
 mod chart;
+mod columns;
 mod line;
 mod plot;
 mod scatter;
@@ -24,6 +25,7 @@ mod svg;
 pub(crate) use axis::{Axis, round_tenth_below};
 pub(crate) use bars::{BarRow, bars};
 pub(crate) use chart::{Chart, Look, Panel, Whisker};
+pub(crate) use columns::{Column, columns};
 pub(crate) use line::{Line, Points};
 pub(crate) use plot::{Plot, Strip, Tone};
 pub(crate) use scatter::{Mark, Scatter};

@@ -8,7 +8,7 @@ use super::documents::{Replay, ShownDocument, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::pairs::{both_texts, names};
-use super::panels::{part, table};
+use super::panels::{headline, part, share_bar, table};
 use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
@@ -68,7 +68,7 @@ pub(crate) fn write(
         .collect();
     let room = (&mut memory, record);
     let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, &shown, texts_only, room, context)?;
+    let read = texts::read(workspace, &shown, texts_only, room, None, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
@@ -236,27 +236,27 @@ impl Page<'_> {
         let summary = &self.audit.summary;
         let (read, kept) = (summary.documents, summary.kept);
         let removed = read - kept;
-        let finding = match (read, removed) {
-            (0, _) => "There were no documents.".to_string(),
-            (_, 0) => format!("The deduplication kept all of {}.", many(read, "document")),
+        let finding = match removed {
+            0 => format!("of {} were removed.", many(read, "document")),
             _ => format!(
-                "The deduplication removed {} of {} ({}) and kept {}.",
-                count(removed),
+                "of {} ({}) were removed.",
                 many(read, "document"),
-                part(removed, read),
-                count(kept)
+                part(removed, read)
             ),
         };
-        let tiles = [
-            (count(read), "documents read"),
-            (count(kept), "kept"),
-            (count(removed), "removed"),
-            (part(removed, read), "of the documents were removed"),
-        ];
+        let mut parts = vec![("kept", kept)];
+        parts.extend(self.audit.reasons().map(|reason| {
+            let name = match reason {
+                Removal::Exact => "exact duplicates",
+                Removal::Near => "near-duplicates",
+                reason => reason.text(),
+            };
+            (name, summary.removed[reason as usize])
+        }));
         html! {
             section id="found" {
-                p.lead { (finding) }
-                ul.tiles { @for (value, name) in tiles { li { b { (value) } span { (name) } } } }
+                @if read == 0 { p.headline { "There were no documents." } }
+                @else { (headline(removed, &finding, &parts)) }
                 @if summary.rejected > 0 {
                     p { (rejected(summary.rejected, summary.rejected_dropped)) }
                 }
@@ -264,7 +264,7 @@ impl Page<'_> {
                     p {
                         "With the removed captures, "
                         (many(summary.companions, "request or metadata record"))
-                        " went too."
+                        " were also removed."
                     }
                 }
             }
@@ -551,17 +551,6 @@ impl Page<'_> {
                 p.soft { (fate) }
                 (heading(document, self.files, known, self.look.replay.as_ref()))
             }
-        }
-    }
-}
-
-/// A bar as long as a share, beside the number that says the same.
-fn share_bar(part: u64, whole: u64) -> Markup {
-    let length = (part as f64 / whole.max(1) as f64 * 60.0).round();
-    html! {
-        svg.share aria-hidden="true" viewBox="0 0 60 8" width="60" height="8" {
-            rect.all width="60" height="8" {}
-            rect.part width=(length) height="8" {}
         }
     }
 }

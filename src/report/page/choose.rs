@@ -11,17 +11,25 @@ use crate::base::union_find::UnionFind;
 use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
 use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
+use crate::engine::join::closest::{self, Search};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::engine::sample::Sampled;
+use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 
 use super::documents::{Known, ShownDocument};
 use super::texts::ShownText;
-use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE};
+use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE, WORDS_COMPARED};
 
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
+
+/// Limit on the words of the documents whose texts a page compares in clusters, so that a page has
+/// about 2 MB more.
+const CLUSTER_WORDS: u64 = 100_000;
+
+/// The words that take as much of a page as the heads of two texts.
+const WORDS_OF_HEAD: u64 = 100;
 
 /// Bins of the histogram: hundredths of the measure, and a separate one for 1.
 pub(super) const HUNDREDTHS: usize = 101;
@@ -130,15 +138,62 @@ pub(super) struct Chosen {
     pub nearest: Vec<ShownPair>,
     /// Other pairs, at random, in list order.
     pub random: Vec<ShownPair>,
+    /// The search for the closest pair, if no pair is listed, and the pair that it found.
+    pub searched: Option<Search>,
+    pub closest: Option<ShownPair>,
     /// Listed pairs by value of the measure.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
 }
 
 impl Chosen {
-    /// The pairs nearest the threshold, then random pairs.
+    /// The pairs nearest the threshold, then random pairs; if none is listed, the closest one.
     pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
-        self.nearest.iter().chain(&self.random)
+        let listed = self.nearest.iter().chain(&self.random);
+        listed.chain(&self.closest)
+    }
+
+    /// The representatives.
+    pub(super) fn roots(&self) -> HashSet<u32> {
+        self.clusters.iter().map(|cluster| cluster.root).collect()
+    }
+
+    /// The documents of clusters with different texts, without documents that an equal one precedes.
+    pub(super) fn different(&self) -> HashSet<u32> {
+        let clusters = self.clusters.iter();
+        let differ = clusters.filter(|cluster| cluster.different().next().is_some());
+        let documents = differ.flat_map(|cluster| {
+            let members = cluster.different().map(|member| member.document);
+            members.chain([cluster.root])
+        });
+        documents.collect()
+    }
+
+    /// The documents of the first clusters whose texts a page compares: members that no equal member
+    /// precedes, and their representatives, as long as there is room for their words. Pairs that
+    /// the page shows anyway are left out.
+    pub(super) fn texts(&self, clusters: usize) -> HashSet<u32> {
+        let pairs: HashSet<(u32, u32)> = self.pairs().map(|pair| (pair.a, pair.b)).collect();
+        let words = |document: u32| {
+            let document = self.documents.get(&document);
+            document.map_or(0, |document| document.words.min(WORDS_COMPARED as u64))
+        };
+        let mut room = CLUSTER_WORDS;
+        let mut texts = HashSet::new();
+        for cluster in self.clusters.iter().take(clusters) {
+            for member in cluster.different() {
+                let first = match texts.contains(&cluster.root) {
+                    true => 0,
+                    false => words(cluster.root),
+                };
+                let needed = first + words(member.document) + WORDS_OF_HEAD;
+                if needed <= room && !pairs.contains(&(cluster.root, member.document)) {
+                    room -= needed;
+                    texts.extend([cluster.root, member.document]);
+                }
+            }
+        }
+        texts
     }
 
     /// The documents of these pairs.
@@ -243,6 +298,7 @@ pub(super) struct Survey<'w> {
     pub ranked: Vec<Rank>,
     nearest: Vec<ShownPair>,
     random: Vec<ShownPair>,
+    searched: Option<Search>,
     histogram: [u64; HUNDREDTHS],
 }
 
@@ -274,7 +330,8 @@ pub(super) fn choose(
     memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Chosen> {
-    let mut survey = Survey::new(workspace, config, Ranked::Page(config.clusters), context)?;
+    let which = Ranked::Page(config.clusters);
+    let mut survey = Survey::new(workspace, config, which, memory, context)?;
     let all = std::mem::take(&mut survey.ranked);
     survey.gather(&all, true, memory, context)
 }
@@ -285,6 +342,7 @@ impl<'w> Survey<'w> {
         workspace: &'w Workspace,
         config: &PageConfig,
         which: Ranked,
+        memory: &mut Memory,
         context: &Context<'_>,
     ) -> Result<Survey<'w>> {
         let documents = Catalogue::stats(workspace)?.documents as u32;
@@ -332,6 +390,10 @@ impl<'w> Survey<'w> {
             .take(config.pairs)
             .collect();
         random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        let searched = match n == 0 && config.pairs > 0 && may_search(workspace) {
+            true => Some(closest::closest(workspace, memory, context)?),
+            false => None,
+        };
         let representatives = Catalogue::representatives(workspace)?;
         for (document, first) in (0..).zip(representatives.iter()) {
             sets.union(first, document);
@@ -343,6 +405,7 @@ impl<'w> Survey<'w> {
             sampled,
             nearest,
             random,
+            searched,
             histogram,
         })
     }
@@ -371,6 +434,19 @@ impl<'w> Survey<'w> {
             clusters,
             nearest,
             random,
+            searched: self.searched,
+            closest: match self.searched {
+                Some(Search::Found(found)) if pairs => Some(ShownPair {
+                    a: found.a,
+                    b: found.b,
+                    shared: found.shared,
+                    similarity: Similarity {
+                        amount: found.shared.into(),
+                        sizes: found.sizes,
+                    },
+                }),
+                _ => None,
+            },
             histogram: self.histogram,
             documents: HashMap::new(),
         };
@@ -386,6 +462,17 @@ impl<'w> Survey<'w> {
 /// Whether all pairs were listed, or only those that form the clusters.
 pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
     workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None)
+}
+
+/// Whether the closest pair below the threshold means something: if whole sets of shingles were
+/// compared, by their resemblance.
+fn may_search(workspace: &Workspace) -> bool {
+    let whole = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::default());
+    let resemblance = workspace.matches::<PairsEntry>(|pairs| {
+        let config = &pairs.config;
+        config.measure == Measure::Resemblance && config.max_postings.is_none()
+    });
+    whole && resemblance && pairs_listed(workspace) && workspace.manifest.method.is_none()
 }
 
 fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
@@ -426,6 +513,12 @@ fn largest(sets: &mut UnionFind, documents: u32, which: Ranked) -> Vec<Rank> {
 }
 
 impl ShownCluster {
+    /// The members after the representative that no equal member precedes.
+    pub(super) fn different(&self) -> impl Iterator<Item = &Member> {
+        let members = self.shown.iter();
+        members.filter(|member| member.first == member.document && member.document != self.root)
+    }
+
     fn of(rank: &Rank) -> ShownCluster {
         ShownCluster {
             root: rank.root,

@@ -1,13 +1,15 @@
 //! The clusters: the largest as a table each, and all of them as data for the script, which lists,
 //! searches and opens them.
 
-use super::Page;
 use super::choose::{Chosen, Member, ShownCluster};
-use super::documents::{address, date, place};
+use super::documents::{address, date, place, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
+use super::pairs::compared;
 use super::panels::table;
+use super::{Page, Texts};
 use crate::Result;
+use crate::base::measure::Measure;
 use crate::base::numbers::count;
 use serde_json::{Value, json};
 
@@ -19,13 +21,10 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
     let noun = wording.noun();
     html! {
         h2 { "Clusters" }
-        @if all == 0 {
-            p { "There are no clusters." }
-        } @else {
+        @if all > 0 {
             p {
-                "A cluster is a chain: each member is similar to some other member, but its " (noun)
-                " to the first member, the representative, may be below the threshold. An exact duplicate \
-                 has the same words as an earlier member. All clusters are in "
+                "A cluster is a chain: each member reaches the threshold with some other member, but its "
+                (noun) " to the first member, the representative, may be below it. All clusters are in "
                 code { "clusters.jsonl" } "."
                 @if listed < all {
                     " This page lists the largest " (count(listed)) " of " (many(all, "cluster")) "; "
@@ -54,7 +53,7 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
                 p #matches.soft.small role="status" {}
             }
             div #columns.cluster-line hidden aria-hidden="true" {
-                span { "Size" } span { "Cluster" } span { (noun) }
+                span { "Cluster" } span.range-of { (noun) } span.size { "Documents" }
             }
             ul #list.list {}
             button #more type="button" hidden { "Show more" }
@@ -73,13 +72,16 @@ pub(super) fn one_cluster(
     let near = cluster.members.saturating_sub(1 + cluster.exact);
     let representative = page.chosen.documents.get(&cluster.root);
     let shown = cluster.shown.len().min(most);
-    let name = representative.map(|document| document.title.as_deref().unwrap_or(&document.docno));
+    let known = page.read.known.get(&cluster.root);
+    let name = representative.map(|document| title(document, known));
     html! {
         details id={ "c" (cluster.number) } open[open] {
             summary {
-                b { (many(cluster.members, "document")) }
-                (isolated(name.unwrap_or_default()))
-                " " span.soft { "(" (count(near)) " near, " (count(cluster.exact)) " exact)" }
+                (isolated(name.unwrap_or_default())) " "
+                span.soft.small {
+                    (many(cluster.members, "document")) ": " (count(near)) " near, "
+                    (count(cluster.exact)) " exact"
+                }
             }
             div.in {
                 (table("", &["docno", "kind", &format!(">{}", page.wording.noun()), ">words", "date",
@@ -91,7 +93,55 @@ pub(super) fn one_cluster(
                 @if cluster.members > shown as u64 {
                     p.soft { "The first " (shown) " of " (many(cluster.members, "document")) "." }
                 }
+                (texts(page, cluster))
             }
+        }
+    }
+}
+
+/// The texts of the different members, each beside that of the representative, or the way to them.
+fn texts(page: &Page<'_>, cluster: &ShownCluster) -> Markup {
+    let there = match page.texts {
+        Texts::Here(texts) => {
+            let members = cluster.shown.iter().filter(|member| {
+                texts.contains(&member.document) && member.document != cluster.root
+            });
+            return html! { @for member in members { (beside(page, cluster, member, false)) } };
+        }
+        Texts::There(pages) => pages.get(&cluster.number),
+    };
+    html! {
+        @if let Some(file) = there {
+            p { a href={ (file) "#t" (cluster.number) } { "The texts side by side" } }
+        }
+    }
+}
+
+/// The text of a member beside that of the representative.
+pub(super) fn beside(
+    page: &Page<'_>,
+    cluster: &ShownCluster,
+    member: &Member,
+    open: bool,
+) -> Markup {
+    let documents = &page.chosen.documents;
+    let (Some(first), Some(second)) = (
+        documents.get(&cluster.root),
+        documents.get(&member.document),
+    ) else {
+        return html! {};
+    };
+    let score = match member.similarity {
+        Some(similarity) => similarity.text(page.wording.measure),
+        None => page.wording.below(),
+    };
+    html! {
+        details.pair id={ "pair-" (cluster.root) "-" (member.document) } open[open] {
+            summary {
+                (isolated(&second.docno)) " beside " (isolated(&first.docno)) " "
+                span.soft.small { @if page.listed || member.similarity.is_some() { (score) } }
+            }
+            div.in { (compared(page, [(cluster.root, first), (member.document, second)])) }
         }
     }
 }
@@ -155,14 +205,13 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
         .iter()
         .filter_map(|file| page.files.get(file))
         .collect();
-    let pairs = page.chosen.pairs().map(|pair| (pair.a, pair.b));
-    let pairs: Vec<(u32, u32)> = pairs.collect();
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.below() } else { "not listed".into() },
         "replay": page.config.replay.as_ref().map(|replay| replay.template()),
         "names": names,
-        "pairs": pairs,
+        "directory": page.config.directory,
+        "whole": matches!(page.wording.measure, Measure::Shared(_)),
     });
     let head = head.to_string();
     let open = head.strip_suffix('}').unwrap_or_default();

@@ -77,8 +77,7 @@ fn measures(both: &Both, passages: &Passages) -> Markup {
         .containments()
         .map(|share| share.map_or_else(undefined, |share| percent(share, 1)));
     let covered = |covered: Covered| percent(covered.share, 1);
-    let tiles = [
-        (resemblance.unwrap_or_else(undefined), "resemblance"),
+    let rows = [
         (
             a_in_b,
             "of the first document\u{2019}s shingles are in the second",
@@ -99,12 +98,15 @@ fn measures(both: &Both, passages: &Passages) -> Markup {
     html! {
         section id="measures" {
             h2 { "Measures" }
+            p.headline { b { (resemblance.unwrap_or_else(undefined)) } " resemblance" }
             p {
                 (isolated(&both.a.found.record.docno)) " and " (isolated(&both.b.found.record.docno))
                 " have " (many(both.shared, "shingle")) " in common, of " (count(a)) " and " (count(b)) "."
                 @if both.equal() { " They have the same words." }
             }
-            ul.tiles { @for (value, what) in tiles { li { b { (value) } span { (what) } } } }
+            (table("", &[], &html! {
+                @for (value, what) in rows { tr { td.n { (value) } th scope="row" { (what) } } }
+            }))
         }
     }
 }

@@ -32,6 +32,9 @@ impl ShownDocument {
     }
 }
 
+/// Characters of a text that stand for its title.
+const TITLE: usize = 80;
+
 /// Facts in the record of a document that the collection does not keep.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -105,6 +108,23 @@ pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> S
         Some(record) => format!("{file}:{record}"),
         None => file.to_string(),
     }
+}
+
+/// The title, or else the beginning of the text, or the docno where neither is known.
+pub(super) fn title<'d>(document: &'d ShownDocument, known: Option<&'d Known>) -> &'d str {
+    let begins = known.map(|known| known.begins.trim());
+    let begins = begins.filter(|begins| !begins.is_empty());
+    let begins = begins.map(|begins| {
+        begins
+            .char_indices()
+            .nth(TITLE)
+            .map_or(begins, |(at, _)| &begins[..at])
+    });
+    document
+        .title
+        .as_deref()
+        .or(begins)
+        .unwrap_or(&document.docno)
 }
 
 /// The date for readers: `2004-01-31 12:00:00`.

@@ -1,7 +1,10 @@
 //! What was found, in numbers and sentences.
 
+use super::choose::HUNDREDTHS;
 use super::frame::{is_sampled, many};
 use super::markup::{Markup, html};
+use super::panels::headline;
+use super::sizes::histogram;
 use crate::base::numbers::{count, counted};
 use crate::engine::pipeline::Summary;
 use crate::report::ledger::bytes;
@@ -9,53 +12,46 @@ use crate::report::rows::share;
 use crate::report::wording::Wording;
 use crate::text::parse::TokenKind;
 
-/// The section.
-pub(super) fn found(summary: &Summary, wording: &Wording<'_>, listed: bool) -> Markup {
+/// The section. The scores of the pairs are there if pairs were listed.
+pub(super) fn found(
+    summary: &Summary,
+    wording: &Wording<'_>,
+    scores: Option<&[u64; HUNDREDTHS]>,
+) -> Markup {
     let catalogue = summary.catalogue.clone().unwrap_or_default();
     let cluster = summary.cluster.unwrap_or_default();
-    let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
     let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
     let redundant = cluster.redundant;
-    let mut tiles = vec![
-        (count(documents), "documents".to_string()),
-        (count(exact), "exact duplicates".into()),
+    let parts = [
+        ("kept", documents.saturating_sub(redundant)),
+        ("near-duplicates", redundant.saturating_sub(exact)),
+        ("exact duplicates", exact),
     ];
-    if listed {
-        tiles.push((count(pairs), wording.row()));
-    }
-    tiles.push((count(cluster.clusters), "clusters".into()));
-    let name = format!("redundant documents{}", share(redundant, documents));
-    tiles.push((count(redundant), name));
+    let parts = if redundant > 0 { &parts[..] } else { &[] };
     html! {
         section id="found" {
-            p.lead { (sentence(documents, redundant, cluster.clusters, cluster.largest)) }
-            ul.tiles { @for (value, name) in tiles { li { b { (value) } span { (name) } } } }
-            p { (compared(summary, wording)) }
-            p { (linked(summary, wording, listed)) }
-            (exactness(summary, wording))
+            @if documents == 0 { p.headline { "There are no documents." } }
+            @else { (headline(redundant, &sentence(documents, redundant), parts)) }
+            div.side-by-side {
+                div {
+                    p { (compared(summary, wording)) }
+                    p { (linked(summary, wording, scores.is_some())) }
+                    (exactness(summary, wording))
+                }
+                @if let Some(scores) = scores { div { (histogram(wording, scores)) } }
+            }
         }
     }
 }
 
-/// The finding.
-fn sentence(documents: u64, redundant: u64, clusters: u64, largest: u64) -> String {
-    match (documents, clusters) {
-        (0, _) => "There are no documents.".to_string(),
-        (_, 0) => format!(
-            "None of {} duplicates another one.",
-            many(documents, "document")
-        ),
+/// The finding, after the number of redundant documents.
+fn sentence(documents: u64, redundant: u64) -> String {
+    let of = many(documents, "document");
+    match redundant {
+        0 => format!("of {of} duplicate another one."),
         _ => format!(
-            "{} of {}{} can be left out, which keeps one document of each cluster. There {}, \
-             and the largest has {}.",
-            count(redundant),
-            many(documents, "document"),
-            share(redundant, documents),
-            match clusters {
-                1 => format!("is {}", many(1, "cluster")),
-                n => format!("are {}", many(n, "cluster")),
-            },
-            many(largest, "document")
+            "of {of}{} can be left out, which keeps one document of each cluster.",
+            share(redundant, documents)
         ),
     }
 }
@@ -78,12 +74,7 @@ fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
         );
     }
     if exact > 0 {
-        said += &format!(
-            " {}{} of them {} an earlier document word for word (exact duplicates).",
-            count(exact),
-            share(exact, documents),
-            if exact == 1 { "repeats" } else { "repeat" }
-        );
+        said += " An exact duplicate has the same words as an earlier document.";
     }
     if documents > 0 {
         let by = match wording.method {
@@ -95,9 +86,10 @@ fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
         };
         said += &format!(
             " {} compared by {by}. {}",
-            match catalogue.representatives {
-                1 => "The 1 that remains was".to_string(),
-                n => format!("The {} that remain were", count(n)),
+            match (exact, catalogue.representatives) {
+                (_, 1) => "1 different document was".to_string(),
+                (0, n) => format!("All {} were", count(n)),
+                (_, n) => format!("The {} different documents were", count(n)),
             },
             wording.definition()
         );
@@ -112,20 +104,22 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     let reached = wording.listed();
     let mut said = match (listed, pairs) {
         (false, _) => format!(
-            "The join searched for pairs with {reached} only as far as the clusters need them, and did \
-             not list them (--pairs none)."
+            "Pairs were not listed (--pairs none). The join searched for pairs with {reached} only as far as the clusters need them, and did \
+             not list them. To have them listed and shown here: lookalike join DIR --pairs all, then \
+             lookalike cluster DIR."
         ),
         (_, 0) => format!("No pair of documents has {reached}."),
         (_, 1) => format!("{} of documents has {reached}.", many(1, "pair")),
         (_, n) => format!("{} of documents have {reached}.", many(n, "pair")),
     };
     said += &match cluster.clusters {
-        0 => " There are no clusters and no redundant documents.".to_string(),
+        0 => String::new(),
         n => format!(
-            " Documents that are linked by such pairs, or that are equal, form {} with {} in total. \
-             Redundant documents are those beyond the first of each cluster.",
+            " Documents that are linked by such pairs, or that are equal, form {} with {} in total. The \
+             largest has {}.",
             many(n, "cluster"),
             many(cluster.documents, "document"),
+            many(cluster.largest, "document"),
         ),
     };
     said

@@ -56,16 +56,29 @@ pub(super) fn visible(text: &str) -> Visible<'_> {
     Visible { text, lines: false }
 }
 
-/// Text from any source, with its lines.
+/// Text from any source, with its lines. Empty lines are narrow, and several are one.
 pub(super) fn lines(text: &str) -> Visible<'_> {
     Visible { text, lines: true }
 }
 
 impl Render for Visible<'_> {
     fn render_to(&self, out: &mut String) {
+        let mut breaks = 0;
         for c in self.text.chars() {
+            if self.lines && c == '\n' {
+                breaks += 1;
+                match breaks {
+                    1 => out.push('\n'),
+                    2 => out.push_str("<span class=\"gap\"></span>"),
+                    _ => {}
+                }
+                continue;
+            }
+            if breaks > 0 && c.is_whitespace() {
+                continue;
+            }
+            breaks = 0;
             match written(c) {
-                Written::Entity(_) if self.lines && c == '\n' => out.push('\n'),
                 Written::AsIs => out.push(c),
                 Written::Entity(entity) => out.push_str(entity),
                 Written::Replaced => out.push(char::REPLACEMENT_CHARACTER),
@@ -224,6 +237,9 @@ mod tests {
         assert_eq!(text("a\u{202e}b"), "a<span class=\"code\">U+202E</span>b");
         assert_eq!(text("ä 漢 👩\u{200d}🔬 \t\n"), "ä 漢 👩\u{200d}🔬   ");
         assert_eq!(lines("a\n<\tb").render().into_string(), "a\n&lt; b");
+        let gap = "a\n<span class=\"gap\"></span>b";
+        assert_eq!(lines("a\n\n\nb").render().into_string(), gap);
+        assert_eq!(lines("a\n \r\n\t\n b").render().into_string(), gap);
         assert_eq!(plain("a\u{202e}b\0\n\"<"), "a\u{fffd}b\u{fffd} \"<");
     }
 
@@ -278,7 +294,7 @@ mod tests {
             for markup in ["<p ", "</p>"] {
                 proptest::prop_assert_eq!(html.matches(markup).count(), 1);
             }
-            let known = ["p title=", "/p>", "span class=\"code\">U+", "/span>", "bdi>", "/bdi>", "a rel=", "/a>"];
+            let known = ["p title=", "/p>", "span class=\"code\">U+", "span class=\"gap\">", "/span>", "bdi>", "/bdi>", "a rel=", "/a>"];
             for after in html.split('<').skip(1) {
                 proptest::prop_assert!(known.iter().any(|known| after.starts_with(known)), "{}", after);
             }

@@ -51,6 +51,7 @@
 
 pub(crate) mod audit;
 mod choose;
+mod closest;
 mod clusters;
 pub(crate) mod compare;
 pub(crate) mod diff;
@@ -133,6 +134,8 @@ pub struct PageConfig {
     pub pairs: usize,
     /// Seed of the random choice.
     pub seed: u64,
+    /// The output directory as the user named it, for the commands that the page shows.
+    pub directory: Option<String>,
 }
 
 impl Default for PageConfig {
@@ -143,6 +146,7 @@ impl Default for PageConfig {
             clusters: 20,
             pairs: 10,
             seed: 0,
+            directory: None,
         }
     }
 }
@@ -197,8 +201,10 @@ pub fn write(
     let firsts = members.filter(|member| member.first == member.document);
     let firsts: HashSet<u32> = firsts.map(|member| member.document).collect();
     let room = (&mut memory, record);
-    let wanted = (&chosen.compared(), &firsts);
-    let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
+    let texts = chosen.texts(config.clusters);
+    let compared = &chosen.compared() | &texts;
+    let wanted = (&compared, &(&firsts | &compared));
+    let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
     memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
@@ -211,6 +217,7 @@ pub fn write(
         files: &documents::files(workspace, &chosen.documents)?,
         chosen: &chosen,
         read: &read,
+        texts: Texts::Here(&texts),
     };
     let (bytes, checksum) = page.write(workspace, output, context)?;
     let stats = PageStats {
@@ -267,6 +274,16 @@ struct Page<'p> {
     files: &'p HashMap<u32, String>,
     chosen: &'p Chosen,
     read: &'p Read,
+    texts: Texts<'p>,
+}
+
+/// Where the texts of the members of clusters are.
+#[derive(Clone, Copy)]
+enum Texts<'p> {
+    /// On this page: the texts of these documents.
+    Here(&'p HashSet<u32>),
+    /// On the pages of these names, by the number of the cluster.
+    There(&'p HashMap<u32, String>),
 }
 
 impl Page<'_> {
@@ -294,19 +311,22 @@ impl Page<'_> {
             program: &self.summary.program,
         };
         let mut sheet = Sheet::create(output, &frame)?;
-        sheet.put(found::found(self.summary, self.wording, self.listed))?;
+        sheet.put(found::found(self.summary, self.wording, self.scores()))?;
         if let Some(study) = study {
             sheet.put(study)?;
         }
-        sheet.put(markup::begin("section", "clusters"))?;
-        sheet.put(clusters::head(self))?;
-        sheet.put(markup::begin("div", "largest"))?;
-        let shown = self.chosen.clusters.iter().take(self.config.clusters);
-        for (at, cluster) in shown.enumerate() {
-            sheet.put(clusters::one_cluster(self, cluster, MEMBERS_SHOWN, at == 0))?;
+        if any {
+            sheet.put(markup::begin("section", "clusters"))?;
+            sheet.put(clusters::head(self))?;
+            sheet.put(markup::begin("div", "largest"))?;
+            let shown = self.chosen.clusters.iter().take(self.config.clusters);
+            for (at, cluster) in shown.enumerate() {
+                context.stop.check(STAGE)?;
+                sheet.put(clusters::one_cluster(self, cluster, MEMBERS_SHOWN, at == 0))?;
+            }
+            sheet.put(markup::end("div"))?;
+            sheet.put(markup::end("section"))?;
         }
-        sheet.put(markup::end("div"))?;
-        sheet.put(markup::end("section"))?;
         self.after_clusters(&mut sheet, context)?;
         if any {
             clusters::data(self, &mut sheet)?;
@@ -316,13 +336,19 @@ impl Page<'_> {
 
     /// The sections that follow the clusters.
     fn after_clusters(&self, sheet: &mut Sheet, context: &Context<'_>) -> Result<()> {
+        if self.none() {
+            sheet.put(closest::closest(self))?;
+        }
         if self.listed {
             for (which, id, shown) in [
                 (Which::Nearest, "nearest", &self.chosen.nearest),
                 (Which::Random, "random", &self.chosen.random),
             ] {
+                if shown.is_empty() {
+                    continue;
+                }
                 sheet.put(markup::begin("section", id))?;
-                sheet.put(pairs::head(self, which, shown.len()))?;
+                sheet.put(pairs::head(self, which))?;
                 for (at, pair) in shown.iter().enumerate() {
                     context.stop.check(STAGE)?;
                     sheet.put(pairs::one_pair(self, pair, at == 0))?;
@@ -330,9 +356,13 @@ impl Page<'_> {
                 sheet.put(markup::end("section"))?;
             }
         }
-        let histogram = self.listed.then_some(&self.chosen.histogram);
-        sheet.put(sizes::sizes(self.summary, self.wording, histogram))?;
+        sheet.put(sizes::sizes(self.summary, self.wording))?;
         sheet.put(ledger::ledger(self.summary))
+    }
+
+    /// The number of pairs by score, if pairs are listed.
+    fn scores(&self) -> Option<&[u64; choose::HUNDREDTHS]> {
+        self.listed.then_some(&self.chosen.histogram)
     }
 
     fn title(&self, workspace: &Workspace) -> Result<String> {
@@ -342,19 +372,36 @@ impl Page<'_> {
         })
     }
 
+    /// Whether documents were compared and no pair was found.
+    fn none(&self) -> bool {
+        let catalogue = self.summary.catalogue.as_ref();
+        let join = self.summary.join.as_ref();
+        self.listed
+            && join.is_some_and(|join| join.pairs == 0)
+            && catalogue.is_some_and(|catalogue| catalogue.representatives > 1)
+    }
+
     /// The sections of the page.
     fn contents(&self) -> Vec<(&'static str, String)> {
-        let mut contents = vec![
-            ("found", "What was found".to_string()),
-            ("clusters", "Clusters".into()),
+        let clusters = self.summary.cluster.unwrap_or_default().clusters;
+        let documents = self.summary.catalogue.as_ref();
+        let documents = documents.map_or(0, |catalogue| catalogue.documents);
+        let (nearest, random) = (&self.chosen.nearest, &self.chosen.random);
+        let sections = [
+            ("found", "What was found", true),
+            ("clusters", "Clusters", clusters > 0),
+            ("closest", "The closest pair", self.none()),
+            (
+                "nearest",
+                "Pairs nearest the threshold",
+                !nearest.is_empty(),
+            ),
+            ("random", "Pairs at random", !random.is_empty()),
+            ("sizes", "Sizes of the documents", documents > 0),
+            ("ledger", "Ledger", true),
         ];
-        if self.listed {
-            contents.push(("nearest", "Pairs nearest the threshold".into()));
-            contents.push(("random", "Pairs at random".into()));
-        }
-        contents.push(("sizes", format!("Sizes and {}", self.wording.noun())));
-        contents.push(("ledger", "Ledger".into()));
-        contents
+        let there = sections.into_iter().filter(|(_, _, there)| *there);
+        there.map(|(id, name, _)| (id, name.to_string())).collect()
     }
 
     /// The date of the run, if the directory states it.

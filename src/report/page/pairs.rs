@@ -18,30 +18,15 @@ pub(super) enum Which {
     Random,
 }
 
-pub(super) fn head(page: &Page<'_>, which: Which, shown: usize) -> Markup {
+pub(super) fn head(page: &Page<'_>, which: Which) -> Markup {
     let all = page.summary.join.as_ref().map_or(0, |join| join.pairs);
-    let as_words = match page.summary.collection.shingle.parse.tokens {
-        TokenKind::Words => ".",
-        _ => " only if the run's tokens are equal.",
-    };
-    let none = match (shown, which, all) {
-        (1.., ..) => None,
-        (_, _, 0) => Some(html! { "There are no pairs." }),
-        (_, Which::Nearest, _) => {
-            Some(html! { "The report was made with " code { "--pairs 0" } "." })
-        }
-        (_, Which::Random, _) => Some(html! { "There are no other pairs." }),
-    };
     html! {
         @match which {
             Which::Nearest => {
                 h2 { "Pairs nearest the threshold" }
                 p {
                     "The pairs nearest to " (page.wording.least()) ", of " (many(all, "pair"))
-                    " in total. Use them to judge whether the threshold is right. "
-                    del { "These words" } " are only in the first text, " ins { "these words" }
-                    " only in the second. Words that differ only in case and punctuation count as equal"
-                    (as_words) " Long passages without a difference are folded; open them to read on."
+                    " in total. Use them to judge whether the threshold is right. " (marks(page))
                 }
             }
             Which::Random => {
@@ -52,7 +37,19 @@ pub(super) fn head(page: &Page<'_>, which: Which, shown: usize) -> Markup {
                 }
             }
         }
-        @if let Some(none) = none { p { (none) } }
+    }
+}
+
+/// What the marks in texts mean.
+pub(super) fn marks(page: &Page<'_>) -> Markup {
+    let as_words = match page.summary.collection.shingle.parse.tokens {
+        TokenKind::Words => ".",
+        _ => " only if the run's tokens are equal.",
+    };
+    html! {
+        del { "These words" } " are only in the first text, " ins { "these words" }
+        " only in the second. Words that differ only in case and punctuation count as equal"
+        (as_words) " Long passages without a difference are folded; open them to read on."
     }
 }
 
@@ -81,9 +78,6 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
             many(size_b.into(), "word")
         ),
     };
-    let replay = page.config.replay.as_ref();
-    let head =
-        |number, document| heading(document, page.files, page.read.known.get(&number), replay);
     html! {
         details.pair id={ "pair-" (pair.a) "-" (pair.b) } open[open] {
             summary {
@@ -92,11 +86,24 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
             }
             div.in {
                 p.soft.small { (shared) "." }
-                div.two-texts.heads { (head(pair.a, a)) (head(pair.b, b)) }
-                @if page.read.both(pair.a, pair.b).is_some() { (options()) }
-                (both_texts(page.read, [(pair.a, a), (pair.b, b)], &page.summary.collection.shingle.parse))
+                (compared(page, [(pair.a, a), (pair.b, b)]))
             }
         }
+    }
+}
+
+/// Both documents, with their texts side by side.
+pub(super) fn compared(page: &Page<'_>, pair: [(u32, &ShownDocument); 2]) -> Markup {
+    let replay = page.config.replay.as_ref();
+    let [(a, _), (b, _)] = pair;
+    html! {
+        div.two-texts.heads {
+            @for (number, document) in pair {
+                (heading(document, page.files, page.read.known.get(&number), replay))
+            }
+        }
+        @if page.read.both(a, b).is_some() { (options()) }
+        (both_texts(page.read, pair, &page.summary.collection.shingle.parse))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parts that several pages share: tables, small panels side by side, and names of methods.
 
 use super::markup::{Markup, drawing, html, isolated, visible};
-use crate::base::numbers::share;
+use crate::base::numbers::{count, share};
 use crate::report::charts::Plot;
 use crate::report::compared::Named;
 
@@ -73,6 +73,53 @@ pub(super) fn heads(columns: &[&str]) -> Markup {
 /// A part of a whole in per cent; a dash if the whole is 0.
 pub(super) fn part(part: u64, whole: u64) -> String {
     share(part, whole).unwrap_or_else(|| "–".into())
+}
+
+/// A bar as long as a share, beside the number that says the same.
+pub(super) fn share_bar(part: u64, whole: u64) -> Markup {
+    let length = (part as f64 / whole.max(1) as f64 * 60.0).round();
+    html! {
+        svg.share aria-hidden="true" viewBox="0 0 60 8" width="60" height="8" {
+            rect.all width="60" height="8" {}
+            rect.part width=(length) height="8" {}
+        }
+    }
+}
+
+/// The figure of a page, with the sentence that it begins, and a bar of the parts of the whole. A
+/// part without documents is left out.
+pub(super) fn headline(figure: u64, says: &str, parts: &[(&str, u64)]) -> Markup {
+    let whole: u64 = parts.iter().map(|(_, n)| n).sum();
+    let mut at = 0;
+    let there = parts.iter().filter(|(_, n)| *n > 0);
+    let drawn = there.zip(1..).map(|((name, n), class)| {
+        let from = at;
+        at += n;
+        let x = |n: u64| n as f64 * 1000.0 / whole.max(1) as f64;
+        (
+            *name,
+            *n,
+            format!("s{}", class.min(5)),
+            (x(from), x(*n).max(2.0)),
+        )
+    });
+    let drawn: Vec<_> = drawn.collect();
+    html! {
+        p.headline { b { (count(figure)) } " " (says) }
+        @if whole > 0 {
+            svg.whole aria-hidden="true" viewBox="0 0 1000 10" preserveAspectRatio="none" {
+                @for (_, _, class, (x, width)) in &drawn {
+                    rect class=(class) x={ (format_args!("{x:.1}")) } width={ (format_args!("{width:.1}")) } height="10" {}
+                }
+            }
+            ul.legend {
+                @for (name, n, class, _) in &drawn {
+                    li { span class={ "key " (class) } {} b { (count(*n)) } " " (name) " "
+                        span.soft { (part(*n, whole)) } }
+                }
+            }
+        }
+    }
 }
 
 /// A cell with a number.

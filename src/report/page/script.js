@@ -62,7 +62,7 @@
 
   const clusters = data.clusters;
   const place = (member) => show(data.names[member[FILE]] || "") + (member[RECORD] ? ":" + member[RECORD] : "");
-  const name = (member) => member[TITLE] || member[DOCNO];
+  const name = (member) => member[TITLE] || (member[BEGINS] || "").slice(0, 80) || member[DOCNO];
   const lowest = [], highest = [], chain = [];
   clusters.forEach((cluster, n) => {
     let low = Infinity, high = -Infinity, below = false;
@@ -121,8 +121,8 @@
     if (words.length && order.length === 1) list.querySelector("button")?.click();
   };
 
-  /** Three decimals; only 1 is written as 1. */
-  const short = (value) => Number.isInteger(+value) ? count(+value) : (+value > 0.999 && +value < 1 ? 0.999 : +value).toFixed(3);
+  /** Three decimals; only 1 is written as 1.000. Numbers of common features are whole. */
+  const short = (value) => data.whole ? count(+value) : (+value > 0.999 && +value < 1 ? 0.999 : +value).toFixed(3);
 
   const range = (n) => {
     if (!isFinite(lowest[n])) return clusters[n][SIZE] - clusters[n][EXACT] > 1 ? data.below : "equal";
@@ -135,14 +135,15 @@
         ? cluster[MEMBERS].filter((_, at) => words.every((word) => texts[n][at].includes(word)))[0] : null;
       const first = cluster[MEMBERS][0] || [], member = found || first;
       const what = make("span", { class: "what" }, marked(name(member)));
-      if (member[TITLE]) what.append(" ", make("span", { class: "soft" }, marked(member[DOCNO])));
+      if (name(member) !== member[DOCNO]) what.append(" ", make("span", { class: "soft" }, marked(member[DOCNO])));
       if (found && words.every((word) => !(name(member) + member[DOCNO]).toLowerCase().includes(word))) {
         const more = [member[URL_], place(member), member[BEGINS]].find((text) => text && words.some((word) => text.toLowerCase().includes(word)));
         if (more) what.append(" ", make("span", { class: "soft" }, marked(more)));
       }
       const item = make("li");
       const button = make("button", { type: "button", class: "cluster-line", "aria-expanded": "false", onclick: () => toggle(item, button, n) },
-        make("b", null, many(cluster[SIZE], "document")), what, make("span", { class: "soft small", title: data.noun }, range(n)));
+        what, make("span", { class: "range-of soft small", title: data.noun }, range(n)),
+        make("span", { class: "size small" }, count(cluster[SIZE]), make("span", { class: "narrow" }, "\u00a0documents")));
       item.append(button);
       return item;
     });
@@ -163,7 +164,7 @@
     const cluster = clusters[n], members = cluster[MEMBERS];
     const near = cluster[SIZE] - cluster[EXACT] - 1;
     const body = make("div", { class: "body" },
-      make("p", { class: "small soft" }, `Cluster ${cluster[ID]} in clusters.jsonl: ${count(near)} near, ${count(cluster[EXACT])} exact. The similarity of each member is to document 1, the representative.`));
+      make("p", { class: "small soft" }, `Cluster ${cluster[ID]} in clusters.jsonl: ${count(near)} near, ${count(cluster[EXACT])} exact. The ${data.noun} of each member is with document 1, the representative.`));
     body.append(table(cluster, n));
     if (members.length < cluster[SIZE]) body.append(make("p", { class: "note" }, `The page has the first ${count(members.length)} of ${many(cluster[SIZE], "document")}; clusters.jsonl has all.`));
     const different = members.map((member, at) => at).filter((at) => members[at][FIRST] === at);
@@ -203,7 +204,7 @@
       if (capture) address.append(" ", link(capture, "capture"));
     }
     const called = make("td", { class: "long" }, marked(name(member)));
-    if (member[TITLE]) called.append(make("br"), make("span", { class: "soft" }, marked(member[DOCNO])));
+    if (name(member) !== member[DOCNO]) called.append(make("br"), make("span", { class: "soft" }, marked(member[DOCNO])));
     return make("tr", null, make("td", { class: "n soft" }, String(at + 1)), called,
       make("td", { class: "n" }, score), make("td", { class: "n" }, count(member[WORDS])),
       make("td", { class: "date" }, show((member[DATE] || "").replace("T", " ").replace("Z", ""))), address, make("td", { class: "long" }, marked(place(member))));
@@ -223,7 +224,7 @@
     for (let at = 0; at < cluster[LINKS].length; at += 3) links.push(cluster[LINKS].slice(at, at + 3));
     const heading = make("h3", null, "Why they belong together");
     const sentence = links.length >= different.length * (different.length - 1) / 2
-      ? "Each two of the different texts reach the threshold."
+      ? "Every pair of different texts reaches the threshold."
       : `Each line is a pair that reaches the threshold. Texts without a line between them are connected through others.`;
     if (different.length > LINKED) {
       const rows = links.slice(0, LINKED).map(([a, b, s]) => make("li", null, `${a + 1} and ${b + 1}: ${s}`));
@@ -254,12 +255,9 @@
   };
 
   const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) && !text.startsWith("-") ? text : "'" + text.split("'").join("'\\''") + "'";
-  // The page may have been moved; where it was written, its own place is that of the results.
-  const path = decodeURIComponent(location.pathname);
-  const directory = location.protocol === "file:" && path.endsWith("/report.html") ? path.slice(0, -"/report.html".length) : "DIR";
-  const onPage = new Set(data.pairs.map(([a, b]) => a + "-" + b));
+  const directory = data.directory || "DIR";
 
-  // Two members side by side: on this page, or by the command.
+  // Two members side by side: as on this page, or by the command.
   const comparison = (members) => {
     const choose = (label, chosen) => {
       const select = make("select", { "aria-label": label }, ...members.slice(0, 500).map((member, at) =>
@@ -270,9 +268,11 @@
     const out = make("div");
     const update = () => {
       const [a, b] = [first, second].map((select) => members[+select.value]).sort((x, y) => x[NUMBER] - y[NUMBER]);
-      const key = a[NUMBER] + "-" + b[NUMBER];
-      if (onPage.has(key)) {
-        out.replaceChildren(make("p", null, make("a", { href: "#pair-" + key, onclick: () => { const pair = $("pair-" + key); if (pair) pair.open = true; } }, "Show the two texts side by side"), " (on this page)"));
+      const pair = $(`pair-${a[NUMBER]}-${b[NUMBER]}`);
+      if (pair) {
+        const copy = make("div", { class: "pair" });
+        copy.append(...pair.querySelector(".in").cloneNode(true).childNodes);
+        out.replaceChildren(copy);
         return;
       }
       const which = (member) => member[RECORD] ? (data.names[member[FILE]] || "") + ":" + member[RECORD] : member[DOCNO];
@@ -283,7 +283,8 @@
         if (navigator.clipboard) navigator.clipboard.writeText(command).then(done, select); else select();
       } }, "Copy");
       const code = make("code", { class: "command" }, show(command));
-      out.replaceChildren(make("p", null, "This command shows the two texts side by side" + (directory === "DIR" ? "; DIR is the output directory:" : ":")), code, button);
+      out.replaceChildren(make("p", null, "This command shows the two texts side by side" + (data.directory ? ":" : "; DIR is the output directory:")), code, button,
+        make("p", { class: "small soft" }, `With lookalike report --split ${quoted(directory)}, pages have the texts of every cluster.`));
     };
     const first = choose("First document", 0), second = choose("Second document", Math.max(1, members.findIndex((member, at) => at > 0 && member[FIRST] === at)));
     update();

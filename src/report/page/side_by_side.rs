@@ -21,9 +21,9 @@ const STRIP: usize = 600;
 pub(super) fn options() -> Markup {
     html! {
         div.options {
+            span.together { del { "only in the first" } } span.together { ins { "only in the second" } }
+            span.together { span.like { "written differently" } }
             label { input.mark-shared type="checkbox"; "Mark what both texts share instead" }
-            span { del { "only in the first" } " " ins { "only in the second" } " "
-                span.like { "written differently" } }
         }
     }
 }
@@ -56,10 +56,17 @@ pub(super) fn rows(comparison: &TextComparison<'_>, stretches: &[Stretch]) -> Ma
     }
 }
 
-/// A row of both texts.
+/// A row of both texts. On a narrow screen, where one text is below the other, a row that is equal
+/// in both is shown once.
 pub(super) fn row(comparison: &TextComparison<'_>, row: &[Stretch]) -> Markup {
+    let equal = row.iter().all(|stretch| {
+        let bytes = comparison.bytes(stretch);
+        let a = comparison.a.words.text.get(bytes.a).unwrap_or_default();
+        let b = comparison.b.words.text.get(bytes.b).unwrap_or_default();
+        stretch.equal && a.split_whitespace().eq(b.split_whitespace())
+    });
     html! {
-        div.two-texts {
+        div.two-texts.once[equal] {
             (side(comparison, row, true))
             (side(comparison, row, false))
         }

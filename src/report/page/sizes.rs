@@ -2,128 +2,94 @@
 
 use super::choose::HUNDREDTHS;
 use super::markup::{Markup, drawing, html};
-use super::panels::table;
+use super::panels::{share_bar, table};
 use crate::base::ids::Threshold;
 use crate::base::measure::Measure;
-use crate::base::numbers::{self, count};
+use crate::base::numbers::count;
 use crate::engine::pipeline::Summary;
-use crate::report::charts::{BarRow, bars};
+use crate::report::charts::{Column, columns};
 use crate::report::wording::{Wording, group_name};
 
-/// The section.
-pub(super) fn sizes(
-    summary: &Summary,
-    wording: &Wording<'_>,
-    histogram: Option<&[u64; HUNDREDTHS]>,
-) -> Markup {
-    html! {
-        section id="sizes" {
-            h2 { "Sizes and " (wording.noun()) }
-            div.side-by-side {
-                div { (documents(summary, wording)) }
-                div { (pairs(wording, histogram)) }
-            }
-        }
-    }
-}
-
-fn documents(summary: &Summary, wording: &Wording<'_>) -> Markup {
+/// The section with the sizes of the documents; nothing without documents.
+pub(super) fn sizes(summary: &Summary, wording: &Wording<'_>) -> Markup {
     let features = wording.features();
-    let groups = summary
-        .catalogue
-        .as_ref()
-        .map(|catalogue| catalogue.groups.as_slice())
-        .unwrap_or_default();
+    let groups = summary.catalogue.as_ref();
+    let groups = groups.map_or(&[][..], |catalogue| &catalogue.groups);
     let documents: u64 = groups.iter().map(|group| group.documents).sum();
-    let shingles: u64 = groups.iter().map(|group| group.shingles).sum();
-    let part = |n: u64, all: u64| if all == 0 { 0.0 } else { n as f64 / all as f64 };
-    let bar = |n: u64, all: u64| {
-        let share = part(n, all);
-        (share, numbers::percent(share, 1).replace(' ', "\u{a0}"))
-    };
-    let rows: Vec<BarRow> = groups
-        .iter()
-        .map(|group| BarRow {
-            label: group_name(&group.words),
-            bars: vec![
-                bar(group.documents, documents),
-                bar(group.shingles, shingles),
-            ],
-        })
-        .collect();
-    let label = format!("Share of the documents and of the {features} in each size group");
+    let all: u64 = groups.iter().map(|group| group.shingles).sum();
+    let columns = [
+        "words",
+        ">documents",
+        ">share",
+        &format!(">{features}"),
+        ">share",
+    ];
+    let share = |part, whole| html! { (share_bar(part, whole)) (super::panels::part(part, whole)) };
     html! {
-        h3 { "Documents by number of words" }
-        p { "Exact duplicates are counted once. Each document counts its distinct " (features) "." }
         @if documents > 0 {
-            figure {
-                figcaption {
-                    span.together { span.key.one {} "share of the documents" } " "
-                    span.together { span.key.two {} "share of the " (features) }
-                }
-                (drawing(&bars(&label, &rows)))
+            section id="sizes" {
+                h2 { "Sizes of the documents" }
+                p { "Exact duplicates are counted once. Each document counts its distinct " (features) "." }
+                (table("", &columns, &html! {
+                    @for group in groups.iter().filter(|group| group.documents > 0) {
+                        tr {
+                            th scope="row" { (group_name(&group.words)) }
+                            td.n { (count(group.documents)) }
+                            td.n { (share(group.documents, documents)) }
+                            td.n { (count(group.shingles)) }
+                            td.n { (share(group.shingles, all)) }
+                        }
+                    }
+                }))
             }
         }
-        (table("", &["words", ">documents", &format!(">{features}")], &html! {
-            @for group in groups {
-                tr {
-                    th scope="row" { (group_name(&group.words)) }
-                    td.n { (count(group.documents)) }
-                    td.n { (count(group.shingles)) }
-                }
-            }
-        }))
     }
 }
 
-fn pairs(wording: &Wording<'_>, histogram: Option<&[u64; HUNDREDTHS]>) -> Markup {
+/// The number of pairs by their score, with the threshold marked; nothing without pairs.
+pub(super) fn histogram(wording: &Wording<'_>, histogram: &[u64; HUNDREDTHS]) -> Markup {
     let noun = wording.noun();
+    // The number of common features has no upper limit.
+    let any = !matches!(wording.measure, Measure::Shared(_)) && histogram.iter().any(|&n| n > 0);
+    let (rows, at) = histogram_columns(histogram, wording.threshold);
+    let mark = (at, format!("threshold {}", wording.threshold));
     html! {
-        h3 { "Pairs by " (noun) }
-        @match histogram {
-            // The number of common features has no upper limit.
-            Some(_) if matches!(wording.measure, Measure::Shared(_)) => {
-                p { "The numbers in common are in " code { "pairs.tsv" } "." }
-            }
-            Some(histogram) if histogram.iter().any(|&n| n > 0) => {
-                p { "Each row counts the pairs from its " (noun) " up to the next row's." }
-                figure {
-                    (drawing(&bars(&format!("Number of pairs by {noun}"),
-                                   &histogram_rows(histogram, wording.threshold))))
-                }
-            }
-            Some(_) => p { "There are no pairs." }
-            None => p.note {
-                "Pairs were not listed (--pairs none). To have them listed and shown here: "
-                code { "lookalike join DIR --pairs all" } ", then " code { "lookalike cluster DIR" } "."
+        @if any {
+            figure {
+                figcaption { b { "Pairs by " (noun) } " A bar counts the pairs from its number up to the next." }
+                (drawing(&columns(&format!("Number of pairs by {noun}"), &rows, &mark)))
             }
         }
     }
 }
 
-/// Hundredths from the threshold on. If it is low, rows join 2 or 5 of them, so that there are at
-/// most 21.
-fn histogram_rows(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> Vec<BarRow> {
+/// Hundredths from the threshold on, and the place of the threshold. If it is low, columns join 2 or
+/// 5 hundredths, so that there are at most 21.
+fn histogram_columns(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> (Vec<Column>, f64) {
+    let exact = threshold.numerator() as f64 * 100.0 / threshold.denominator() as f64;
     let lowest = (threshold.numerator() * 100 / threshold.denominator()) as usize;
     let step = match lowest {
         80.. => 1,
         60.. => 2,
         _ => 5,
     };
-    let row = |label: String, n: u64| BarRow {
-        label,
-        bars: vec![(n as f64, count(n))],
-    };
-    let mut rows: Vec<BarRow> = (lowest / step * step..HUNDREDTHS - 1)
+    let first = lowest / step * step;
+    let mut columns: Vec<Column> = (first..HUNDREDTHS - 1)
         .step_by(step)
         .map(|from| {
-            let n = histogram.iter().skip(from).take(step);
             let below = HUNDREDTHS - 1 - from;
-            row(format!("0.{from:02}"), n.take(below).sum())
+            let n = histogram.iter().skip(from).take(step.min(below));
+            Column {
+                label: format!("0.{from:02}"),
+                value: n.sum(),
+            }
         })
         .collect();
-    rows.push(row("1".into(), histogram.last().copied().unwrap_or(0)));
-    rows
+    columns.push(Column {
+        label: "1".into(),
+        value: histogram.last().copied().unwrap_or(0),
+    });
+    (columns, (exact - first as f64) / step as f64)
 }
 
 #[cfg(test)]
@@ -136,19 +102,20 @@ mod tests {
         for (bin, n) in histogram.iter_mut().enumerate() {
             *n = bin as u64;
         }
-        for (text, rows, first) in [
-            ("0.85", 16, "0.85"),
-            ("2/3", 18, "0.66"),
-            ("0.5", 11, "0.50"),
-            ("0.01", 21, "0.00"),
-            ("1", 1, "1"),
+        for (text, columns, first, at) in [
+            ("0.85", 16, "0.85", 0.0),
+            ("2/3", 18, "0.66", 1.0 / 3.0),
+            ("0.5", 11, "0.50", 0.0),
+            ("0.01", 21, "0.00", 0.2),
+            ("1", 1, "1", 0.0),
         ] {
-            let found = histogram_rows(&histogram, text.parse().unwrap());
-            assert_eq!((found.len(), found[0].label.as_str()), (rows, first));
-            let all: f64 = found.iter().map(|row| row.bars[0].0).sum();
+            let (found, mark) = histogram_columns(&histogram, text.parse().unwrap());
+            assert_eq!((found.len(), found[0].label.as_str()), (columns, first));
+            assert!((mark - at).abs() < 1e-9, "{text}: {mark}");
+            let all: u64 = found.iter().map(|column| column.value).sum();
             let from = first.parse::<f64>().unwrap() * 100.0;
             let expected: u64 = (from.round() as u64..=100).sum();
-            assert_eq!(all, expected as f64, "{text}");
+            assert_eq!(all, expected, "{text}");
         }
     }
 }

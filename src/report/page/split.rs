@@ -1,13 +1,15 @@
-//! A folder of pages: all clusters, and an index of their documents, without a script.
+//! A folder of pages: all clusters with the texts of their members, and an index of their documents,
+//! without a script.
 
 use super::choose::{self, Chosen, Rank, Ranked, Survey};
-use super::clusters::one_cluster;
+use super::clusters::{beside, one_cluster};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::panels::table;
 use super::texts::{self, Read};
 use super::{
-    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
+    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, Texts, documents, finished,
+    found,
 };
 use crate::Result;
 use crate::base::memory::Memory;
@@ -17,15 +19,18 @@ use crate::engine::cluster;
 use crate::engine::document::record_bytes;
 use crate::engine::pipeline::{self, Summary};
 use crate::report::wording::Wording;
-use crate::store::disk;
 use crate::store::workspace::{ResultFile, Workspace};
-use std::collections::HashSet;
+use crate::store::{Aside, disk};
+use std::collections::{HashMap, HashSet};
 
 /// Subdirectory of an output directory with the pages.
 pub const SPLIT_DIRECTORY: &str = cluster::DERIVED_DIRECTORY;
 
 /// Documents on a page of clusters, which has about 4 MB.
 pub(crate) const SPLIT_DOCUMENTS: u64 = 5_000;
+
+/// Bytes of markup after which a page of texts ends.
+const TEXT_PAGE_BYTES: usize = 1 << 20;
 
 /// Documents on a page of the index.
 const INDEX_DOCUMENTS: usize = 20_000;
@@ -86,7 +91,8 @@ fn write(
         format!("pages of {documents} in clusters")
     };
     memory.check(what)?;
-    let mut survey = Survey::new(workspace, config, Ranked::All, context)?;
+    let mut survey = Survey::new(workspace, config, Ranked::All, &mut memory, context)?;
+    memory.check(what)?;
     let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
     context.start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
@@ -101,12 +107,13 @@ fn write(
         parts: &parts,
         files: Vec::new(),
         entries: Vec::new(),
+        texts: TextPages::default(),
         context,
     };
     // As many pages at once as there is memory for, because each time all documents are read.
     let at_once = (memory.left() / (SPLIT_DOCUMENTS * DOCUMENT_BYTES)).max(1) as usize;
     let none = HashSet::new();
-    let mut first = 0;
+    let (mut first, mut missing) = (0, 0);
     for some in parts.chunks(at_once) {
         let ranks = some.first().map_or(0, |part| part.ranks.start)
             ..some.last().map_or(0, |part| part.ranks.end);
@@ -115,8 +122,12 @@ fn write(
         let chosen = survey.gather(ranks, false, &mut memory, context)?;
         memory.check(what)?;
         let room = (&mut memory, record);
-        let read = texts::read(workspace, &chosen.documents, (&none, &none), room, context)?;
+        let wanted = (&chosen.different(), &chosen.roots());
+        let aside = Some(Aside::new(workspace.directory()));
+        let mut read = texts::read(workspace, &chosen.documents, wanted, room, aside, context)?;
         memory.check(what)?;
+        missing += read.missing();
+        sheets.texts(&chosen, &mut read)?;
         sheets.clusters(first, some, &chosen, &read)?;
         first += some.len();
     }
@@ -124,14 +135,14 @@ fn write(
     let chosen = survey.gather(&[], true, &mut memory, context)?;
     let wanted = (&chosen.compared(), &none);
     let room = (&mut memory, record);
-    let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
+    let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
     memory.check(what)?;
     sheets.front(&chosen, &read)?;
     let files = sheets.files;
     let stats = PageStats {
         clusters: ranked.len() as u64,
         pairs: chosen.pairs().count() as u64,
-        missing: read.missing(),
+        missing: missing + read.missing(),
         bytes: files.iter().map(|file| file.bytes).sum(),
         checksum: 0,
     };
@@ -173,6 +184,10 @@ fn clusters_file(page: usize) -> String {
     format!("clusters-{:04}.html", page + 1)
 }
 
+fn texts_file(page: usize) -> String {
+    format!("texts-{:04}.html", page + 1)
+}
+
 fn documents_file(page: usize) -> String {
     format!("documents-{:04}.html", page + 1)
 }
@@ -186,7 +201,25 @@ struct Sheets<'s> {
     parts: &'s [Part],
     files: Vec<ResultFile>,
     entries: Vec<Entry>,
+    texts: TextPages,
     context: &'s Context<'s>,
+}
+
+/// The pages of texts: the sections of the next one, and the pages of the clusters.
+#[derive(Default)]
+struct TextPages {
+    sections: Vec<Markup>,
+    bytes: usize,
+    written: usize,
+    /// By the number of the cluster: the page on which its texts begin.
+    of: HashMap<u32, String>,
+}
+
+impl TextPages {
+    fn put(&mut self, markup: Markup) {
+        self.bytes += markup.0.len();
+        self.sections.push(markup);
+    }
 }
 
 impl Sheets<'_> {
@@ -206,6 +239,66 @@ impl Sheets<'_> {
         self.files.push(ResultFile::new(&name, written));
         self.context.progress.at(self.files.len() as u64);
         Ok(())
+    }
+
+    /// Pages with the texts of the members of these clusters, each beside the representative's. A
+    /// page ends after [`TEXT_PAGE_BYTES`].
+    fn texts(&mut self, chosen: &Chosen, read: &mut Read) -> Result<()> {
+        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let parse = &self.summary.collection.shingle.parse;
+        self.texts.of.clear();
+        for cluster in &chosen.clusters {
+            read.load(cluster.root, parse)?;
+            for (n, member) in cluster.different().enumerate() {
+                self.context.stop.check(STAGE)?;
+                read.load(member.document, parse)?;
+                if n == 0 {
+                    let file = texts_file(self.texts.written);
+                    self.texts.of.insert(cluster.number, file);
+                    let root = chosen.documents.get(&cluster.root);
+                    let known = read.known.get(&cluster.root);
+                    let title = root.map_or("", |root| documents::title(root, known));
+                    self.texts.put(html! {
+                        h2 id={ "t" (cluster.number) } { (isolated(title)) }
+                    });
+                }
+                let page = self.page(chosen, read, files);
+                let beside = beside(&page, cluster, member, n == 0);
+                self.texts.put(beside);
+                read.unload(member.document);
+                if self.texts.bytes > TEXT_PAGE_BYTES {
+                    self.text_page()?;
+                }
+            }
+            read.unload(cluster.root);
+        }
+        self.text_page()
+    }
+
+    /// Writes the page of the texts that wait for it.
+    fn text_page(&mut self) -> Result<()> {
+        if self.texts.sections.is_empty() {
+            return Ok(());
+        }
+        let number = self.texts.written;
+        let title = format!("Texts of clusters, page {}", count(number as u64 + 1));
+        let frame = Frame {
+            title: &title,
+            below: Some(html! {
+                a href="index.html" { "Front page" }
+                ". Each text is beside the first text of its cluster."
+            }),
+            program: &self.summary.program,
+            ..Frame::default()
+        };
+        let sections = std::mem::take(&mut self.texts.sections);
+        self.texts.bytes = 0;
+        self.texts.written += 1;
+        self.sheet(&texts_file(number), &frame, |_, sheet| {
+            sections
+                .into_iter()
+                .try_for_each(|markup| sheet.put(markup))
+        })
     }
 
     /// Pages of clusters, from page number `first` on.
@@ -258,7 +351,7 @@ impl Sheets<'_> {
         &'p self,
         chosen: &'p Chosen,
         read: &'p Read,
-        files: &'p std::collections::HashMap<u32, String>,
+        files: &'p HashMap<u32, String>,
     ) -> Page<'p> {
         Page {
             config: self.config,
@@ -268,6 +361,7 @@ impl Sheets<'_> {
             files,
             chosen,
             read,
+            texts: Texts::There(&self.texts.of),
         }
     }
 
@@ -337,8 +431,10 @@ impl Sheets<'_> {
         };
         self.sheet("index.html", &frame, |sheets, sheet| {
             let page = sheets.page(chosen, read, files);
-            sheet.put(found::found(page.summary, page.wording, page.listed))?;
-            sheet.put(sheets.contents())?;
+            sheet.put(found::found(page.summary, page.wording, page.scores()))?;
+            if !sheets.parts.is_empty() {
+                sheet.put(sheets.contents())?;
+            }
             page.after_clusters(sheet, sheets.context)
         })
     }
@@ -350,10 +446,10 @@ impl Sheets<'_> {
         html! {
             section id="clusters" {
                 h2 { "Clusters" }
-                @if self.parts.is_empty() { p { "There are no clusters." } }
-                @else {
+                @if !self.parts.is_empty() {
                     p { "The pages have all clusters, the largest first, with at most "
-                        (count(MEMBERS_LISTED as u64)) " members of each." }
+                        (count(MEMBERS_LISTED as u64)) " members of each, and the texts of members \
+                        that differ from the first one." }
                     div.side-by-side {
                         (table("Clusters by size", &["clusters", ">documents in each"], &html! {
                             @for (number, part) in self.parts.iter().enumerate() {

@@ -1,13 +1,14 @@
 //! Reads the texts of the documents shown from the input files again.
 
-use crate::Result;
 use crate::base::memory::Memory;
 use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
+use crate::store::Aside;
 use crate::store::workspace::Workspace;
 use crate::text::align::Words;
 use crate::text::parse::{ParseConfig, Parser, token_spans};
+use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -37,6 +38,16 @@ pub(super) struct Read {
     pub texts: HashMap<u32, ShownText>,
     /// By document.
     pub known: HashMap<u32, Known>,
+    /// Texts that are not in memory, and where each is.
+    stored: Option<(Aside, HashMap<u32, Place>)>,
+}
+
+/// Where a text is that is not in memory.
+#[derive(Clone, Copy)]
+struct Place {
+    offset: u64,
+    bytes: u32,
+    cut: bool,
 }
 
 impl Read {
@@ -45,6 +56,28 @@ impl Read {
         match [self.texts.get(&a)?, self.texts.get(&b)?] {
             [ShownText::Found(a), ShownText::Found(b)] => Some([a, b]),
             _ => None,
+        }
+    }
+
+    /// Loads a text that is not in memory.
+    pub(super) fn load(&mut self, number: u32, parse: &ParseConfig) -> Result<()> {
+        let Some((aside, places)) = &self.stored else {
+            return Ok(());
+        };
+        if let Some(&Place { offset, bytes, cut }) = places.get(&number) {
+            let mut text = vec![0; bytes as usize];
+            aside.get(offset, &mut text)?;
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let words = ShownText::Found(words(text, cut, parse));
+            self.texts.insert(number, words);
+        }
+        Ok(())
+    }
+
+    /// Forgets a text that was loaded. The reason for a missing text is kept.
+    pub(super) fn unload(&mut self, number: u32) {
+        if matches!(self.texts.get(&number), Some(ShownText::Found(_))) {
+            self.texts.remove(&number);
         }
     }
 
@@ -58,12 +91,14 @@ impl Read {
 
 /// Reads documents again, as far as there is room: the texts of `compared`, and the dates and
 /// beginnings of all. The page gives the reason in place of a text that is missing. Several threads
-/// read files; each takes `record` bytes.
+/// read files; each takes `record` bytes. With `aside` the texts are kept there, and loaded one by
+/// one.
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     (memory, record): (&mut Memory, u64),
+    aside: Option<Aside>,
     context: &Context<'_>,
 ) -> Result<Read> {
     let places: Vec<Wanted> = documents
@@ -75,27 +110,65 @@ pub(super) fn read(
             md5: document.md5,
         })
         .collect();
-    let of_texts = compared.len() as u64 * MOST_TEXT_BYTES;
+    let in_memory = if aside.is_some() {
+        0
+    } else {
+        compared.len() as u64
+    };
+    let of_texts = in_memory * MOST_TEXT_BYTES;
     let spare = memory.left().saturating_sub(of_texts);
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
     let wanted = Documents {
         parse: &collection::config(&workspace.manifest).shingle.parse,
         compared,
         beginnings,
-        found: Mutex::new((Read::default(), memory)),
+        found: Mutex::new(FoundTexts {
+            read: Read {
+                stored: aside.map(|aside| (aside, HashMap::new())),
+                ..Read::default()
+            },
+            memory,
+            failed: None,
+        }),
     };
     let of = (STAGE, context);
     read_again(workspace, places, threads as usize, of, &wanted)?;
     let found = wanted.found.into_inner();
-    Ok(found.unwrap_or_else(PoisonError::into_inner).0)
+    let found = found.unwrap_or_else(PoisonError::into_inner);
+    found.failed.map_or(Ok(found.read), Err)
 }
 
-/// The texts to read, the texts found so far, and the memory that they may take.
+/// The texts found so far, the memory that they may take, and why one could not be kept.
+struct FoundTexts<'f> {
+    read: Read,
+    memory: &'f mut Memory,
+    failed: Option<Error>,
+}
+
+impl FoundTexts<'_> {
+    fn keep(&mut self, number: u32, words: Words) {
+        let Some((aside, places)) = &mut self.read.stored else {
+            if self.memory.take(words.bytes() as u64) {
+                self.read.texts.insert(number, ShownText::Found(words));
+            }
+            return;
+        };
+        match aside.put(words.text.as_bytes()) {
+            Ok(offset) => {
+                let (bytes, cut) = (words.text.len() as u32, words.cut);
+                places.insert(number, Place { offset, bytes, cut });
+            }
+            Err(error) => self.failed = Some(error),
+        }
+    }
+}
+
+/// The texts to read, and the texts found so far.
 struct Documents<'f> {
     parse: &'f ParseConfig,
     compared: &'f HashSet<u32>,
     beginnings: &'f HashSet<u32>,
-    found: Mutex<(Read, &'f mut Memory)>,
+    found: Mutex<FoundTexts<'f>>,
 }
 
 impl Readers for Documents<'_> {
@@ -118,20 +191,19 @@ impl Readers for Documents<'_> {
         });
         let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.1.take(bytes as u64) {
-            found.0.known.insert(number, known);
+        if found.memory.take(bytes as u64) {
+            found.read.known.insert(number, known);
         }
-        if let Some(words) = words
-            && found.1.take(words.bytes() as u64)
-        {
-            found.0.texts.insert(number, ShownText::Found(words));
+        if let Some(words) = words {
+            found.keep(number, words);
         }
     }
 
     fn missing(&self, number: u32, problem: String) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if self.compared.contains(&number) {
-            found.0.texts.insert(number, ShownText::Missing(problem));
+            let missing = ShownText::Missing(problem);
+            found.read.texts.insert(number, missing);
         }
     }
 }

@@ -1,0 +1,91 @@
+//! What the page of a run without pairs shows: the closest pair below the threshold, and what to try.
+
+use super::Page;
+use super::markup::{Markup, html};
+use super::pairs::{marks, one_pair};
+use crate::base::numbers::{count, counted};
+use crate::engine::join::closest::{MOST_FINGERPRINTS, Search};
+use crate::text::parse::TokenKind;
+
+/// Words of a document below which one change in it is a large part of its shingles.
+const SHORT: u64 = 60;
+/// Words in a shingle that suit short documents.
+const SHORT_SHINGLE: u64 = 5;
+
+/// The section.
+pub(super) fn closest(page: &Page<'_>) -> Markup {
+    let features = page.wording.features();
+    html! {
+        section id="closest" {
+            h2 { "The closest pair" }
+            @match (page.chosen.searched, &page.chosen.closest) {
+                (_, Some(pair)) => {
+                    p {
+                        "No pair has " (page.wording.listed()) ". Of all pairs below the threshold, these two \
+                         documents resemble each other most. " (marks(page))
+                    }
+                    (one_pair(page, pair, true))
+                }
+                (Some(Search::Nothing), _) => p {
+                    "No two documents have " (page.wording.feature()) "s in common, so every pair has a \
+                     resemblance of 0."
+                },
+                (Some(Search::TooLarge), _) => p {
+                    "The page searches the closest pair below the threshold only in collections of at most "
+                    (count(MOST_FINGERPRINTS)) " " (features) "."
+                },
+                _ => p { "No pair has " (page.wording.listed()) "." },
+            }
+            h3 { "What to try" }
+            p { "Run the same command with one of these flags:" }
+            ul { @for (flag, why) in advice(page) { li { code { (flag) } " " (why) } } }
+        }
+    }
+}
+
+/// Flags that may find pairs, and why.
+fn advice(page: &Page<'_>) -> Vec<(String, String)> {
+    let mut advice = Vec::new();
+    let pair = page.chosen.closest.as_ref();
+    let hundredths = pair.map(|pair| {
+        let (a, b) = pair.similarity.sizes;
+        let union = u64::from(a) + u64::from(b) - u64::from(pair.shared);
+        u64::from(pair.shared) * 100 / union.max(1)
+    });
+    match hundredths {
+        Some(n @ 1..) => advice.push((
+            format!("--threshold 0.{n:02}"),
+            "lists the pair above, and all others that are as close.".to_string(),
+        )),
+        _ => advice.push((
+            "--threshold 0.5".into(),
+            "also lists pairs that have only half of their shingles in common.".into(),
+        )),
+    }
+    let shingle = &page.summary.collection.shingle;
+    let size = u64::from(shingle.shingle_size);
+    let words = !matches!(shingle.parse.tokens, TokenKind::Bytes(_));
+    if page.wording.method.is_none() && words && size > SHORT_SHINGLE {
+        let catalogue = page.summary.catalogue.clone().unwrap_or_default();
+        let documents = catalogue.representatives - catalogue.without_shingles;
+        let mean = catalogue.shingles / documents.max(1) + size - 1;
+        let short = match mean < SHORT {
+            true => format!(
+                "The documents have about {} on average. ",
+                counted(mean, "word")
+            ),
+            false => String::new(),
+        };
+        advice.push((
+            format!("--shingle-size {SHORT_SHINGLE}"),
+            format!(
+                "tolerates more changes. {short}One changed word changes up to {size} shingles now."
+            ),
+        ));
+    }
+    advice.push((
+        "--score containment".into(),
+        "finds short texts within long ones.".into(),
+    ));
+    advice
+}
