@@ -12,8 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-contamination.sh INPUT [WORK-DIRECTORY]}
 work=${2:-target/bench-contamination}
-built=${CARGO_TARGET_DIR:-target}/release
-cargo build --release --locked --quiet --bin lookalike --example pages-to-text
+built=${CARGO_TARGET_DIR:-target}/dist
+cargo build --profile dist --locked --quiet --bin lookalike --example pages-to-text
 rm -rf "$work"
 mkdir -p "$work"
 "$built/examples/pages-to-text" "$input" >"$work/text.jsonl" 2>/dev/null

@@ -12,8 +12,8 @@ input=${1:?usage: scripts/bench-cores.sh INPUT [WORK-DIRECTORY] [THREADS...]}
 work=${2:-target/bench-cores}
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] || set -- 1 2 8 32
-cargo build --release --locked --quiet
-bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+cargo build --profile dist --locked --quiet
+bin=${CARGO_TARGET_DIR:-target}/dist/lookalike
 mkdir -p "$work"
 echo "machine: $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
 echo "input: $input, $(du -sLb "$input" | cut -f1) bytes on disk; --memory 4GiB"

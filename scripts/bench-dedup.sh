@@ -20,8 +20,8 @@ threshold=0.85
 for tool in /usr/bin/time taskset zstd python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing" >&2; exit 1; }
 done
-cargo build --release --locked --quiet
-bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+cargo build --profile dist --locked --quiet
+bin=${CARGO_TARGET_DIR:-target}/dist/lookalike
 mkdir -p "$work"
 python=$work/venv/bin/python
 [ -x "$python" ] || python3 -m venv "$work/venv"

@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-edits.sh INPUT [WORK-DIRECTORY]}
 work=${2:-target/bench-edits}
-bin=${LOOKALIKE:-target/release/lookalike}
-[ -n "${LOOKALIKE:-}" ] || cargo build --release --locked --quiet
+bin=${LOOKALIKE:-target/dist/lookalike}
+[ -n "${LOOKALIKE:-}" ] || cargo build --profile dist --locked --quiet
 rates=(5 10 20 40 80)
 methods=(
     shingles shingles:preset=broder97 super-shingles super-shingles:k=4 megashingles i-match i-match:variant=doc-l-90

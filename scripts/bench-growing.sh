@@ -13,9 +13,9 @@ cd "$(dirname "$0")/.."
 place=$1
 bytes=${2:-13GB}
 # The program alone: with the examples it has other features.
-cargo build --locked --release --quiet
+cargo build --locked --profile dist --quiet
 cargo build --locked --release --quiet --example generate-crawl
-program=$PWD/target/release/lookalike
+program=$PWD/target/dist/lookalike
 mkdir "$place"
 target/release/examples/generate-crawl --bytes "$bytes" --seed 1 --out "$place/crawl" --gzip
 mapfile -t files < <(find "$place/crawl/bundles" -type f | sort)

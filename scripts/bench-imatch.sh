@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-imatch.sh INPUT [WORK-DIRECTORY]}
 work=${2:-target/bench-imatch}
-bin=${LOOKALIKE:-target/release/lookalike}
-[ -n "${LOOKALIKE:-}" ] || cargo build --release --locked --quiet
+bin=${LOOKALIKE:-target/dist/lookalike}
+[ -n "${LOOKALIKE:-}" ] || cargo build --profile dist --locked --quiet
 mkdir -p "$work"
 rm -rf "$work/out"
 "$bin" ingest "$input" -o "$work/out" --keep-text --quiet >/dev/null

@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.."
 work=${WORK:-target/bench-memory}
 bin=${LOOKALIKE_BIN:-}
 if [ -z "$bin" ]; then
-    cargo build --release --locked --quiet
-    bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+    cargo build --profile dist --locked --quiet
+    bin=${CARGO_TARGET_DIR:-target}/dist/lookalike
 fi
 [ $# -gt 0 ] || set -- sample-corpora/trec-web sample-corpora/warc sample-corpora/files
 mkdir -p "$work"

@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,8p' >&2; exit 2; }
 work=${BENCH_METHODS:-target/bench-methods}
-bin=${LOOKALIKE:-target/release/lookalike}
-[ -n "${LOOKALIKE:-}" ] || cargo build --release --locked --quiet
+bin=${LOOKALIKE:-target/dist/lookalike}
+[ -n "${LOOKALIKE:-}" ] || cargo build --profile dist --locked --quiet
 mkdir -p "$work"
 
 # As in the papers; variants where a paper compares them.

@@ -25,8 +25,8 @@ done
 [ ${#inputs[@]} -gt 0 ] || { echo "usage: scripts/bench-passages.sh TEXT.jsonl... [-- WORK-DIRECTORY]" >&2; exit 1; }
 SA_MB=${SA_MB:-20}
 
-cargo build --release --locked --quiet --bin lookalike
-lookalike=$(realpath "${CARGO_TARGET_DIR:-target}/release/lookalike")
+cargo build --profile dist --locked --quiet --bin lookalike
+lookalike=$(realpath "${CARGO_TARGET_DIR:-target}/dist/lookalike")
 mkdir -p "$work"
 
 # The CPU seconds, MiB and written MB of a command.

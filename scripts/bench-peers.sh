@@ -46,8 +46,8 @@ done
 say() { printf '%s: %s\n' "$(date +%T)" "$*" >&2; }
 
 say "building"
-cargo build --release --locked --quiet --bin lookalike --example pages-to-text
-built=${CARGO_TARGET_DIR:-target}/release
+cargo build --profile dist --locked --quiet --bin lookalike --example pages-to-text
+built=${CARGO_TARGET_DIR:-target}/dist
 mkdir -p "$work"
 if [ -e "$work/input" ] && [ "$(cat "$work/input")" != "$(realpath "$input")" ]; then
     echo "$work holds the text of $(cat "$work/input"); give another work directory" >&2

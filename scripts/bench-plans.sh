@@ -11,8 +11,8 @@ directory=${1:?output directory of a run}
 share=${2:-10%}
 seeds=${3:-10}
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
-lookalike=$PWD/target/release/lookalike
+cargo build --profile dist --quiet
+lookalike=$PWD/target/dist/lookalike
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r --reflink=auto "$directory" "$work/whole"

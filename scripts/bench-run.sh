@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-run.sh INPUT [WORK-DIRECTORY]}
 work=${2:-target/bench-run}
 mkdir -p "$work"
-cargo build --release --locked --quiet
-bin=target/release/lookalike
+cargo build --profile dist --locked --quiet
+bin=target/dist/lookalike
 for tool in /usr/bin/time taskset python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing" >&2; exit 1; }
 done

@@ -12,8 +12,8 @@ input=${2:?input}
 memory=${3:-2GiB}
 count=${4:-}
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
-lookalike=$PWD/target/release/lookalike
+cargo build --profile dist --quiet
+lookalike=$PWD/target/dist/lookalike
 mkdir -p "$work"
 out=$work/out
 "$lookalike" ingest "$input" -o "$out" --memory "$memory" --quiet

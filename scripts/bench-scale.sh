@@ -12,8 +12,8 @@ work=${2:?usage: scripts/bench-scale.sh INPUT WORK-DIRECTORY [FLAGS...]}
 shift 2
 [ $# -gt 0 ] || set -- --memory 2GiB
 mkdir -p "$work"
-cargo build --release --locked --quiet
-bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+cargo build --profile dist --locked --quiet
+bin=${CARGO_TARGET_DIR:-target}/dist/lookalike
 rm -rf "$work/out"
 echo "- machine: $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs), $(nproc) cores, $(awk '/MemTotal/{printf "%.0f GiB", $2/1048576}' /proc/meminfo), load $(cut -d' ' -f1 /proc/loadavg)"
 echo "- \`lookalike run $input $*\`"

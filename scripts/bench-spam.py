@@ -16,7 +16,7 @@ import zlib
 
 spam, ham, news = sys.argv[1:4]
 work = sys.argv[4] if len(sys.argv) > 4 else "target/bench-spam"
-program = os.environ.get("LOOKALIKE", "target/release/lookalike")
+program = os.environ.get("LOOKALIKE", "target/dist/lookalike")
 os.makedirs(work, exist_ok=True)
 
 

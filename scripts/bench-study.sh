@@ -9,8 +9,8 @@ input=${1:?input}
 work=${2:?directory to work in}
 memory=${3:-1GiB}
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
-lookalike=$PWD/target/release/lookalike
+cargo build --profile dist --quiet
+lookalike=$PWD/target/dist/lookalike
 mkdir -p "$work"
 if [ -e "$work/out" ]; then
     mv "$work/out" "$work/gone"

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 work=${1:-target/bench-worst}
 memory=512MiB
 mkdir -p "$work"
-cargo build --release --locked --quiet
-bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+cargo build --profile dist --locked --quiet
+bin=${CARGO_TARGET_DIR:-target}/dist/lookalike
 
 # make NAME: writes $work/NAME.jsonl
 make() {

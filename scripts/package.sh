@@ -1,28 +1,40 @@
 #!/usr/bin/env bash
-# Makes the release files in target/package: a tarball and, if dpkg is installed, a Debian package, both with the stripped
-# program, completions, manual pages and licences. With --wheel also the Python wheel, for Linux with glibc 2.17 or later.
+# Makes the files of a release in target/package:
 #
-#     scripts/package.sh [--wheel]
+#     scripts/package.sh             # a tarball and, if dpkg is installed, a Debian package
+#     scripts/package.sh --quick     # the same of a program that is built faster and runs slower; for tests
+#     scripts/package.sh --wheel     # also a wheel, for Linux with glibc 2.17 or later on x86-64
+#     scripts/package.sh --sbom      # also a list of the dependencies in the program (CycloneDX)
+#     scripts/package.sh --crate     # also the source crate, compiled as its users would
+#     scripts/package.sh --all       # all of these, and a wheel for aarch64
 #
-# Needs cargo; for the wheel also python3 with venv, below which it installs maturin and zig.
+# The tarball and the package have the stripped program, completions, manual pages and licences. SHA256SUMS covers all
+# files. Needs cargo; for wheels also python3 with venv, below which the script installs maturin and zig.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A user downloads it: at most 20 MB. The reader and writer of Parquet are 3.8 MB of it. The limit exists to notice a
-# jump, not to buy bytes with speed.
-most_bytes=20000000
 zig_version=0.15.2
+cyclonedx_version=0.5.9
+
+profile=dist wheels=() sbom="" crate=""
+for argument; do
+    case $argument in
+        --quick) profile=release ;;
+        --wheel) wheels=(x86_64) ;;
+        --sbom) sbom=yes ;;
+        --crate) crate=yes ;;
+        --all) wheels=(x86_64 aarch64) sbom=yes crate=yes ;;
+        *) echo "unknown: $argument (the first lines of $0 say what there is)" >&2; exit 2 ;;
+    esac
+done
+
 target=${CARGO_TARGET_DIR:-target}
 tools=$target/tools
 out=target/package
+left_out() { echo "LEFT OUT: $*" >&2; }
 
-cargo build --locked --release
-program=$target/release/lookalike
-bytes=$(wc -c <"$program")
-if [ "$bytes" -gt "$most_bytes" ]; then
-    echo "$program has $bytes bytes; at most $most_bytes are allowed" >&2
-    exit 1
-fi
+cargo build --locked --profile "$profile" --bin lookalike
+program=$target/$profile/lookalike
 
 rm -rf "$out"
 share=$out/share
@@ -33,11 +45,13 @@ completions zsh zsh/vendor-completions _lookalike
 "$program" man "$share/man/man1"
 
 version=$("$program" --version | cut -d ' ' -f 2)
-name=lookalike-$version-$(rustc -vV | sed -n 's/^host: //p')
+host=$(rustc -vV | sed -n 's/^host: //p')
+name=lookalike-$version-$host
 mkdir "$out/$name"
 cp "$program" LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md CITATION.cff "$out/$name"
 cp -R "$share" "$out/$name/share"
 tar -C "$out" -czf "$out/$name.tar.gz" "$name"
+rm -r "${out:?}/$name"
 
 # With dpkg alone: cargo-deb makes the same of a few files, and takes two CPU minutes to compile.
 debian_package() {
@@ -68,12 +82,13 @@ Priority: optional
 Maintainer: The lookalike developers
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
 Depends: libc6 (>= $glibc), libgcc-s1
+Homepage: $(sed -n 's/^homepage = "\(.*\)"/\1/p' Cargo.toml)
 Description: Find near-duplicate documents exactly, in bounded memory
  lookalike reads collections of documents that do not fit in memory (web
- crawls, TREC bundles, JSONL, mail, plain files), lists every pair whose
- resemblance reaches a threshold, exactly, and groups the pairs into clusters.
- It runs on one machine, in a given amount of memory, and can be stopped and
- continued at any moment.
+ crawls, TREC bundles, JSONL, Parquet, mail, plain files), lists every pair
+ whose resemblance reaches a threshold, exactly, and groups the pairs into
+ clusters. It runs on one machine, in a given amount of memory, and can be
+ stopped and continued at any moment.
 END
     (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     chmod -R u=rwX,go=rX "$root"
@@ -82,13 +97,50 @@ END
 }
 if command -v dpkg-deb >/dev/null; then
     debian_package
+else
+    left_out "THE DEBIAN PACKAGE: dpkg-deb is not installed"
 fi
-if [ "${1:-}" = --wheel ]; then
+
+# zig compiles and links the parts in C for another processor, and for an old C library.
+wheel() {
+    local machine=$1
+    local triple=$machine-unknown-linux-gnu
+    if ! rustc --print target-libdir --target "$triple" | xargs test -d; then
+        left_out "THE WHEEL FOR $machine: run \`rustup target add $triple\` first"
+        return
+    fi
+    VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH maturin build --profile dist --locked --zig --target "$triple" \
+        --compatibility manylinux2014 --manifest-path python/Cargo.toml --out "$out"
+}
+if [ "${#wheels[@]}" -gt 0 ]; then
     venv=$tools/wheel-venv
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet "$(grep '^maturin==' python/requirements-test.txt)" "ziglang==$zig_version"
-    VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH maturin build --release --locked --zig --compatibility manylinux2014 \
-        --manifest-path python/Cargo.toml --out "$out"
+    for machine in "${wheels[@]}"; do wheel "$machine"; done
 fi
-echo "program: $bytes bytes"
-ls -l "$out"/*.tar.gz "$out"/*.deb "$out"/*.whl 2>/dev/null || true
+
+# The list is made of what Cargo.lock has for this system. Wheels have a list of their own, which maturin adds.
+if [ -n "$sbom" ]; then
+    if PATH=$tools/bin:$PATH cargo cyclonedx --version 2>/dev/null | grep -qF "$cyclonedx_version" ||
+        cargo install --locked --quiet --debug --root "$tools" --target-dir "$tools/build" \
+            "cargo-cyclonedx@$cyclonedx_version"; then
+        PATH=$tools/bin:$PATH cargo cyclonedx --quiet --format json --target "$host" --override-filename "$name.cdx"
+        mv "$name.cdx.json" "$out"
+    else
+        left_out "THE LIST OF DEPENDENCIES: cargo-cyclonedx $cyclonedx_version cannot be installed here"
+    fi
+fi
+
+if [ -n "$crate" ]; then
+    cargo package --locked
+    cp "$target/package/lookalike-$version.crate" "$out/" 2>/dev/null || true
+fi
+
+sum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi; }
+sums=$(cd "$out" && for file in *; do if [ -f "$file" ]; then sum "$file"; fi; done)
+printf '%s\n' "$sums" >"$out/SHA256SUMS"
+if grep -q "LOOKALIKE-[O]WNER" Cargo.toml; then
+    echo "NOT FOR RELEASE: the addresses have a placeholder (RELEASING.md)" >&2
+fi
+echo "program: $(wc -c <"$program") bytes"
+cat "$out/SHA256SUMS"
