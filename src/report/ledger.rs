@@ -57,7 +57,7 @@ const MEANINGS: [(&str, &str); 24] = [
     ),
     (
         "  rejected",
-        "records that could not be read; rejects.jsonl has each",
+        "records that are in no document, with the reasons",
     ),
     (
         "warnings in documents",
