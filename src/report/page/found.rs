@@ -69,7 +69,7 @@ fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
     let rejected: u64 = summary.ingest.rejected.values().sum();
     if rejected > 0 {
         said += &format!(
-            " {} could not be read; rejects.jsonl lists each with the reason.",
+            " {} gave no document; rejects.jsonl lists each with the reason.",
             many(rejected, "record")
         );
     }

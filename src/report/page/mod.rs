@@ -234,11 +234,14 @@ pub fn write(
 impl PageStats {
     /// The line at the end of the work.
     fn says(&self) -> String {
+        let missing = match self.missing {
+            0 => String::new(),
+            n => format!(", {} of their texts missing", count(n)),
+        };
         format!(
-            "{STAGE}: {}, {}, {} of their texts missing",
+            "{STAGE}: {}, {}{missing}",
             counted(self.clusters, "cluster"),
             counted(self.pairs, "pair"),
-            count(self.missing)
         )
     }
 }
