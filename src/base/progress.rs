@@ -27,6 +27,11 @@ pub trait Progress: Send + Sync {
     fn end(&self, line: &str);
     /// A remark for the user.
     fn note(&self, line: &str);
+    /// A remark that a part of the input was not read. The user sees it also when other remarks are
+    /// hidden.
+    fn lost(&self, line: &str) {
+        self.note(line);
+    }
 }
 
 /// Ignores all progress reports.

@@ -10,6 +10,7 @@ use clap::Args;
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, WalkFlags};
 use super::run::{print, rejected};
+use super::unread;
 
 /// Options of `add`.
 #[derive(Debug, Args)]
@@ -55,6 +56,7 @@ impl Command for Options {
             &summary,
             (directory, &rejected(&summary, directory, context)?),
             out,
-        )
+        )?;
+        unread::warn_in(directory, &summary, context)
     }
 }

@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output, ShingleFlags, Threads};
+use super::unread;
 
 /// Options of `count`.
 #[derive(Debug, Args)]
@@ -49,6 +50,8 @@ impl Command for Options {
         if let Some(output) = &self.output {
             write_records(rows, &counts, ("Counts", &below), output)?;
         }
-        out.result(&counts, || Ok(format!("{}\n{below}\n", records(rows))))
+        out.result(&counts, || Ok(format!("{}\n{below}\n", records(rows))))?;
+        unread::lines(&counts.unread, context);
+        Ok(())
     }
 }

@@ -20,6 +20,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
+use super::unread;
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -285,7 +286,8 @@ impl Command for Options {
                     against: self.against.as_deref(),
                     strict: flags.strict,
                 };
-                dedup::search(&search, &work, (&config, outputs), context)?
+                dedup::search(&search, &work, (&config, outputs), context)
+                    .map_err(|error| error.named_by("work", &work))?
             }
         };
         let summary = dedup::run(&workspace, &config, outputs, context)?;
@@ -300,7 +302,9 @@ impl Command for Options {
             let places = places(outputs, (&work, has_pairs));
             Ok(format!("{ledger}{rejected}\n{places}"))
         })?;
-        let Some(page) = page else { return Ok(()) };
+        let Some(page) = page else {
+            return unread::warn(&workspace, context);
+        };
         let how = (
             page.as_path(),
             self.sample_seed,
@@ -308,7 +312,8 @@ impl Command for Options {
         );
         let (audit, look) = (&self.audit, AuditLook::default());
         let told = audit.write(&flags.output, &workspace, how, &look, context)?;
-        out.note(|| Ok(told))
+        out.note(|| Ok(told))?;
+        unread::warn(&workspace, context)
     }
 }
 

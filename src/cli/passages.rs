@@ -7,6 +7,7 @@ use crate::Result;
 use crate::base::numbers::count;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
+use crate::engine::pipeline;
 use crate::report::rows::Rows;
 use crate::store::workspace::Cost;
 use crate::tasks::passages::{
@@ -18,6 +19,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};
+use super::unread;
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -148,7 +150,10 @@ impl Command for Options {
             passages: self.config(),
             units,
         };
-        let done = task.run(context)?;
+        let done = task.run(context).map_err(|error| match task.work {
+            Some(work) => error.named_by("work", work),
+            None => error,
+        })?;
         out.result(&done, || {
             let title = match &task.units {
                 Some(units) => format!("repeated {}s", units.unit),
@@ -160,7 +165,8 @@ impl Command for Options {
                 text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
             Ok(text)
-        })
+        })?;
+        unread::warn(&pipeline::open_shared(&done.directory, context)?, context)
     }
 }
 

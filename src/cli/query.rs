@@ -1,5 +1,6 @@
 //! `query`: find documents of a collection that resemble new ones.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -113,6 +114,7 @@ impl Command for Options {
         if !json {
             host.say(&header(&[], &COLUMNS))?;
         }
+        let first = OnceCell::new();
         let print = |reply: Reply| match reply {
             reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
             Reply::Answer(answer) => host.say(&rows(&answer)),
@@ -122,8 +124,9 @@ impl Command for Options {
                 detail,
             }) => {
                 let docno = query.as_deref().unwrap_or("a record");
-                let line = format!("rejected: {docno}: {rejected} {detail}");
-                context.progress.note(&line);
+                let line = format!("{docno}: {rejected}: {detail}");
+                context.progress.note(&format!("rejected: {line}"));
+                let _ = first.set(line);
                 Ok(())
             }
         };
@@ -136,6 +139,12 @@ impl Command for Options {
             stats.rejected,
             stats.batches
         ));
+        if let (0, Some(first)) = (stats.queries, first.get()) {
+            let rejected = counted(stats.rejected, "record");
+            let line =
+                format!("warning: there was no query: {rejected} rejected; the first: {first}");
+            context.progress.lost(&line);
+        }
         Ok(())
     }
 }

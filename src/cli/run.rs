@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
+use super::unread;
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -135,7 +136,8 @@ impl Command for RunOptions {
             &summary,
             (directory, &rejected(&summary, directory, context)?),
             out,
-        )
+        )?;
+        unread::warn_in(directory, &summary, context)
     }
 }
 
@@ -155,7 +157,8 @@ impl RunOptions {
             &summary,
             (made.directory(), &rejected_files(&workspace)?),
             out,
-        )
+        )?;
+        unread::warn(&workspace, context)
     }
 }
 
@@ -168,7 +171,8 @@ impl Command for IngestOptions {
         let flags = &self.collection;
         let workspace = ingested(flags, &flags.config()?, context)?;
         let summary = Summary::of(&workspace.manifest);
-        print(&summary, (&flags.output, &rejected_files(&workspace)?), out)
+        print(&summary, (&flags.output, &rejected_files(&workspace)?), out)?;
+        unread::warn(&workspace, context)
     }
 }
 

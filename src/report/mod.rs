@@ -19,6 +19,7 @@ mod plan;
 mod records;
 pub(crate) mod rows;
 pub(crate) mod terminal;
+mod unread;
 mod wording;
 mod write;
 
@@ -28,6 +29,7 @@ pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows, rejected_files};
 pub use plan::{plan, study, study_csv};
 pub(crate) use records::{records, write_records};
+pub use unread::{unread_files, unused_id_field};
 pub(crate) use write::write_diff;
 pub use write::{
     COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, place_audit, study_page, write_audit,
