@@ -344,7 +344,7 @@ fn a_walk_skips_hidden_files_and_what_globs_exclude() {
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("made from other inputs") && message.contains("--exclude"),
+        message.contains("results of other inputs") && message.contains("--exclude"),
         "{message}"
     );
     let (_, output) = run("other", &["in", "--exclude", "a[b"]);

@@ -11,6 +11,7 @@ mod results;
 
 use std::collections::VecDeque;
 use std::error::Error as _;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,7 +21,7 @@ use clap::error::{ContextKind, ContextValue};
 use lookalike::base::progress::{Progress, Stop, Unit};
 use lookalike::cli::{self, Failure, Host};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrow::Table;
@@ -59,6 +60,8 @@ struct Shared {
     stop: Stop,
     output: Mutex<String>,
     reports: Mutex<VecDeque<Report>>,
+    /// Remarks that a part of the input was not read.
+    lost: Mutex<Vec<String>>,
     /// Work done in the stage that runs.
     done: Mutex<u64>,
     ended: Mutex<bool>,
@@ -112,6 +115,11 @@ impl Progress for Reports<'_> {
 
     fn note(&self, line: &str) {
         self.0.report(Report::Note(line.into()));
+    }
+
+    fn lost(&self, line: &str) {
+        self.note(line);
+        locked(&self.0.lost).push(line.into());
     }
 }
 
@@ -208,6 +216,11 @@ fn command(
     if let Some(raised) = raised {
         return Err(raised);
     }
+    let lost = locked(&shared.lost).join("\n");
+    if listener.callable.is_none() && !lost.is_empty() {
+        let lost = CString::new(lost.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &lost, 2)?;
+    }
     match done {
         Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),
         Ok(Err(Failure::Usage(error))) => Err(PyValueError::new_err(usage(&error))),
@@ -239,11 +252,11 @@ fn usage(error: &clap::Error) -> String {
 
 /// An error of the library as a Python exception.
 fn raise(py: Python<'_>, error: &lookalike::Error) -> PyErr {
-    use lookalike::Error::{BadParameter, Interrupted};
+    use lookalike::Error::{BadParameter, Interrupted, Remote};
     let text = error.to_string();
     let raised = match error {
         Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
-        BadParameter { .. } => PyValueError::new_err(text),
+        BadParameter { .. } | Remote { .. } => PyValueError::new_err(text),
         _ => Error::new_err(text),
     };
     let value = raised.value(py);

@@ -186,7 +186,19 @@ impl Spool {
     }
 
     /// Adds texts.
-    fn add_texts(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<()> {
+    fn add_texts(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        let first = locked(&self.spooling).rows;
+        let texts: Vec<PyBackedStr> = (first..)
+            .zip(texts)
+            .map(|(row, text)| {
+                text.extract().map_err(|_| {
+                    let kind = text.get_type().name().map(|name| name.to_string());
+                    let kind = kind.unwrap_or_default();
+                    let text = format!("the text in row {row} is {kind}, not str");
+                    PyTypeError::new_err(text)
+                })
+            })
+            .collect::<PyResult<_>>()?;
         py.detach(|| {
             let mut spooling = locked(&self.spooling);
             if spooling.kept.is_none() && spooling.id.is_none() {
@@ -282,7 +294,9 @@ impl Spooling {
     fn columns(&mut self, array: &ArrayRef) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
             Some(rows) if rows.null_count() > 0 => {
-                let text = "expected a table or texts, found records of which some are null";
+                let null = (0..rows.len()).position(|row| rows.is_null(row));
+                let row = self.rows + null.unwrap_or(0) as u64;
+                let text = format!("expected a table or texts, found records; row {row} is null");
                 return Err(PyTypeError::new_err(text));
             }
             Some(rows) => RecordBatch::from(rows.clone()),
@@ -327,7 +341,11 @@ impl Spooling {
             self.put(texts.iter(), &fields)
         } else {
             let kind = texts.data_type();
-            let text = format!("the column {} has the type {kind}, not strings", self.text);
+            let row = self.rows;
+            let text = format!(
+                "the column {} has the type {kind}, not strings, from row {row} on",
+                self.text
+            );
             Err(PyTypeError::new_err(text))
         }
     }

@@ -148,19 +148,19 @@ def test_what_is_wrong_with_texts():
         lookalike.find_pairs("a text")
     with pytest.raises(KeyError, match="there is no column body, only n, text"):
         lookalike.deduplicate(TABLE, "body")
-    with pytest.raises(TypeError, match="the column n has the type Int64, not strings"):
+    with pytest.raises(TypeError, match="the column n has the type Int64, not strings, from row 0 on"):
         lookalike.deduplicate(TABLE, "n")
     with pytest.raises(KeyError, match="there is no column date"):
         lookalike.deduplicate(TABLE, keep="newest:date")
     with pytest.raises(ValueError, match="threshold"):
         lookalike.find_pairs(TEXTS, threshold=2)
-    with pytest.raises(TypeError):
-        lookalike.find_pairs([1, 2])
+    with pytest.raises(TypeError, match="the text in row 2 is int, not str"):
+        lookalike.find_pairs(["a", "b", 2])
     with pytest.raises(KeyError, match="there is no column id, only text"):
         lookalike.find_pairs(TEXTS, "id")
     records = pyarrow.chunked_array([pyarrow.array([{"text": "a"}, None])])
     for call in (lookalike.find_pairs, lookalike.deduplicate):
-        with pytest.raises(TypeError, match="records of which some are null"):
+        with pytest.raises(TypeError, match="found records; row 1 is null"):
             call(records)
     for empty in ([], pyarrow.table({"text": pyarrow.array([], pyarrow.string())})):
         assert found(lookalike.find_pairs(empty)) == []

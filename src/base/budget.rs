@@ -38,6 +38,9 @@ pub enum Disk {
     Unchecked,
 }
 
+/// The least `--max-document` that a refusal proposes: few texts are longer.
+const LEAST_DOCUMENT: u64 = 1 << 20;
+
 /// The most worker threads.
 pub(crate) const MOST_THREADS: usize = 1024;
 
@@ -71,10 +74,44 @@ impl Budget {
     pub(crate) fn require(&self, least: u64, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
         if self.memory.0 < least {
-            let (given, least, what) = (self.memory, ByteSize(least).round_up(), what());
-            return Err(Error::BudgetTooSmall { given, least, what });
+            return Err(Error::BudgetTooSmall {
+                given: self.memory,
+                least: ByteSize(least).round_up(),
+                what: what(),
+                instead: None,
+            });
         }
         Ok(())
+    }
+
+    /// As [`Budget::require`], for work whose need depends on the largest document. A refusal names
+    /// a `--max-document` with which this budget is enough, or one with which less is needed.
+    pub(crate) fn require_for(
+        &self,
+        most: ByteSize,
+        least: impl Fn(ByteSize) -> u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        self.require(least(most), what).map_err(|mut error| {
+            let halves = std::iter::successors(most.0.checked_sub(1), |most| Some(most / 2));
+            let halves = halves.take_while(|&most| most >= LEAST_DOCUMENT);
+            let mut smaller = halves.map(|most| ByteSize(1 << most.ilog2()));
+            if let Error::BudgetTooSmall { instead, .. } = &mut error {
+                *instead = match smaller.find(|&most| least(most) <= self.memory.0) {
+                    Some(enough) => Some(format!("--max-document {}", enough.exact())),
+                    None if most.0 <= LEAST_DOCUMENT => None,
+                    None => {
+                        let least = ByteSize(least(ByteSize(LEAST_DOCUMENT))).round_up();
+                        let most = ByteSize(LEAST_DOCUMENT).exact();
+                        Some(format!(
+                            "--memory {} with --max-document {most}",
+                            least.exact()
+                        ))
+                    }
+                };
+            }
+            error
+        })
     }
 
     /// The memory that is left beside `used` bytes. The work needs at least `least` of it; refuses
@@ -112,6 +149,7 @@ mod tests {
             given: ByteSize(1),
             least: ByteSize::mib(1301),
             what: String::new(),
+            instead: None,
         };
         assert!(refused.to_string().ends_with("at least 1301MiB"));
         assert_eq!(refused.help().unwrap(), "give --memory 1301MiB or more");

@@ -22,7 +22,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused an operation on a file.
-    #[error("cannot {operation} {}: {source}", path.display())]
+    #[error("cannot {operation} {}: {}", path.display(), cause(source))]
     Io {
         /// The operation, as a verb: `read`, `write`, `sync`, `rename` ...
         operation: &'static str,
@@ -163,21 +163,41 @@ pub enum Error {
         /// The problem with its value.
         found: String,
     },
-    /// An input that does not exist.
-    #[error("cannot read {}: it does not exist", path.display())]
+    /// A path that the user named and that does not exist.
+    #[error("no such file or directory: {}", path.display())]
     Missing {
         /// The path given.
         path: PathBuf,
+        /// A path of almost the same name that exists.
+        near: Option<PathBuf>,
+    },
+    /// The address of something on another machine in place of a path.
+    #[error("{}", remote(path, scheme))]
+    Remote {
+        /// The address.
+        path: PathBuf,
+        /// Its scheme.
+        scheme: String,
     },
     /// An input has changed since its segments were committed.
-    #[error("{}", changed(path, expected, found))]
+    #[error("input changed since it was read: {} has {found}, had {expected}", path.display())]
     InputChanged {
         /// The input file.
         path: PathBuf,
-        /// The file as the manifest describes it, or the output directory.
+        /// The file as the manifest describes it.
         expected: String,
-        /// The file's present state, or that the command or the directory does not have it.
+        /// The file's present state.
         found: String,
+    },
+    /// An output directory that was made from other inputs than the command has.
+    #[error("{} holds results of other inputs: {}", path.display(), other(input, *listed))]
+    OtherInputs {
+        /// The output directory.
+        path: PathBuf,
+        /// The first input that only one of the two has.
+        input: PathBuf,
+        /// Whether the directory has it, and not the command.
+        listed: bool,
     },
     /// A file that an earlier command finished has other content, or was not finished by one.
     #[error("{} is not what lookalike wrote: expected {expected}, found {found}", path.display())]
@@ -234,13 +254,15 @@ pub enum Error {
         /// The problem with the file.
         what: String,
     },
-    /// A directory was given in place of the output directory of a run.
-    #[error("{} is not an output directory of lookalike: {what}", path.display())]
+    /// Something else was given in place of the output directory of a run.
+    #[error("{}", not_output(path, what))]
     NotOutput {
         /// The path given.
         path: PathBuf,
         /// What the path is instead.
         what: &'static str,
+        /// An output directory of almost the same name.
+        near: Option<PathBuf>,
     },
     /// A stage was requested whose input has not been made.
     #[error("{} has no {}", path.display(), without(stage))]
@@ -301,6 +323,8 @@ pub enum Error {
         least: ByteSize,
         /// The work.
         what: String,
+        /// Other flags with which the work is possible, if there are any.
+        instead: Option<String>,
     },
     /// A limit of the operating system is too low for the work.
     #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
@@ -368,7 +392,7 @@ pub enum Error {
         /// The first reject: its file, place, reason and detail.
         first: Option<String>,
         /// What to try.
-        hint: &'static str,
+        hint: String,
     },
     /// Records were rejected, and `--strict` was given.
     #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
@@ -478,24 +502,45 @@ fn at(offset_bytes: Option<u64>) -> String {
     offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
 }
 
-/// What [`Error::InputChanged`] says of an input that the output directory was made from, and that
-/// the command was not given.
-pub(crate) const NOT_GIVEN: &str = "not given";
+/// What the operating system says, without its number.
+fn cause(source: &io::Error) -> String {
+    let text = source.to_string();
+    match text.rsplit_once(" (os error ") {
+        Some((text, _)) => text.into(),
+        None => text,
+    }
+}
 
-/// What the error says of an input of the command that the output directory was not made from.
-pub(crate) const NOT_LISTED: &str = "not listed";
-
-/// How an input differs from what was read.
-fn changed(path: &Path, expected: &str, found: &str) -> String {
+/// What to do in place of an address.
+fn remote(path: &Path, scheme: &str) -> String {
     let path = path.display();
-    match found {
-        NOT_GIVEN => {
-            format!("{expected} was made from other inputs: {path} is not an input of this command")
-        }
-        NOT_LISTED => {
-            format!("{expected} was made from other inputs: {path} is not one of them")
-        }
-        found => format!("input changed since it was read: {path} has {found}, had {expected}"),
+    match scheme {
+        "file" => format!("{path} is an address: give the path alone, without file://"),
+        scheme => format!(
+            "{path} is not on this machine: copy the data here with a program for {scheme}, or \
+             mount it as a directory"
+        ),
+    }
+}
+
+/// The input in which a command and an output directory differ.
+fn other(input: &Path, listed: bool) -> String {
+    let input = input.display();
+    match listed {
+        true => format!("{input} is not an input of this command"),
+        false => format!("it was made without {input}"),
+    }
+}
+
+/// [`Error::NotOutput::what`] if nothing has the path.
+pub(crate) const NOT_THERE: &str = "it does not exist";
+
+/// Why a path is not an output directory.
+fn not_output(path: &Path, what: &str) -> String {
+    let path = path.display();
+    match what {
+        NOT_THERE => format!("{path} does not exist"),
+        what => format!("{path} is not an output directory of lookalike: {what}"),
     }
 }
 
@@ -628,6 +673,18 @@ impl Error {
         }
     }
 
+    /// If this is about a directory that `-o` usually names, and that another flag named, it says
+    /// so.
+    pub(crate) fn named_by(mut self, flag: &'static str, directory: &Path) -> Error {
+        if let Error::BadParameter { name, given, .. } = &mut self
+            && *name == "output"
+            && *given == directory.display().to_string()
+        {
+            *name = flag;
+        }
+        self
+    }
+
     /// If a line cannot be read, says what to do about it.
     pub(crate) fn hinted(mut self, what: &'static str) -> Error {
         if let Error::BadLine { hint, .. } = &mut self {
@@ -718,7 +775,9 @@ impl Error {
             | Error::BadLine { path, .. }
             | Error::BadComment { path, .. }
             | Error::InputChanged { path, .. }
-            | Error::Missing { path }
+            | Error::OtherInputs { path, .. }
+            | Error::Missing { path, .. }
+            | Error::Remote { path, .. }
             | Error::OutputChanged { path, .. }
             | Error::OtherTokenRule { path, .. }
             | Error::Incompatible { path, .. }
@@ -776,13 +835,23 @@ impl Error {
                 "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",
                 near.join(" or ")
             ),
-            Error::BudgetTooSmall { least, what, .. } => {
-                let lower = match what.contains("--max-document") {
-                    true => ", or a lower --max-document",
-                    false => "",
-                };
-                format!("give --memory {} or more{lower}", least.exact())
+            Error::BudgetTooSmall { least, instead, .. } => {
+                let instead = instead.iter().map(|instead| format!(", or {instead}"));
+                let instead: String = instead.collect();
+                format!("give --memory {} or more{instead}", least.exact())
             }
+            Error::Missing {
+                near: Some(near), ..
+            }
+            | Error::NotOutput {
+                near: Some(near), ..
+            } => format!("did you mean {}?", near.display()),
+            Error::OtherInputs { path, .. } => format!(
+                "use another -o, or add the new inputs to it with `lookalike add {} INPUT...`; to \
+                 continue it, give the same INPUT, --include, --exclude, --hidden and \
+                 --read-outputs as before",
+                path.display()
+            ),
             Error::Limit {
                 of, least, instead, ..
             } => {
@@ -835,17 +904,11 @@ impl Error {
             }
             Error::BadLine { hint: "", .. } => "correct the line",
             Error::BadComment { .. } => "correct or remove the comment",
-            Error::InputChanged { found, .. }
-                if [NOT_GIVEN, NOT_LISTED].contains(&found.as_str()) =>
-            {
-                "start in a new directory with -o; to continue the old one, give the same INPUT, \
-                 --include, --exclude, --hidden and --read-outputs as before"
-            }
             Error::InputChanged { .. } => {
                 "restore it and give the same INPUT, --include, --exclude, --hidden and \
                  --read-outputs as before, or start in a new directory with -o"
             }
-            Error::Missing { .. } => "check the path",
+            Error::Missing { near: None, .. } => "check the path",
             Error::OutputChanged { .. } => {
                 "move it to another directory if you need it, or delete it; then repeat the command, \
                  which writes it again"
@@ -870,7 +933,7 @@ impl Error {
             Error::NotOutput { what, .. } if what.starts_with("it has records") => {
                 "give the work directory, which is KEPT.work by default"
             }
-            Error::NotOutput { .. } => {
+            Error::NotOutput { near: None, .. } => {
                 "give the directory that `lookalike run INPUT... -o DIR` made"
             }
             Error::NoDocument { near, .. } if near.is_empty() => {
@@ -935,6 +998,7 @@ fn io_help(error: &io::Error) -> &'static str {
             "check the path; to resume a run, put a moved input back; to restore a missing file \
              of an output directory, repeat `lookalike run INPUT... -o DIR`"
         }
+        io::ErrorKind::IsADirectory => "give a file in it",
         io::ErrorKind::PermissionDenied => "check the permissions, or run as another user",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free space on that disk and repeat the command: it continues from the last \

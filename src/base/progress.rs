@@ -31,6 +31,11 @@ pub trait Progress: Send + Sync {
     fn aside(&self, print: &mut dyn FnMut()) {
         print();
     }
+    /// A remark that a part of the input was not read. The user sees it also when other remarks are
+    /// hidden.
+    fn lost(&self, line: &str) {
+        self.note(line);
+    }
 }
 
 /// Ignores all progress reports.

@@ -1,4 +1,6 @@
-//! Lists of words, written as a text.
+//! Lists of words, written as a text, and words of a shell.
+
+use std::borrow::Cow;
 
 /// The words of a text, which single spaces separate, as a list that the compiler makes. `N` is
 /// their number.
@@ -18,6 +20,15 @@ pub(crate) const fn words<const N: usize>(text: &'static str) -> [&'static str; 
     words
 }
 
+/// A value as a shell takes it.
+pub(crate) fn shell_word(value: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "_-.,/:@+".contains(c);
+    match !value.is_empty() && value.chars().all(plain) {
+        true => value.into(),
+        false => format!("'{}'", value.replace('\'', r"'\''")).into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +37,17 @@ mod tests {
     fn words_are_split_at_spaces() {
         assert_eq!(words("one"), ["one"]);
         assert_eq!(words("a bc d-e"), ["a", "bc", "d-e"]);
+    }
+
+    #[test]
+    fn a_shell_takes_the_value() {
+        for (value, word) in [
+            ("a.b_c", "a.b_c"),
+            ("messages[].content", "'messages[].content'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(value), word);
+        }
     }
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, WalkFlags};
 use super::run::Verbose;
+use super::unread;
 
 /// Options of `add`.
 #[derive(Debug, Args)]
@@ -53,6 +54,7 @@ impl Command for Options {
             inputs.check_readable()?;
         }
         let summary = pipeline::add(directory, &inputs, self.strict, context)?;
-        self.verbose.print(&summary, directory, out, context)
+        self.verbose.print(&summary, directory, out, context)?;
+        unread::warn_in(directory, &summary, context)
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use crate::Result;
+use crate::store::disk;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::command::Run;
@@ -385,17 +386,33 @@ impl Arguments {
     }
 }
 
-/// Words that people try, and the commands that do what they mean.
-const MEANT: [(&str, &[&str]); 6] = [
-    ("run", &["find", "detect", "duplicates", "pairs", "search"]),
+/// Commands, and words that people try in their place.
+const MEANT: &[(&str, &str)] = &[
+    (
+        "run",
+        "find detect duplicates near-duplicates pairs search scan analyze analyse",
+    ),
     (
         "dedup",
-        &["deduplicate", "dedupe", "deduplication", "uniq", "unique"],
+        "deduplicate dedupe de-dup deduplication uniq unique distinct clean filter remove",
     ),
-    ("query", &["lookup", "look-up", "match"]),
-    ("status", &["info", "ls", "list"]),
-    ("diff", &["side-by-side"]),
-    ("contamination", &["decontaminate", "contaminated"]),
+    ("add", "append insert update extend"),
+    ("ingest", "import load read"),
+    ("query", "lookup look-up match similar nearest"),
+    ("status", "info ls list stat stats summary ledger"),
+    ("show", "view cat print display"),
+    ("diff", "side-by-side differences"),
+    ("report", "html page open browse view-report"),
+    ("graph", "export dot graphml edges"),
+    ("count", "wc words tokens"),
+    ("inspect", "dump"),
+    ("evaluate", "eval precision recall truth"),
+    ("passages", "substrings spans repeats fragments boilerplate"),
+    (
+        "contamination",
+        "decontaminate decontamination contaminated leakage leaks",
+    ),
+    ("verify", "check fsck validate"),
 ];
 
 /// Flags of other programs, and the flags that do what they mean.
@@ -495,15 +512,19 @@ fn with_meant(mut error: clap::Error, command: Option<&clap::Command>) -> clap::
         }
         return error;
     }
-    let meant = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(given)) => MEANT
-            .iter()
-            .find(|(_, words)| words.contains(&given.to_lowercase().as_str())),
-        _ => None,
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
     };
-    if let Some((command, _)) = meant {
+    let word = given.to_lowercase();
+    let mut meant = MEANT.iter();
+    if let Some((command, _)) = meant.find(|(_, words)| words.split(' ').any(|w| w == word)) {
         let suggested = ContextValue::Strings(vec![command.to_string()]);
         error.insert(ContextKind::SuggestedSubcommand, suggested);
+    } else if disk::metadata(given.as_ref()).is_ok() {
+        let tip = format!("to find near-duplicates in it, use 'lookalike run {given} -o DIR'");
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, tips);
     }
     error
 }
@@ -539,7 +560,7 @@ fn overview(command: &clap::Command) -> clap::builder::StyledStr {
         }
     }
     text.push_str(
-        "\nUsage: lookalike COMMAND ... (-h: flags; --help: and examples; -V: version)\n\
+        "\nUsage: lookalike COMMAND ... (COMMAND -h: its flags; --help: with examples)\n\
          Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
     );
     text.into()
@@ -560,11 +581,14 @@ mod meant_tests {
         let tip = |command: &str| format!("a similar subcommand exists: '{command}'");
         for (command, words) in MEANT {
             assert!(described().find_subcommand(command).is_some());
-            for word in words {
+            for word in words.split(' ') {
+                assert!(described().find_subcommand(word).is_none());
                 assert!(told(word).contains(&tip(command)), "{}", told(word));
             }
         }
         assert!(told("statu").contains(&tip("status")), "{}", told("statu"));
+        let file = told("Cargo.toml");
+        assert!(file.contains("'lookalike run Cargo.toml -o DIR'"), "{file}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output, Threads};
+use super::unread;
 
 /// Options of `contamination`.
 #[derive(Debug, Args)]
@@ -138,7 +139,9 @@ impl Command for Options {
             .corpus
             .files(self.output.as_deref().unwrap_or(Path::new("")))?;
         let report = contamination(&inputs, &config, context)?;
-        out.result(&report, || Ok(table(&report, &config)))
+        out.result(&report, || Ok(table(&report, &config)))?;
+        unread::lines(&report.unread, context);
+        Ok(())
     }
 }
 

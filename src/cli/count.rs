@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output, ShingleFlags, Threads};
+use super::unread;
 
 /// Options of `count`.
 #[derive(Debug, Args)]
@@ -51,6 +52,8 @@ impl Command for Options {
         }
         out.result(&counts, || {
             Ok(format!("{}\n{below}\n", records(rows, out.columns())))
-        })
+        })?;
+        unread::lines(&counts.unread, context);
+        Ok(())
     }
 }

@@ -20,6 +20,7 @@ use clap::Args;
 use super::command::{Command, Out, Setup};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
 use super::run::Verbose;
+use super::unread;
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -307,7 +308,8 @@ impl Command for Options {
                     against: self.against.as_deref(),
                     strict: flags.strict,
                 };
-                dedup::search(&search, &work, (&config, outputs), context)?
+                dedup::search(&search, &work, (&config, outputs), context)
+                    .map_err(|error| error.named_by("work", &work))?
             }
         };
         let summary = dedup::run(&workspace, &config, outputs, context)?;
@@ -334,7 +336,9 @@ impl Command for Options {
             let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
             Ok(format!("{ledger}{rejected}\n{answer}"))
         })?;
-        let Some(page) = page else { return Ok(()) };
+        let Some(page) = page else {
+            return unread::warn(&workspace, context);
+        };
         let how = (
             page.as_path(),
             self.sample_seed,
@@ -342,7 +346,8 @@ impl Command for Options {
         );
         let (audit, look) = (&self.audit, AuditLook::default());
         let told = audit.write(&flags.output, &workspace, how, &look, context)?;
-        out.note(|| Ok(told))
+        out.note(|| Ok(told))?;
+        unread::warn(&workspace, context)
     }
 }
 

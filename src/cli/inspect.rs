@@ -15,7 +15,10 @@ use super::context::Host;
 /// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// A .docs, .fps, .rejects, .col, .names, .run, .post, .pairs or .text file
+    /// A binary file, such as a .pairs file
+    ///
+    /// Its name ends in .docs, .fps, .rejects, .col, .names, .run, .post, .pairs, .text, .index,
+    /// .facts or .sorted.
     file: PathBuf,
     /// Print at most this number of records
     ///

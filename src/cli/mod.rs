@@ -40,6 +40,7 @@ mod signals;
 mod status;
 mod study;
 mod transfer;
+mod unread;
 mod verify;
 
 use std::ffi::OsString;
@@ -54,6 +55,7 @@ use crate::base::process::{self, return_freed_memory};
 use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
+use crate::store::workspace::missing;
 
 use command::Run;
 use commands::{Arguments, Chosen};
@@ -83,7 +85,24 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    ended(caught(&arguments.command, &Process(arguments.progress)))
+    let done = caught(&arguments.command, &Process(arguments.progress));
+    ended(done.map_err(|error| named(error, std::env::args_os())))
+}
+
+/// If the error is about a file that an argument names and that does not exist, it says so.
+fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
+    let Error::Io { path, source, .. } = &error else {
+        return error;
+    };
+    let names = |argument: OsString| {
+        let bytes = argument.as_encoded_bytes();
+        let value = memchr::memchr(b'=', bytes).map(|at| &bytes[at + 1..]);
+        [Some(bytes), value].contains(&Some(path.as_os_str().as_encoded_bytes()))
+    };
+    match source.kind() == std::io::ErrorKind::NotFound && arguments.any(names) {
+        true => missing(path),
+        false => error,
+    }
 }
 
 /// Prints the error of a command that failed. Returns its exit status.
@@ -92,7 +111,9 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
         tell_error(&error);
         match error {
             Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-            Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
+            Error::BadParameter { .. } | Error::NoInput { .. } | Error::Remote { .. } => {
+                ExitCode::from(USAGE)
+            }
             _ => ExitCode::FAILURE,
         }
     })
@@ -115,11 +136,15 @@ pub fn execute(
     arguments: impl IntoIterator<Item = OsString>,
     host: &dyn Host,
 ) -> Result<(), Failure> {
-    let named = std::iter::once("lookalike".into()).chain(arguments);
-    let arguments = Arguments::read(named).map_err(|message| Failure::Usage(Box::new(message)))?;
-    let done = caught(&arguments.command, host);
-    done.map(|_| ())
-        .map_err(|error| Failure::Failed(Box::new(error)))
+    let given: Vec<OsString> = std::iter::once("lookalike".into())
+        .chain(arguments)
+        .collect();
+    let arguments = Arguments::read(given.iter().cloned());
+    let arguments = arguments.map_err(|message| Failure::Usage(Box::new(message)))?;
+    match caught(&arguments.command, host) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::Failed(Box::new(named(error, given.into_iter())))),
+    }
 }
 
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so

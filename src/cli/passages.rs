@@ -20,6 +20,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};
+use super::unread;
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -150,7 +151,10 @@ impl Command for Options {
             passages: self.config(),
             units,
         };
-        let done = task.run(context)?;
+        let done = task.run(context).map_err(|error| match task.work {
+            Some(work) => error.named_by("work", work),
+            None => error,
+        })?;
         out.result(&done, || {
             let title = match &task.units {
                 Some(units) => format!("repeated {}s", units.unit),
@@ -164,7 +168,8 @@ impl Command for Options {
             let workspace = pipeline::open_shared(&done.directory, context)?;
             text += &searched(&workspace, config.map(|config| config.length))?;
             Ok(text)
-        })
+        })?;
+        unread::warn(&pipeline::open_shared(&done.directory, context)?, context)
     }
 }
 

@@ -210,10 +210,14 @@ impl Progress for Terminal {
 
     fn note(&self, line: &str) {
         if !self.quiet {
-            // A docno or a header can contain line ends.
-            let line = line.replace('\n', "\\x0a");
-            self.aside(&mut || super::tell(&line));
+            self.lost(line);
         }
+    }
+
+    fn lost(&self, line: &str) {
+        // A docno or a header can contain line ends.
+        let line = line.replace('\n', "\\x0a");
+        self.aside(&mut || super::tell(&line));
     }
 
     fn aside(&self, print: &mut dyn FnMut()) {

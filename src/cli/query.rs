@@ -1,5 +1,6 @@
 //! `query`: find documents of a collection that resemble new ones.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -128,6 +129,7 @@ impl Command for Options {
         if !json && table.is_none() {
             host.say(&header(&[], &COLUMNS))?;
         }
+        let first = OnceCell::new();
         let print = |reply: Reply| match reply {
             reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
             Reply::Answer(answer) => match &mut table {
@@ -146,8 +148,9 @@ impl Command for Options {
                 detail,
             }) => {
                 let docno = query.as_deref().unwrap_or("a record");
-                let line = format!("rejected: {docno}: {rejected} {detail}");
-                context.progress.note(&line);
+                let line = format!("{docno}: {rejected}: {detail}");
+                context.progress.note(&format!("rejected: {line}"));
+                let _ = first.set(line);
                 Ok(())
             }
         };
@@ -160,6 +163,12 @@ impl Command for Options {
             stats.rejected,
             stats.batches
         ));
+        if let (0, Some(first)) = (stats.queries, first.get()) {
+            let rejected = counted(stats.rejected, "record");
+            let line =
+                format!("warning: there was no query: {rejected} rejected; the first: {first}");
+            context.progress.lost(&line);
+        }
         Ok(())
     }
 }

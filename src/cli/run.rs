@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
+use super::unread;
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -154,7 +155,8 @@ impl Command for RunOptions {
             }
         };
         let summary = self.results.complete_in(directory, summary, context)?;
-        self.verbose.print(&summary, directory, out, context)
+        self.verbose.print(&summary, directory, out, context)?;
+        unread::warn_in(directory, &summary, context)
     }
 }
 
@@ -171,7 +173,8 @@ impl RunOptions {
         let (mut made, summary) = methods::run(&workspace, spec, context)?;
         let summary = self.results.complete(&mut made, summary, context)?;
         let places = (&workspace, made.directory());
-        self.verbose.print_of(&summary, places, out)
+        self.verbose.print_of(&summary, places, out)?;
+        unread::warn(&workspace, context)
     }
 }
 
@@ -185,7 +188,8 @@ impl Command for IngestOptions {
         let workspace = ingested(flags, &flags.config()?, context)?;
         let summary = Summary::of(&workspace.manifest);
         let places = (&workspace, flags.output.as_path());
-        self.verbose.print_of(&summary, places, out)
+        self.verbose.print_of(&summary, places, out)?;
+        unread::warn(&workspace, context)
     }
 }
 

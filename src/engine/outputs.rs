@@ -168,7 +168,7 @@ fn check_as(
     (own, collection): (Option<Own<'_>>, Option<&Workspace>),
     reads: &[&Path],
 ) -> Result<()> {
-    workspace::refuse_remote(parameter, output)?;
+    workspace::refuse_remote(output)?;
     let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
     let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
         (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),

@@ -17,19 +17,22 @@
 //! `BudgetTooSmall`; `InputChanged`; `Interrupted`; `Io`, including a compressed file whose damage
 //! is found after records of it were passed on; and the errors of the caller's functions.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::base::budget::ByteSize;
 use crate::base::ids::{FingerprintKind, Key};
 use crate::base::memory::Credit;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
+use crate::base::threads::lock;
 use crate::base::workers::{Tasks, work_and_commit};
 use crate::engine::shingle::{DocumentFacts, ShingleConfig, Shingler};
 use crate::store::disk;
 use crate::text::read::{
-    Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordReader, Stretch, interpret,
-    retracted,
+    Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordReader, Reject, Stretch,
+    Unread, interpret, retracted,
 };
 use crate::{Error, Result};
 
@@ -83,7 +86,17 @@ pub(crate) struct Scan<'a> {
     counts: Vec<AtomicU64>,
     /// Bytes of the inputs read so far.
     position: AtomicU64,
+    /// By file: [`IS_READ`] if it has a document, or else 1 and the number of the reason of a
+    /// reject, or 0.
+    found: Vec<AtomicU8>,
+    /// By file, the detail of a reject of some files that had no document until then.
+    details: Mutex<BTreeMap<u32, String>>,
 }
+
+/// Marks a file that has a document.
+const IS_READ: u8 = u8::MAX;
+/// Files for which the detail of a reject is kept.
+const DETAILS: usize = 64;
 
 /// Memory beside the record that the largest document can take: its text and its tokens, if it is
 /// one token ([`crate::text::parse`]).
@@ -110,8 +123,16 @@ impl<'a> Scan<'a> {
         let total: u64 = inputs.iter().map(InputFile::size).sum();
         let least = STRETCH_BYTES.max(total / STRETCHES);
         let stretches = Stretch::all(inputs, 0, read, [least; 2], context.stop);
-        let used = Scan::least(read, inputs.len()) + used;
-        let left = context.budget.rest(used, 0, what)?;
+        let least = |max_document| {
+            let read = ReadConfig {
+                max_document,
+                ..read.clone()
+            };
+            Scan::least(&read, inputs.len()) + used
+        };
+        let most = read.max_document;
+        context.budget.require_for(most, least, what)?;
+        let left = context.budget.memory.0 - least(most);
         let thread = THREAD_BYTES + read.max_document.0 + further;
         let most = stretches.len().min(context.budget.threads).max(1) as u64;
         let more = (left * 4 / 5 / thread).min(most - 1);
@@ -132,7 +153,37 @@ impl<'a> Scan<'a> {
             counts: stretches.iter().map(|_| AtomicU64::new(0)).collect(),
             stretches,
             position: AtomicU64::new(0),
+            found: inputs.iter().map(|_| AtomicU8::new(0)).collect(),
+            details: Mutex::default(),
         })
+    }
+
+    /// The files from which no document was read, once the inputs are read.
+    pub fn unread(&self) -> Unread {
+        let (mut unread, details) = (Unread::default(), lock(&self.details));
+        for (number, (found, input)) in (0..).zip(self.found.iter().zip(self.inputs)) {
+            let found = found.load(Ordering::Relaxed).checked_sub(1);
+            let reason = found.and_then(|reason| Reason::ALL.get(usize::from(reason)));
+            if let Some(reason) = reason {
+                let detail = details.get(&number).map_or("", |detail| detail);
+                unread.add(&input.path.to_string_lossy(), *reason, detail);
+            }
+        }
+        unread
+    }
+
+    /// Notes that a record of a file was rejected.
+    fn rejected(&self, file: u32, reject: &Reject) {
+        let found = &self.found[file as usize];
+        let reason = reject.reason as u8 + 1;
+        let first = found.compare_exchange(0, reason, Ordering::Relaxed, Ordering::Relaxed);
+        if first.is_ok() {
+            let mut details = lock(&self.details);
+            details.insert(file, reject.detail.clone());
+            if details.len() > DETAILS {
+                details.pop_last();
+            }
+        }
     }
 
     /// Reads the inputs. Each thread makes a worker with `start`, and calls `each` with it for
@@ -262,6 +313,16 @@ impl<'a> Scan<'a> {
                 large = true;
                 continue;
             }
+            match &found {
+                Interpreted::Document(_) => {
+                    let found = &self.found[place.file as usize];
+                    if found.load(Ordering::Relaxed) != IS_READ {
+                        found.store(IS_READ, Ordering::Relaxed);
+                    }
+                }
+                Interpreted::Rejected(reject) => self.rejected(place.file, reject),
+                Interpreted::Skipped(_) => {}
+            }
             let numbered = !matches!(found, Interpreted::Skipped(_));
             return act(place, found, large).map(|()| numbered);
         }
@@ -284,21 +345,22 @@ pub(crate) fn least_shingled(read: &ReadConfig, inputs: usize) -> u64 {
 }
 
 /// Passes the shingles of every document of the inputs to `act`, which several threads call, with
-/// the number of the file. The caller uses `used` bytes.
+/// the number of the file. Returns the files without a document. The caller uses `used` bytes.
 pub(crate) fn each_shingled(
     stage: &'static str,
     (inputs, read, shingle): (&[InputFile], &ReadConfig, &ShingleConfig),
     used: u64,
     context: &Context<'_>,
     act: impl Fn(u32, Shingled<'_>) -> Result<()> + Sync,
-) -> Result<()> {
+) -> Result<Unread> {
     let what = || format!("{stage} of {}", counted(inputs.len() as u64, "file"));
     let memory = [used + 2 * SET_BYTES, 2 * SET_BYTES];
     let scan = Scan::new(stage, (inputs, read), memory, what, context)?;
     match shingle.fingerprint {
         FingerprintKind::Xxh3 => scan.shingles::<u64>(shingle, act),
         FingerprintKind::Md5 => scan.shingles::<u128>(shingle, act),
-    }
+    }?;
+    Ok(scan.unread())
 }
 
 impl Scan<'_> {

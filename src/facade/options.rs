@@ -11,6 +11,7 @@ use crate::base::progress::{Context, Progress, Silent, Stop};
 use crate::engine::collection::CollectionConfig;
 use crate::engine::pipeline::JoinParameters;
 use crate::store::disk;
+use crate::store::workspace::refuse_remote;
 use crate::text::parse::TokenKind;
 use crate::{Error, Result};
 
@@ -52,6 +53,7 @@ impl Resources {
         if let Some(scratch) = &self.scratch
             && !disk::is_directory(scratch)?
         {
+            refuse_remote(scratch)?;
             return refuse("scratch", scratch.display(), "give an existing directory");
         }
         Ok(Context {

@@ -12,6 +12,7 @@ use super::rows::share;
 use super::wording::Wording;
 use crate::base::measure::Measure;
 use crate::base::numbers::{count, counted};
+use crate::base::words::shell_word;
 use crate::engine::collection::{self, DocumentReader};
 use crate::engine::join::Pairs;
 use crate::engine::pipeline::Summary;
@@ -352,29 +353,6 @@ fn each_length(collection: &Workspace, mut take: impl FnMut(u64)) -> Result<()> 
 }
 
 /// A path as a word of a shell command.
-pub(crate) fn in_shell(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./-+:@%,=".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_of_a_shell_command() {
-        for (path, word) in [
-            ("out/2024-01", "out/2024-01"),
-            ("my crawl", "'my crawl'"),
-            ("it's", "'it'\\''s'"),
-            ("$(rm x)", "'$(rm x)'"),
-            ("", "''"),
-        ] {
-            assert_eq!(in_shell(Path::new(path)), word);
-        }
-    }
+pub(super) fn in_shell(path: &Path) -> String {
+    shell_word(&path.display().to_string()).into_owned()
 }

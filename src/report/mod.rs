@@ -20,6 +20,7 @@ mod plan;
 mod records;
 pub(crate) mod rows;
 pub(crate) mod terminal;
+mod unread;
 mod wording;
 mod write;
 
@@ -31,6 +32,7 @@ pub(crate) use ledger::{Rejected, explained};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study, study_csv};
 pub(crate) use records::{records, write_records};
+pub use unread::{unread_files, unused_id_field};
 pub(crate) use write::write_diff;
 pub use write::{
     COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, place_audit, study_page, write_audit,

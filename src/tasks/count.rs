@@ -67,6 +67,9 @@ pub struct Counts {
     pub words_median: u64,
     /// The most words of the documents without the longest tenth.
     pub words_p90: u64,
+    /// Warnings about files from which no document was read.
+    #[serde(skip)]
+    pub unread: Vec<String>,
 }
 
 item! {
@@ -109,7 +112,7 @@ pub fn run(
     let mut lengths = BTreeMap::new();
     let counting = Mutex::new((&mut rows, &mut sort, &mut lengths));
     let of = (inputs, read, shingle);
-    each_shingled(STAGE, of, memory, context, |file, found| {
+    let unread = each_shingled(STAGE, of, memory, context, |file, found| {
         let (rows, sort, lengths) = &mut *lock(&counting);
         let mut add =
             |act: &dyn Fn(&mut InputCounts)| [file as usize, all].map(|n| act(&mut rows[n]));
@@ -159,5 +162,6 @@ pub fn run(
         words_p10,
         words_median,
         words_p90,
+        unread: unread.warnings(None),
     })
 }

@@ -313,7 +313,10 @@ fn failures_are_1_and_say_what_to_do() {
     failed(
         &run("no/such/file", &at("a")),
         1,
-        &["cannot read no/such/file", "help: check the path"],
+        &[
+            "no such file or directory: no/such/file",
+            "help: check the path",
+        ],
     );
     assert!(!Path::new(&at("a")).exists());
 
@@ -687,6 +690,12 @@ fn strict_fails_and_shows_the_rejects() {
 /// Every kind of file can be printed: of a finished run, and of one that stopped with runs.
 #[test]
 fn inspect_prints_every_kind_of_file() {
+    let help = lookalike(["inspect", "--help"]);
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    for kind in lookalike::store::Kind::ALL {
+        let name = format!(".{}", kind.extension());
+        assert!(help.contains(&name), "{name} is not in: {help}");
+    }
     let directory = common::temporary();
     let input = write_jsonl(directory.path(), &random_corpus(3, Shape::default()), 1);
     fs::write(

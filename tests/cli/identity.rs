@@ -46,9 +46,9 @@ fn reading_nothing_fails_and_leaves_nothing() {
     fs::write(place.join("b.bin"), [0, 1, 2, 255].repeat(100)).unwrap();
     let no_field = [
         "no document was found in 1 input: no text field 3; the first: a.jsonl, document 0: no text field: none of \
-         text, contents, content, body, html, raw_content, article; it has id (number), txt (string); the longest text \
+         text, contents, content, body, html, raw_content, article; it has id (integer), txt (string); the longest text \
          is in txt",
-        "--text-field",
+        "help: give --text-field txt;",
         "--allow-empty",
     ];
     fails(place, "run a.jsonl -o out", &no_field);
@@ -74,14 +74,18 @@ fn reading_nothing_fails_and_leaves_nothing() {
         place,
         "run a.jsonl -o out --text-field text",
         &[
-            "no field text; it has id (number), txt (string); did you mean txt?",
-            "has strings",
+            "no field text; it has id (integer), txt (string); did you mean txt?",
+            "help: give --text-field txt;",
         ],
     );
     fails(
         place,
         "run a.jsonl -o out --text-field id",
-        &["id is of type number, not string"],
+        &[
+            "id is of type integer, not string; it has id (integer), txt (string); the longest \
+             text is in txt",
+            "help: give --text-field txt;",
+        ],
     );
     let usage = lookalike(place, "run a.jsonl -o out --text-field messages[role");
     let message = String::from_utf8_lossy(&usage.stderr);
@@ -225,7 +229,10 @@ fn a_directory_works_from_everywhere() {
     fails(
         place,
         "run other -o out --threshold 0.5",
-        &["made from other inputs"],
+        &[
+            "holds results of other inputs",
+            "lookalike add out INPUT...",
+        ],
     );
 }
 

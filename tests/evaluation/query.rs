@@ -300,10 +300,16 @@ fn batches_threads_and_limits() {
             .map(|(answers, stats)| (answers, stats.batches))
             .map_err(|error| match error {
                 // Told of what was given, not of what was tried.
-                Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+                Error::BudgetTooSmall {
+                    least,
+                    what,
+                    instead,
+                    ..
+                } => Error::BudgetTooSmall {
                     given: lookalike::base::budget::ByteSize(more),
                     least,
                     what,
+                    instead,
                 },
                 other => other,
             })

@@ -192,7 +192,8 @@ fn columns_have_the_usual_names_in_any_case_or_numbers() {
     let config = with(|config| config.text_field = Some("titel".into()));
     assert_eq!(
         read_with("t.csv", table, &config).refused(),
-        "no column titel; the columns are ID, Title, Body, URL, note; did you mean Title?"
+        "no field titel; it has ID (integer), Title (string), Body (string), URL (string), note \
+         (string); did you mean Title?"
     );
     let page = read(
         "t.csv",
@@ -210,8 +211,8 @@ fn columns_have_the_usual_names_in_any_case_or_numbers() {
 fn a_table_without_a_text_is_no_document() {
     assert_eq!(
         read("t.csv", "key;answer\n1;yes it is\n").refused(),
-        "none of text, contents, content, body, html, raw_content, article; the columns are key, \
-         answer; name the column of the text with --text-field"
+        "none of text, contents, content, body, html, raw_content, article; it has key (integer), \
+         answer (string); the longest text is in answer"
     );
     assert_eq!(
         read("t.csv", "1,some text of more words\n2,more\n").refused(),

@@ -522,6 +522,8 @@ fn messages_say_what_to_do() {
     let place = made();
     let at = place.path();
     fs::write(at.join("empty"), "").unwrap();
+    let big = (0..9000).map(|n| format!("{{\"id\":{n},\"text\":\"text number {n}\"}}\n"));
+    fs::write(at.join("big.jsonl"), big.collect::<String>()).unwrap();
     for (command, expected) in [
         (
             "report base --samples 5",
@@ -531,7 +533,8 @@ fn messages_say_what_to_do() {
         ("report base --review x", "--review x is not"),
         (
             "report nodir",
-            "nodir is not an output directory of lookalike: it does not exist",
+            "error: nodir does not exist\n  help: give the directory that `lookalike run INPUT... -o \
+             DIR` made",
         ),
         (
             "status in",
@@ -546,13 +549,57 @@ fn messages_say_what_to_do() {
         ("passages in", "--output is missing: give -o DIR"),
         (
             "run in/a.jsonl k/a.jsonl -o base2 --quiet && $L run k -o base2",
-            "base2 was made from other inputs: in/a.jsonl",
+            "error: base2 holds results of other inputs: in/a.jsonl is not an input of this \
+             command\n  help: use another -o, or add the new inputs to it with `lookalike add \
+             base2 INPUT...`",
         ),
         (
             "run mistyped -o o",
-            "cannot read mistyped: it does not exist\n  help: check the path\n",
+            "no such file or directory: mistyped\n  help: check the path\n",
         ),
-        ("run in -o o --memory 10M", "or a lower --max-document"),
+        (
+            "run in/aa.jsonl -o o",
+            "no such file or directory: in/aa.jsonl\n  help: did you mean in/a.jsonl?\n",
+        ),
+        (
+            "report bases",
+            "error: bases does not exist\n  help: did you mean base?\n",
+        ),
+        (
+            "evaluate --truth basee --run base",
+            "no such file or directory: basee\n  help: did you mean base?\n",
+        ),
+        (
+            "evaluate --truth base --run=no",
+            "no such file or directory: no\n  help: check",
+        ),
+        (
+            "dedup in -o k2 --remove no",
+            "no such file or directory: no\n  help: check",
+        ),
+        ("inspect no", "no such file or directory: no\n  help: check"),
+        ("report in/a.jsonl", "error: in/a.jsonl is not an output"),
+        (
+            "run in -o o --memory 10M",
+            "or --memory 59MiB with --max-document 1MiB\n",
+        ),
+        ("run in -o o --memory 100M", ", or --max-document 16MiB\n"),
+        ("in", "'lookalike run in -o DIR'"),
+        ("evaluate --truth s3://a/b --run base", "copy the data here"),
+        ("status hf://datasets/x", "copy the data here"),
+        ("dedup in -o k2 --work s3://a/b", "s3://a/b is not on this"),
+        ("dedup in -o k2 --work k", "--work k is not possible"),
+        ("dedup in -o k2 --remove s3://a/b", "copy the data here"),
+        ("run in -o o --scratch s3://a/b", "copy the data here"),
+        (
+            "inspect base",
+            "error: cannot read base: Is a directory\n  help: give a file",
+        ),
+        ("run file:///tmp/x -o o", "without file://"),
+        (
+            "contamination in --against big.jsonl --fields txt",
+            "give --fields text; the first record: big.jsonl, offset 0: no text field: no field txt",
+        ),
         ("find in", "'run'"),
         ("deduplicate in", "'dedup'"),
         ("inspect page.html", "open it in a browser"),
@@ -563,7 +610,12 @@ fn messages_say_what_to_do() {
         ("dedup in -o k2 --remove empty", "empty: expected"),
         (
             "dedup in -o k2 --keep max:nothing",
-            "no record has a field nothing",
+            "no record has a field nothing with a string or a number; the first record has id (",
+        ),
+        ("dedup in -o k2 --keep max:idd", "; did you mean id?"),
+        (
+            "dedup big.jsonl -o k2 --keep max:idd -q",
+            "; did you mean id?",
         ),
         ("dedup in -o k2 --keep nothing", "is not a policy"),
     ] {
@@ -576,6 +628,84 @@ fn messages_say_what_to_do() {
         assert!(!said.contains("line 0"), "{command}: {said}");
         done(at, "test ! -e k2.work && test ! -e o && test ! -e s3:");
     }
+}
+
+/// A file from which no document was read is named at the very end, with the reason and the fields
+/// that it has, also with --quiet and --json.
+#[test]
+fn unread_files_are_reported_last() {
+    let place = made();
+    let at = place.path();
+    let rows = "{\"id\":1,\"story\":\"some words\"}\n".repeat(3);
+    fs::write(at.join("in/bad.jsonl"), rows).unwrap();
+    fs::copy(at.join("in/a.jsonl"), at.join("test.jsonl")).unwrap();
+    let first = "warning: no document was read from in/bad.jsonl: no text field: none of text, \
+                 contents, content, body, html, raw_content, article; it has id (integer), story \
+                 (string); the longest text is in story\n  help: read such files with --text-field \
+                 story";
+    for (command, list) in [
+        ("run in -o o1", "; o1/rejects.jsonl lists each record\n"),
+        ("run in -o o1 --quiet", "; o1/rejects.jsonl"),
+        ("run in -o o1 --json", "; o1/rejects.jsonl"),
+        ("ingest in -o o2 --quiet", "\n"),
+        ("dedup in -o o3 --quiet", "; o3.work/rejects.jsonl"),
+        ("passages in -o o4 --quiet", "\n"),
+        ("count in --quiet", "\n"),
+        ("contamination in --against test.jsonl --quiet", "\n"),
+        (
+            "contamination in --against test.jsonl -o o5 --quiet",
+            "; o5/rejects.jsonl",
+        ),
+    ] {
+        let output = shell(at, &format!("$L {command}"));
+        let told = text(&output.stderr);
+        assert!(output.status.success(), "{command}: {told}");
+        let found = told.find(first).map(|found| &told[found + first.len()..]);
+        let rest = found.unwrap_or_else(|| panic!("{command}: {told}"));
+        assert!(rest.starts_with(list), "{command}: {told}");
+        assert_eq!(rest.lines().count(), 1, "{command}: {told}");
+    }
+    let told = shell(at, "$L query o1 in/bad.jsonl -q");
+    let told = text(&told.stderr);
+    assert!(
+        told.contains("no query: 3 records rejected; the first: 1: no text field:"),
+        "{told}"
+    );
+    let told = shell(at, "$L run in/a.jsonl -o o9 --id-field idd");
+    let told = text(&told.stderr);
+    let warning = "warning: no document has the field idd (--id-field), so all are named \
+                   FILE:RECORD; the first record has id (";
+    assert!(
+        told.contains(warning) && told.ends_with("; did you mean id?\n"),
+        "{told}"
+    );
+    // A file with a document, and an empty file.
+    fs::write(
+        at.join("in/bad.jsonl"),
+        "{\"text\":\"a\"}\n{\"story\":\"b\"}\n",
+    )
+    .unwrap();
+    fs::write(at.join("in/empty.jsonl"), "").unwrap();
+    for command in ["run in -o o6 -q", "count in -q"] {
+        let told = text(&shell(at, &format!("$L {command}")).stderr);
+        assert_eq!(told, "", "{command}");
+    }
+    // Files of several segments.
+    let mut many = String::new();
+    for n in 0..400 {
+        many += &format!("{{\"id\":{n},\"text\":\"{}\"}}\n", "word ".repeat(20));
+    }
+    fs::write(at.join("in/b1.jsonl"), &many).unwrap();
+    fs::write(at.join("in/b2.jsonl"), many.replace("text", "other")).unwrap();
+    fs::write(at.join("in/b3.jsonl"), format!("{many}{{\"id\":1}}\n")).unwrap();
+    let told = shell(at, "$L run in -o o7 -q --segment-size 1KiB");
+    let told = text(&told.stderr);
+    let named = told.lines().next().unwrap_or_default();
+    assert!(
+        named.starts_with("warning: no document was read from in/b2.jsonl: no text"),
+        "{told}"
+    );
+    assert_eq!(told.lines().count(), 2, "{told}");
 }
 
 /// A file none of whose records can be read is named, with the reason.

@@ -47,7 +47,7 @@ pub(crate) struct CriterionFlags {
     /// shared shingle weighted by 1 / the number of documents that contain it (1/2 or less). All
     /// scores are exact.
     ///
-    /// Example: --score s3 --threshold 0.25
+    /// Example: --score s3 --threshold 0.1
     #[arg(
         long,
         value_name = "SCORE",

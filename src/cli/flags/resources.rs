@@ -114,7 +114,8 @@ impl Limits {
 pub struct Quiet {
     /// Print no progress, no warnings and no summary
     ///
-    /// Errors are still printed, and so is a result that the command writes to no file.
+    /// Errors are still printed, and so is a result that the command writes to no file. The warning
+    /// that no document was read from a file is also printed.
     #[arg(short, long, help_heading = None)]
     pub quiet: bool,
 }

@@ -62,7 +62,9 @@ pub(crate) use ingest::{Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use loaded::{LoadedSets, Wanted};
 pub use names::Names;
-pub(crate) use places::{InputRecord, InputRecords, each_place, each_place_with_others};
+pub(crate) use places::{
+    InputRecord, InputRecords, each_place, each_place_with_others, each_unread,
+};
 pub use records::{
     Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
     against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,

@@ -73,12 +73,7 @@ impl<'w> InputRecords<'w> {
     fn advance_reject(&mut self) -> Result<()> {
         self.next_reject = None;
         if let Some(rejects) = &mut self.rejects {
-            while let Some((reject, used)) = rejects.next()? {
-                if !used {
-                    self.next_reject = Some(reject);
-                    break;
-                }
-            }
+            self.next_reject = next_unused(rejects)?;
         }
         Ok(())
     }
@@ -195,19 +190,19 @@ fn each_place_from(
     };
     for segment in segments.get(first..).unwrap_or_default() {
         let (mut documents, mut rejects) = open_segment(workspace, segment)?;
-        let mut reject = next_unused(&mut rejects)?;
+        let mut reject = next_place(&mut rejects)?;
         let mut number = segment.first_document;
         while let Some(document) = documents.view()? {
-            while let Some((of, _)) = reject.filter(|at| *at < (document.file, document.offset)) {
-                count(of);
-                reject = next_unused(&mut rejects)?;
+            while let Some(of) = reject.filter(|at| *at < (document.file, document.offset)) {
+                count(of.0);
+                reject = next_place(&mut rejects)?;
             }
             each(number, count(document.file), document)?;
             number += 1;
         }
         while let Some((of, _)) = reject {
             count(of);
-            reject = next_unused(&mut rejects)?;
+            reject = next_place(&mut rejects)?;
         }
         documents.finish()?;
         rejects.finish()?;
@@ -216,13 +211,62 @@ fn each_place_from(
 }
 
 /// File and offset of the next record that is not used.
-fn next_unused(rejects: &mut RejectReader) -> Result<Option<(u32, u64)>> {
+fn next_place(rejects: &mut RejectReader) -> Result<Option<(u32, u64)>> {
+    let place = |reject: Reject| (reject.source.file, reject.source.offset);
+    Ok(next_unused(rejects)?.map(place))
+}
+
+/// The next record that is not used.
+fn next_unused(rejects: &mut RejectReader) -> Result<Option<Reject>> {
     while let Some((reject, used)) = rejects.next()? {
         if !used {
-            return Ok(Some((reject.source.file, reject.source.offset)));
+            return Ok(Some(reject));
         }
     }
     Ok(None)
+}
+
+/// Calls `each` with the first reject of every own file that has rejected records and no document,
+/// in the order of the files.
+pub(crate) fn each_unread(
+    workspace: &Workspace,
+    mut each: impl FnMut(Reject) -> Result<()>,
+) -> Result<()> {
+    // The last file, if its records so far are all rejected; or the last one that has a document.
+    let (mut unread, mut read): (Option<Reject>, Option<u32>) = (None, None);
+    for segment in records::own_segments(&workspace.manifest) {
+        let cut = Cursor::of_file(segment.next.file) < segment.next;
+        if unread.is_some() || !segment.stats.rejected.is_empty() {
+            let (mut documents, mut rejects) = open_segment(workspace, segment)?;
+            let mut file = documents.view()?.map(|document| document.file);
+            if file.is_some() && file == unread.as_ref().map(|reject| reject.source.file) {
+                (unread, read) = (None, file);
+            }
+            while let Some(reject) = next_unused(&mut rejects)? {
+                let its = Some(reject.source.file);
+                if read == its || unread.as_ref().map(|reject| reject.source.file) == its {
+                    continue;
+                }
+                unread.take().map_or(Ok(()), &mut each)?;
+                while file.is_some() && file < its {
+                    file = documents.view()?.map(|document| document.file);
+                }
+                match file == its {
+                    true => read = its,
+                    false => unread = Some(reject),
+                }
+            }
+        }
+        let next = segment.next.file;
+        let is_unread = unread
+            .as_ref()
+            .is_some_and(|reject| reject.source.file == next);
+        if cut && segment.stats.documents > 0 && !is_unread {
+            // A document of the segment is probably in the file that it ends in.
+            read = Some(next);
+        }
+    }
+    unread.map_or(Ok(()), each)
 }
 
 /// Opens the documents and the rejects of a segment.

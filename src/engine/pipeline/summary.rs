@@ -1,8 +1,10 @@
 //! `summary.json`: all counts of a run.
 
+use crate::base::words::shell_word;
 use crate::engine::cluster::{ClusterStats, ResultsEntry};
 use crate::engine::collection::{
-    self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentStats,
+    self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentEntry,
+    SegmentStats,
 };
 use crate::engine::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::engine::merge::{MergeStats, PostingsEntry};
@@ -11,7 +13,7 @@ use crate::engine::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Sel
 use crate::engine::sort::{FormStats, RunsEntry};
 use crate::store::json;
 use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
-use crate::text::read::{Reason, Reject};
+use crate::text::read::{Reason, Reject, suggested};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -148,27 +150,35 @@ pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
     let mut found: Vec<(String, u64)> = ingest.rejected.clone().into_iter().collect();
     found.extend(ingest.skipped.clone());
     found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let first = match first_reject(workspace)? {
-        Some(Error::Rejected { first, .. }) => Some(first),
-        _ => None,
-    };
+    let first = first(workspace)?;
     Ok(Some(Error::NoDocuments {
         inputs: summary.inputs,
-        hint: hint(&found, summary.collection.read.text_field.is_some()),
+        hint: hint(
+            &found,
+            summary.collection.read.text_field.is_some(),
+            first.as_ref().map(|(_, reject)| reject),
+        ),
         found,
-        first,
+        first: first.map(|(file, reject)| reject.line(&file)),
     }))
 }
 
 /// The flags to try if this was found instead of documents. `named` says whether the field of the
-/// text was given.
-fn hint(found: &[(String, u64)], named: bool) -> &'static str {
+/// text was given, and `first` is the first reject.
+fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String {
     let most = found.first().map(|(reason, _)| reason.as_str());
     let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
-    if is(&[Reason::MissingText]) && named {
+    let first = first.filter(|first| first.reason == Reason::MissingText);
+    if let (true, Some(field)) = (
+        is(&[Reason::MissingText]),
+        first.and_then(|first| suggested(&first.detail)),
+    ) {
+        return format!("give --text-field {}", shell_word(field));
+    }
+    let hint = if is(&[Reason::MissingText]) && named {
         "give --text-field a field that has strings"
     } else if is(&[Reason::MissingText]) {
-        "name the field of the text with --text-field FIELD"
+        "name the field of the text with --text-field"
     } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
         "leave out --format, or name the format of the inputs"
     } else if is(&[Reason::NoRecords]) {
@@ -179,39 +189,37 @@ fn hint(found: &[(String, u64)], named: bool) -> &'static str {
         "raise --max-document"
     } else {
         "check the inputs, --format and --text-field"
-    }
-}
-
-/// A reject in one line, for messages.
-fn reject_text(file: &str, reject: &Reject) -> String {
-    let place = match &reject.docno {
-        Some(docno) => format!("document {docno}"),
-        None => format!("offset {}", reject.source.offset),
     };
-    let mut text = format!("{file}, {place}: {}", reject.reason.text());
-    if !reject.detail.is_empty() {
-        text += ": ";
-        text += &reject.detail;
-    }
-    text
+    hint.into()
 }
 
 /// The first reject as an error, for `--strict`; `None` if there is no reject. Notices are not
 /// rejects.
 pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
-    let manifest = &workspace.manifest;
-    let rejected = |stats: &SegmentStats| stats.rejected.values().sum::<u64>();
-    let own = collection::own_segments(manifest);
-    let count = own.iter().map(|s| rejected(&s.stats)).sum::<u64>();
-    for segment in own.iter().filter(|s| rejected(&s.stats) > 0) {
+    let own = collection::own_segments(&workspace.manifest);
+    let count = own.iter().map(rejected).sum::<u64>();
+    let first = first(workspace)?;
+    Ok(first.map(|(file, reject)| Error::Rejected {
+        count,
+        first: reject.line(&file),
+    }))
+}
+
+fn rejected(segment: &SegmentEntry) -> u64 {
+    segment.stats.rejected.values().sum()
+}
+
+/// The first reject and its file.
+fn first(workspace: &Workspace) -> Result<Option<(String, Reject)>> {
+    let own = collection::own_segments(&workspace.manifest).iter();
+    for segment in own.filter(|segment| rejected(segment) > 0) {
         let path = workspace.part("collection", &segment.rejects.name);
         let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
         while let Some((reject, kept)) = rejects.next()? {
             if !kept {
                 let mut inputs = InputList::open(workspace.directory())?;
-                let file = inputs.path_of(reject.source.file)?;
-                let first = reject_text(file, &reject);
-                return Ok(Some(Error::Rejected { count, first }));
+                let file = inputs.path_of(reject.source.file)?.to_string();
+                return Ok(Some((file, reject)));
             }
         }
     }

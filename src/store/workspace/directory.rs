@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program, put};
-use super::place::{is_run, output_kind};
+use super::place::{is_run, near, output_kind, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
-use crate::base::error::refuse;
+use crate::base::error::{NOT_THERE, refuse};
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 use crate::base::threads::lock;
@@ -110,6 +110,7 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         return Err(Error::NotOutput {
             path: directory.into(),
             what: "another program wrote its manifest.json",
+            near: None,
         });
     }
     let corrupt = |what: &str, expected: String, found: String| {
@@ -243,9 +244,10 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
 
 /// Why a directory without a manifest is not an output directory of a run.
 fn not_output(directory: &Path) -> Result<Error> {
+    refuse_remote(directory)?;
     let exists = !disk::is_gone(directory)?;
     let what = if !exists {
-        "it does not exist"
+        NOT_THERE
     } else if !disk::is_directory(directory)? {
         "it is a file"
     } else if output_kind(directory)?.is_some() {
@@ -260,6 +262,10 @@ fn not_output(directory: &Path) -> Result<Error> {
     Ok(Error::NotOutput {
         path: directory.into(),
         what,
+        near: match exists {
+            true => None,
+            false => near(directory, |other| is_run(other).unwrap_or(false)),
+        },
     })
 }
 

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ResultFile;
-use crate::base::error::{NOT_GIVEN, NOT_LISTED};
 use crate::base::numbers::counted;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::json;
@@ -326,8 +325,13 @@ fn describe(entry: &InputEntry) -> String {
     }
 }
 
+/// An input that the directory was made from, and that the command does not have.
 fn gone(directory: &Path, old: &InputEntry) -> Error {
-    Error::input_changed(&old.path, directory.display(), NOT_GIVEN)
+    Error::OtherInputs {
+        path: directory.into(),
+        input: old.path.clone().into(),
+        listed: true,
+    }
 }
 
 /// Refuses an input that is not what is listed at its place.
@@ -425,7 +429,11 @@ fn copy_beginning(
 
 /// Refuses inputs that differ from the list.
 pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
-    let come = |new: &InputEntry| Error::input_changed(&new.path, directory.display(), NOT_LISTED);
+    let come = |new: &InputEntry| Error::OtherInputs {
+        path: directory.into(),
+        input: new.path.clone().into(),
+        listed: false,
+    };
     let mut list = InputList::open(directory)?;
     for new in inputs {
         let Some(old) = list.next()? else {

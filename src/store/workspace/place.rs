@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use super::inputs::INPUTS_FILE;
 use super::lock::LOCK_FILE;
 use super::manifest::MANIFEST_FILE;
-use crate::base::error::refuse;
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -42,8 +41,12 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
     if is_run(directory)? {
         return Ok(Some(OutputKind::Run));
     }
-    let records = is_there(&directory.join(PRIVATE).join(STATE_FILE))?;
-    Ok(records.then_some(OutputKind::Records))
+    Ok(has_records(directory)?.then_some(OutputKind::Records))
+}
+
+/// Whether a path leads to a directory with records that were written again.
+pub(crate) fn has_records(path: &Path) -> Result<bool> {
+    is_there(&path.join(PRIVATE).join(STATE_FILE))
 }
 
 /// Whether a directory has a manifest of this program. If the manifest does not say so, because it
@@ -92,7 +95,7 @@ pub(crate) fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
 /// # Errors
 /// `BadParameter`; `Io`.
 pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
-    refuse_remote(parameter, directory)?;
+    refuse_remote(directory)?;
     match holder(&resolved(directory)?)? {
         None => Ok(()),
         Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(
@@ -105,28 +108,62 @@ pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) ->
 }
 
 /// Schemes of addresses that look like paths.
-const SCHEMES: [&str; 9] = [
-    "s3", "s3a", "s3n", "gs", "az", "abfs", "hdfs", "http", "https",
-];
+const SCHEMES: &str = "s3 s3a s3n gs gcs az abfs abfss adl wasb wasbs hdfs dbfs oss cos hf http https \
+                       ftp ftps sftp scp ssh file";
 
 /// Refuses the address of something that is not on this machine, where a path is expected: it would
 /// be taken for a directory that is called `s3:`.
 ///
 /// # Errors
-/// `BadParameter`.
-pub(crate) fn refuse_remote(parameter: &'static str, path: &Path) -> Result<()> {
+/// `Remote`.
+pub(crate) fn refuse_remote(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
-    let Some((scheme, _)) = text.split_once("://") else {
-        return Ok(());
-    };
-    if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
-        return Ok(());
+    let scheme = text
+        .split_once("://")
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.filter(|scheme| SCHEMES.split(' ').any(|known| known == scheme)) {
+        None => Ok(()),
+        Some(scheme) => Err(Error::Remote {
+            path: path.into(),
+            scheme,
+        }),
     }
-    let limit = format!(
-        "lookalike reads and writes files of this machine; copy the data here with a program \
-             for {scheme}, or mount it as a directory"
-    );
-    refuse(parameter, &text, limit)
+}
+
+/// How much the name of another file must resemble a mistyped one (Jaro & Winkler 1990), and how
+/// many names are compared.
+const NEAR_ENOUGH: f64 = 0.85;
+const COMPARED: usize = 10_000;
+
+/// A path that a user named and that does not exist.
+pub(crate) fn missing(path: &Path) -> Error {
+    match refuse_remote(path) {
+        Err(error) => error,
+        Ok(()) => Error::Missing {
+            path: path.into(),
+            near: near(path, |_| true),
+        },
+    }
+}
+
+/// The path of almost the same name in the same directory that fits.
+pub(super) fn near(path: &Path, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?.to_lowercase();
+    let parent = path.parent()?;
+    let place = match parent.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => parent,
+    };
+    let entries = disk::entries(place).ok()?.take(COMPARED).flatten();
+    let alike = entries.filter_map(|entry| {
+        let other = entry.file_name().into_string().ok()?;
+        let alike = strsim::jaro_winkler(&name, &other.to_lowercase());
+        Some((alike, parent.join(other)))
+    });
+    let alike = alike.filter(|(alike, other)| *alike >= NEAR_ENOUGH && fits(other));
+    alike
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, other)| other)
 }
 
 /// The real path of what exists of a path, and the rest of it.
@@ -189,10 +226,10 @@ mod tests {
         ] {
             assert_eq!(output_kind(&at(name)).unwrap(), kind, "{name}");
         }
-        assert!(refuse_remote("output", "s3://bucket/out".as_ref()).is_err());
-        assert!(refuse_remote("output", "S3://bucket/out".as_ref()).is_err());
-        assert!(refuse_remote("output", "x/s3:/out".as_ref()).is_ok());
-        assert!(refuse_remote("output", "notes://x".as_ref()).is_ok());
+        assert!(refuse_remote("s3://bucket/out".as_ref()).is_err());
+        assert!(refuse_remote("S3://bucket/out".as_ref()).is_err());
+        assert!(refuse_remote("x/s3:/out".as_ref()).is_ok());
+        assert!(refuse_remote("notes://x".as_ref()).is_ok());
         for (below, refused) in [("app/x", false), ("run/x", true), ("kept/x/y", true)] {
             let answer = refuse_below_another("output", &at(below));
             assert_eq!(answer.is_err(), refused, "{below}");

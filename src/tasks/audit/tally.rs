@@ -201,7 +201,7 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
         if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
             let limit = match part {
-                Part::Field(field) => values::no_such_field(field),
+                Part::Field(field) => values::no_such_field(field, reading.inputs, config),
                 Part::Date => "no record states a date; name the field that has one with \
                                    year:FIELD"
                     .into(),

@@ -13,10 +13,12 @@ use crate::base::error::refuse;
 use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
+use crate::base::words::shell_word;
 use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use crate::text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
-    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, interpret, retracted,
+    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, fields_in, interpret,
+    retracted, suggested,
 };
 
 /// The most bytes of tokens that the test sets can have together.
@@ -245,14 +247,18 @@ impl Reading<'_> {
         let set = self.set();
         set.fields.missing = set.items * fields - set.fields.found();
         if set.items == 0 {
-            let found = match &set.first {
-                Some(first) => format!("; the first record: {first}"),
-                None => String::new(),
+            let first = set.first.as_deref().unwrap_or_default();
+            let found = match first {
+                "" => String::new(),
+                first => format!("; the first record: {first}"),
             };
-            let limit = format!(
-                "it has no item; name the fields of its records with --fields (by default the \
-                     text is in `text`, `content` or `body`){found}"
-            );
+            let advice = match suggested(first) {
+                Some(field) => format!("give --fields {}", shell_word(field)),
+                None => "name the fields of its records with --fields (by default the text is in \
+                         `text`, `content` or `body`)"
+                    .into(),
+            };
+            let limit = format!("it has no item; {advice}{found}");
             return refuse("against", input.path.display(), limit);
         }
         Ok(())
@@ -269,6 +275,8 @@ impl Reading<'_> {
     fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let mut slots: Vec<Slot> = Vec::new();
         let mut first: Option<Reject> = None;
+        // The fields that the first record without a text has.
+        let mut has: Option<(u64, String)> = None;
         for name in 0..self.sets.names.len() {
             let read = ReadConfig {
                 format: None,
@@ -314,6 +322,11 @@ impl Reading<'_> {
                         }
                         Err(reject) => {
                             slots[at].reason = reject.reason;
+                            if reject.reason == Reason::MissingText
+                                && has.as_ref().is_none_or(|(offset, _)| place.0 < *offset)
+                            {
+                                has = Some((place.0, reject.detail.clone()));
+                            }
                             let before = |other: &Reject| place.0 < other.source.offset;
                             if reject.reason != Reason::MissingText
                                 && first.as_ref().is_none_or(before)
@@ -345,8 +358,16 @@ impl Reading<'_> {
                 },
                 docno: None,
                 reason: slot.reason,
-                detail: match slot.reason {
-                    Reason::MissingText => format!("none of {}", missing()),
+                detail: match (slot.reason, &has) {
+                    (Reason::MissingText, Some((offset, detail)))
+                        if *offset == slot.place.0 && self.config.fields.len() < 2 =>
+                    {
+                        detail.clone()
+                    }
+                    (Reason::MissingText, Some((offset, detail))) if *offset == slot.place.0 => {
+                        format!("none of {}{}", missing(), fields_in(detail))
+                    }
+                    (Reason::MissingText, _) => format!("none of {}", missing()),
                     _ => String::new(),
                 },
             });

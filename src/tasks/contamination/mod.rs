@@ -244,5 +244,12 @@ fn report(
         drop_at: config.drop_at,
         corpus,
         test_sets: reports,
+        unread: {
+            let list = config
+                .output
+                .as_ref()
+                .map(|output| output.join(REJECTS_FILE));
+            search.unread().warnings(list.as_deref())
+        },
     }
 }

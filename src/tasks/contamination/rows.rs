@@ -114,10 +114,10 @@ impl Rows {
                 path,
                 line: 1,
                 expected,
-                found: format!(
-                    "`{}`",
-                    header.join(", ").chars().take(200).collect::<String>()
-                ),
+                found: match header.join(", ") {
+                    names if names.is_empty() => "an empty row".into(),
+                    names => format!("`{}`", names.chars().take(200).collect::<String>()),
+                },
                 hint: "name the columns with --fields",
             });
         }

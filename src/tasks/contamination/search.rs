@@ -19,7 +19,7 @@ use crate::engine::cluster::reject_line;
 use crate::engine::scan::{Place, Scan};
 use crate::store::to_json;
 use crate::text::parse::{Parser, SpanFinder};
-use crate::text::read::{InputFile, Interpreted, RawDocument, Reject};
+use crate::text::read::{InputFile, Interpreted, RawDocument, Reject, Unread};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;
@@ -170,7 +170,12 @@ impl<'a> Search<'a> {
         lock(&self.listed)
     }
 
-    /// The first record that was rejected, as in `rejects.jsonl`.
+    /// The files of the corpus from which no document was read.
+    pub(super) fn unread(&self) -> Unread {
+        self.scan.unread()
+    }
+
+    /// The first record that was rejected, in a line.
     pub(super) fn first_reject(&self) -> Option<String> {
         lock(&self.first).as_ref().map(|(_, line)| line.clone())
     }
@@ -191,13 +196,13 @@ impl<'a> Search<'a> {
         let reason = reject.reason.text();
         *worker.report.rejected.entry(reason).or_default() += 1;
         let path = &self.inputs[place.file as usize].path;
-        let line = reject_line(&path.to_string_lossy(), &reject, false);
         if self.spill.is_some() {
+            let line = reject_line(&path.to_string_lossy(), &reject, false);
             worker.rejects.extend_from_slice(line.as_bytes());
         }
         let mut first = lock(&self.first);
         if first.as_ref().is_none_or(|(other, _)| place < *other) {
-            *first = Some((place, line.trim_end().into()));
+            *first = Some((place, reject.line(&path.to_string_lossy())));
         }
     }
 

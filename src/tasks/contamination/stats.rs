@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::base::ids::Threshold;
-use crate::engine::cluster::reject_line;
 use crate::text::read::Reject;
 
 /// The shares of an item whose items are counted.
@@ -61,7 +60,7 @@ pub struct SetReport {
     pub fields: FieldCounts,
     /// Records that are not items, by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// The first of these, as in `rejects.jsonl`.
+    /// The first of these, in a line.
     #[serde(skip)]
     pub first: Option<String>,
 }
@@ -82,8 +81,7 @@ impl SetReport {
 
     pub(super) fn reject(&mut self, file: &str, reject: &Reject) {
         *self.rejected.entry(reject.reason.text()).or_default() += 1;
-        self.first
-            .get_or_insert_with(|| reject_line(file, reject, false).trim_end().into());
+        self.first.get_or_insert_with(|| reject.line(file));
     }
 }
 
@@ -123,4 +121,7 @@ pub struct ContaminationReport {
     pub corpus: CorpusReport,
     /// Counts of each test set.
     pub test_sets: Vec<SetReport>,
+    /// Warnings about files of the corpus from which no document was read.
+    #[serde(skip)]
+    pub unread: Vec<String>,
 }

@@ -59,9 +59,9 @@ const LOOK_ROWS: usize = 4096;
 /// The most inputs whose beginning is read.
 const LOOK_INPUTS: usize = 256;
 
-/// Looks for the fields of policies at the beginning of the inputs, before they are searched. If
-/// nothing is left that could have a field, it is refused. If there is more, its records may have
-/// it, so a missing field is only a warning.
+/// Looks for the fields of policies in the inputs before they are searched, and refuses a field
+/// that no record has. If a field is not at the beginning of the inputs, all of them are read until
+/// a record has it.
 pub(super) fn check_fields(
     policies: &[Policy],
     inputs: &[InputFile],
@@ -71,62 +71,82 @@ pub(super) fn check_fields(
     let mut missing: Vec<&Policy> = policies.iter().filter(|p| p.field().is_some()).collect();
     let mut all = inputs.len() <= LOOK_INPUTS;
     for input in inputs.iter().take(LOOK_INPUTS) {
-        if missing.is_empty() {
-            return Ok(());
-        }
-        context.stop.check(STAGE)?;
-        if input.problem.is_some() {
-            continue;
-        }
-        let of_rows = is_parquet(&input.path)?;
-        let size = input.identity.as_ref().map_or(u64::MAX, |file| file.size);
-        let mut found = Vec::new();
-        // A row has no other fields than those that are asked for, so each field reads it again.
-        let times = if of_rows { missing.len() } else { 1 };
-        for time in 0..times {
-            let wanted = if of_rows {
-                &missing[time..=time]
-            } else {
-                &missing[..]
-            };
-            let mut config = read.clone();
-            if let (true, Some(field)) = (of_rows, missing[time].field()) {
-                config.url_field = Some(field.into());
-            }
-            let reader = RecordReader::beginning(input, LOOK_BYTES, &config);
-            let mut reader = reader.map_err(Error::io("open", &input.path))?;
-            let (mut batch, mut records) = (Batch::default(), 0);
-            while found.len() < missing.len() && records < LOOK_ROWS && reader.next_into(&mut batch)
-            {
-                for record in &batch.records {
-                    let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                    let has = |field: &str| match &record.kind {
-                        RecordKind::Row(row) => row.url.is_some(),
-                        kind => kind.field(bytes, field).is_some(),
-                    };
-                    for policy in wanted {
-                        if policy.field().is_some_and(has) && !found.contains(policy) {
-                            found.push(*policy);
-                        }
-                    }
-                    records += 1;
-                }
-                batch.clear();
-            }
-            all &= records < LOOK_ROWS;
-        }
-        missing.retain(|policy| !found.contains(policy));
-        all &= of_rows || size <= LOOK_BYTES;
+        all &= look(input, &mut missing, (read, true), context)?;
     }
     let Some(policy) = missing.first() else {
         return Ok(());
     };
-    let limit = no_such_field(policy.field().unwrap_or_default());
-    if all {
-        return refuse("keep", policy, limit);
+    if !all {
+        let rest = "no record at the beginning of the inputs has the field; looking in the rest";
+        context
+            .progress
+            .note(&format!("warning: --keep {policy}: {rest}"));
+        for input in inputs {
+            look(input, &mut missing, (read, false), context)?;
+        }
     }
-    context.progress.note(&format!(
-        "warning: --keep {policy}: {limit} at the beginning of the inputs"
-    ));
-    Ok(())
+    match missing.first() {
+        None => Ok(()),
+        Some(policy) => {
+            let field = policy.field().unwrap_or_default();
+            refuse("keep", policy, no_such_field(field, inputs, read))
+        }
+    }
+}
+
+/// Removes the policies whose fields a record of an input has. Returns whether it read the whole
+/// input; with `beginning`, it may have more.
+fn look(
+    input: &InputFile,
+    missing: &mut Vec<&Policy>,
+    (read, beginning): (&ReadConfig, bool),
+    context: &Context<'_>,
+) -> Result<bool> {
+    if missing.is_empty() || input.problem.is_some() {
+        return Ok(true);
+    }
+    let of_rows = is_parquet(&input.path)?;
+    let size = input.identity.as_ref().map_or(u64::MAX, |file| file.size);
+    let mut all = of_rows || !beginning || size <= LOOK_BYTES;
+    let mut found = Vec::new();
+    // A row has no other fields than those that are asked for, so each field reads it again.
+    let times = if of_rows { missing.len() } else { 1 };
+    for time in 0..times {
+        let wanted = if of_rows {
+            &missing[time..=time]
+        } else {
+            &missing[..]
+        };
+        let mut config = read.clone();
+        if let (true, Some(field)) = (of_rows, missing[time].field()) {
+            config.url_field = Some(field.into());
+        }
+        let mut reader = match beginning {
+            true => RecordReader::beginning(input, LOOK_BYTES, &config)
+                .map_err(Error::io("open", &input.path))?,
+            false => RecordReader::open(input, 0, &config, context.stop),
+        };
+        let (mut batch, mut records) = (Batch::default(), 0);
+        let most = if beginning { LOOK_ROWS } else { usize::MAX };
+        while found.len() < missing.len() && records < most && reader.next_into(&mut batch) {
+            context.stop.check(STAGE)?;
+            for record in &batch.records {
+                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                let has = |field: &str| match &record.kind {
+                    RecordKind::Row(row) => row.url.is_some(),
+                    kind => kind.field(bytes, field).is_some(),
+                };
+                for policy in wanted {
+                    if policy.field().is_some_and(has) && !found.contains(policy) {
+                        found.push(*policy);
+                    }
+                }
+                records += 1;
+            }
+            batch.clear();
+        }
+        all &= records < most;
+    }
+    missing.retain(|policy| !found.contains(policy));
+    Ok(all)
 }

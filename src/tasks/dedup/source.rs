@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
 use crate::store::disk;
-use crate::store::workspace::{STATE_FILE, Workspace};
+use crate::store::workspace::{Workspace, has_records};
 use crate::text::rewrite::output::{PRIVATE, State};
 use crate::{Error, Result};
 
@@ -45,7 +45,7 @@ pub(crate) struct DedupSource {
 /// # Errors
 /// `Io`.
 pub fn is_kept(directory: &Path) -> Result<bool> {
-    disk::exists(&directory.join(PRIVATE).join(STATE_FILE))
+    has_records(directory)
 }
 
 impl DedupSource {

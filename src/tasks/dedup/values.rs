@@ -13,7 +13,7 @@ use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::Rows;
 use crate::store::workspace::Workspace;
-use crate::text::read::{InputFile, ReadConfig, RecordKind};
+use crate::text::read::{InputFile, ReadConfig, RecordKind, RecordReader, other_fields};
 use crate::text::rewrite::again::Again;
 use crate::text::rewrite::source::is_parquet;
 
@@ -55,15 +55,24 @@ pub(super) fn preferences(
     fields(from, &columns, (config, memory), &preferences, context)?;
     for (policy, found) in policies.iter().zip(&preferences.found) {
         if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
-            return refuse("keep", policy, no_such_field(field));
+            return refuse("keep", policy, no_such_field(field, inputs, config));
         }
     }
     Ok(preferences.values)
 }
 
-/// Why a field cannot be used.
-pub(crate) fn no_such_field(field: &str) -> String {
-    format!("no record has a field {field} with a string or a number")
+/// Why a field cannot be used, with the fields that a record has.
+pub(crate) fn no_such_field(field: &str, inputs: &[InputFile], config: &ReadConfig) -> String {
+    /// Inputs in which a record with fields is looked for.
+    const LOOK_INPUTS: usize = 16;
+    let inputs = inputs
+        .iter()
+        .filter(|input| input.problem.is_none())
+        .take(LOOK_INPUTS);
+    let mut known = inputs.map(|input| RecordReader::known_fields(input, config));
+    let known = known.find(|known| !known.is_empty()).unwrap_or_default();
+    let others = other_fields(field, &known);
+    format!("no record has a field {field} with a string or a number{others}")
 }
 
 /// Turns the fields of records into preferences.

@@ -159,62 +159,135 @@ pub(crate) struct Known {
 }
 
 /// Fields that a message lists, and characters of each.
-const LISTED: usize = 12;
+const LISTED: usize = 20;
 const LONGEST: usize = 48;
 
 /// The text before the list of fields in the detail of a reject.
 pub(super) const LIST: &str = "; it has ";
+/// The texts before the field that a detail suggests.
+const MEANT: &str = "; did you mean ";
+const LONGEST_TEXT: &str = "; the longest text is in ";
 
-/// Why a record or a file has no text: which field is missing or not text, and which fields
-/// are there.
+/// Why a record or a file has no text: which field is missing or not text, which fields are there,
+/// and which one may be meant.
 pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
-    let has = |path: &str| known.iter().find(|known| known.path == path);
-    let is = |known: &Known| match &*known.kind {
-        "null" => format!("{} is null", short(&known.path)),
-        kind => format!("{} is of type {kind}, not string", short(&known.path)),
+    let detail = match given {
+        None => usual
+            .iter()
+            .find_map(|name| problem(name, known))
+            .unwrap_or_else(|| format!("none of {}", usual.join(", "))),
+        Some(given) => {
+            let paths = FieldPath::all(given).unwrap_or_else(|_| vec![FieldPath::whole(given)]);
+            let literals = paths.iter().map(|path| path.literal.trim());
+            let has = |path| known.iter().any(|known| leads_to(path, known));
+            let problems: Vec<String> = literals
+                .filter(|path| !has(path) || problem(path, known).is_some())
+                .map(|path| problem(path, known).unwrap_or_else(|| format!("no field {path}")))
+                .collect();
+            match problems.is_empty() {
+                true => format!("no text in {given}"),
+                false => problems.join(", "),
+            }
+        }
     };
-    let paths = given.map(FieldPath::all).and_then(Result::ok);
-    let mut detail = match (given, paths.as_deref()) {
-        (Some(given), Some([_])) => match has(given) {
-            Some(known) => is(known),
-            None => format!("no field {given}"),
-        },
-        (Some(given), _) => format!("none of {given}"),
-        (None, _) => match usual.iter().find_map(|name| has(name)) {
-            Some(known) => is(known),
-            None => format!("none of {}", usual.join(", ")),
-        },
+    let texts = || known.iter().filter(|known| known.text.is_some());
+    let near = given.and_then(|given| nearest(given, texts()));
+    let longest = texts()
+        .filter(|known| known.text > Some(0) && known.path.len() <= LONGEST)
+        .filter(|known| {
+            ![&ID_FIELDS[..], &URL_FIELDS]
+                .concat()
+                .contains(&&*known.path)
+        })
+        .max_by_key(|known| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text));
+    let meant = match (near, longest) {
+        (Some(near), _) => format!("{MEANT}{}?", near.path),
+        (None, Some(longest)) => format!("{LONGEST_TEXT}{}", longest.path),
+        (None, None) => String::new(),
     };
-    if known.is_empty() {
-        return detail;
-    }
+    detail + &list_of(LIST, known) + &meant
+}
+
+/// The fields that a record has, and the one that a name may mean, behind a message that names it.
+pub(crate) fn other_fields(given: &str, known: &[Known]) -> String {
+    let meant = nearest(given, known.iter());
+    let meant = meant.map_or(String::new(), |meant| format!("{MEANT}{}?", meant.path));
+    list_of("; the first record has ", known) + &meant
+}
+
+/// The fields that the detail of a reject lists, and the field that it suggests, with the text
+/// before them.
+pub(crate) fn fields_in(detail: &str) -> &str {
+    detail.find(LIST).map_or("", |at| &detail[at..])
+}
+
+/// The field that the detail of a reject suggests.
+pub(crate) fn suggested(detail: &str) -> Option<&str> {
+    let meant = detail
+        .rsplit_once(MEANT)
+        .and_then(|(_, meant)| meant.strip_suffix('?'));
+    meant.or_else(|| Some(detail.rsplit_once(LONGEST_TEXT)?.1))
+}
+
+/// Fields and their types, behind `lead`; nothing if there are none.
+fn list_of(lead: &str, known: &[Known]) -> String {
     let list = known.iter().take(LISTED);
     let list = list.map(|known| format!("{} ({})", short(&known.path), known.kind));
-    detail += LIST;
-    detail += &list.collect::<Vec<_>>().join(", ");
-    if known.len() > LISTED {
-        detail += ", ...";
+    match (list.collect::<Vec<_>>().join(", "), known.len()) {
+        (_, 0) => String::new(),
+        (list, ..=LISTED) => format!("{lead}{list}"),
+        (list, all) => format!("{lead}{list} and {} more", all - LISTED),
     }
-    let texts = known.iter().filter(|known| known.text.is_some());
-    let nearest = match given {
-        Some(given) => texts
-            .map(|known| (likeness(given, &known.path), known))
-            .filter(|(alike, _)| *alike > 800)
-            .max_by_key(|(alike, _)| *alike),
-        None => texts
-            .filter(|known| !ID_FIELDS.contains(&&*known.path))
-            .map(|known| (known.text.unwrap_or(0), known))
-            .filter(|(length, _)| *length > 0)
-            .max_by_key(|(length, _)| *length),
+}
+
+/// Whether a path of a user leads to this field, whatever elements of its lists it takes.
+fn leads_to(path: &str, known: &Known) -> bool {
+    let names = |path| {
+        let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
+        let names = path
+            .steps
+            .into_iter()
+            .filter(|step| step.number().is_none());
+        let names = names.filter_map(|step| match step {
+            Step::Name(name) => Some(name.into_owned()),
+            _ => None,
+        });
+        names.collect::<Vec<String>>()
     };
-    match (nearest, given) {
-        (Some((_, known)), Some(_)) => detail += &format!("; did you mean {}?", short(&known.path)),
-        (Some((_, known)), None) => {
-            detail += &format!("; the longest text is in {}", short(&known.path));
-        }
-        (None, _) => {}
-    }
-    detail
+    known.path == path || names(path) == names(&known.path)
+}
+
+/// Why the text cannot be in a field that is there; `None` if it is not there, or has text.
+fn problem(path: &str, known: &[Known]) -> Option<String> {
+    let kind = match known.iter().find(|known| leads_to(path, known)) {
+        Some(known) if known.text.is_some() => return None,
+        Some(known) => &*known.kind,
+        None => known.iter().find_map(|known| {
+            let within = known.path.strip_prefix(path)?;
+            let kinds = [(".", "object"), ("[].", "list of object")];
+            kinds
+                .iter()
+                .find_map(|(next, kind)| within.starts_with(next).then_some(*kind))
+        })?,
+    };
+    Some(match kind {
+        "null" => format!("{} is null", short(path)),
+        kind => format!("{} is of type {kind}, not string", short(path)),
+    })
+}
+
+/// The field whose path resembles the given one most; of several, the one with the longest text.
+fn nearest<'k>(given: &str, known: impl Iterator<Item = &'k Known>) -> Option<&'k Known> {
+    known
+        .filter(|known| known.path.len() <= LONGEST)
+        .map(|known| (likeness(given, &known.path), known.text, known))
+        .filter(|(alike, ..)| *alike > 800)
+        .max_by_key(|(alike, length, _)| (*alike, *length))
+        .map(|(.., known)| known)
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
 }
 
 /// Remembers the file for which a detail was given at length, so that it is not repeated for each
@@ -228,7 +301,7 @@ impl SaidOnce {
     /// The detail of the next reject: the fields that a record has are listed once for a file.
     pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> &'r str {
         let file = Some(reject.source.file);
-        if reject.reason == Reason::MissingText
+        if matches!(reject.reason, Reason::MissingText | Reason::MissingDocno)
             && let Some((short, _)) = reject.detail.split_once(LIST)
             && std::mem::replace(&mut self.file, file) == file
         {
@@ -238,13 +311,14 @@ impl SaidOnce {
     }
 }
 
-/// The similarity of two paths, in thousandths.
+/// The similarity of two paths, in thousandths. The same name in another place is nearer than
+/// another name.
 fn likeness(given: &str, known: &str) -> usize {
-    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_lowercase();
-    let whole = strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());
-    let part = strsim::jaro_winkler(&last(given), &last(known));
-    // The same name in another place is nearer than another name.
-    (whole.max(part * 0.99) * 1000.0) as usize
+    let (given, known) = (given.to_lowercase(), known.to_lowercase());
+    let alike = |a: &str, b: &str| (strsim::jaro_winkler(a, b) * 1000.0) as usize;
+    let names = known.split('.').map(|name| name.trim_end_matches("[]"));
+    let part = names.map(|name| alike(last_name(&given), name)).max();
+    alike(&given, &known).max(part.unwrap_or(0) * 99 / 100)
 }
 
 fn short(path: &str) -> Cow<'_, str> {
@@ -430,44 +504,77 @@ mod tests {
         let all = [
             known("url", "string", Some(20)),
             known("instruction", "string", Some(30)),
-            known("n", "number", None),
-            known("m.content", "string", Some(9)),
+            known("n", "integer", None),
+            known("messages[].role", "string", Some(6)),
+            known("messages[].words", "string", Some(9)),
+            known("meta.n", "integer", None),
         ];
         let usual = ["text", "n"];
-        let list = "; it has url (string), instruction (string), n (number), m.content (string)";
-        for (given, expected) in [
+        let list = "; it has url (string), instruction (string), n (integer), messages[].role \
+                    (string), messages[].words (string), meta.n (integer)";
+        let longest = "; the longest text is in instruction";
+        for (given, what, meant) in [
             (
                 Some("instructions"),
-                format!("no field instructions{list}; did you mean instruction?"),
+                "no field instructions",
+                "; did you mean instruction?",
             ),
             (
-                Some("m.contents"),
-                format!("no field m.contents{list}; did you mean m.content?"),
+                Some("messages.word"),
+                "no field messages.word",
+                "; did you mean messages[].words?",
             ),
             (
-                Some("content"),
-                format!("no field content{list}; did you mean m.content?"),
+                Some("message"),
+                "no field message",
+                "; did you mean messages[].words?",
             ),
-            (Some("n"), format!("n is of type number, not string{list}")),
-            (Some("a,b"), format!("none of a,b{list}")),
             (
-                None,
-                format!(
-                    "n is of type number, not string{list}; the longest text is in instruction"
-                ),
+                Some("messages"),
+                "messages is of type list of object, not string",
+                "; did you mean messages[].words?",
             ),
+            (
+                Some("role"),
+                "no field role",
+                "; did you mean messages[].role?",
+            ),
+            (Some("meta"), "meta is of type object, not string", longest),
+            (Some("n"), "n is of type integer, not string", longest),
+            (Some("zzz"), "no field zzz", longest),
+            (
+                Some("n,url,zzz"),
+                "n is of type integer, not string, no field zzz",
+                longest,
+            ),
+            (None, "n is of type integer, not string", longest),
         ] {
-            assert_eq!(no_text(given, &usual, &all), expected);
+            let detail = no_text(given, &usual, &all);
+            assert_eq!(detail, format!("{what}{list}{meant}"));
+            let field = meant
+                .rsplit(' ')
+                .next()
+                .map(|field| field.trim_end_matches('?'));
+            assert_eq!(suggested(&detail), field);
         }
         assert_eq!(no_text(None, &["a", "b"], &[]), "none of a, b");
         assert_eq!(
             no_text(Some("t"), &[], &[known("t", "null", None)]),
             "t is null; it has t (null)"
         );
+        // The usual name of a text counts more than its length, and an address is not a text.
+        let chat = [
+            known("url", "string", Some(99)),
+            known("messages[].role", "string", Some(9)),
+            known("messages[].content", "string", Some(4)),
+        ];
+        let detail = no_text(None, &["text"], &chat);
+        assert_eq!(suggested(&detail), Some("messages[].content"));
+        assert_eq!(suggested("no field x; it has y (integer)"), None);
         let many: Vec<Known> = (0..99)
             .map(|n| known(&"x".repeat(n + 1), "number", None))
             .collect();
-        assert!(no_text(None, &usual, &many).len() < 800);
+        assert!(no_text(None, &usual, &many).len() < 1400);
         for name in ["a", "a.b", "a\"b\\", "", "[]", "a,b=c"] {
             let path = quoted(name);
             assert_eq!(

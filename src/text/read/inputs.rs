@@ -15,7 +15,7 @@ use crate::base::error::Error;
 use crate::base::error::refuse;
 use crate::store::disk::{self, SharedFile};
 use crate::store::workspace::{
-    FileIdentity, InputEntry, OutputKind, Skipped, modified_ns, output_kind, refuse_remote,
+    FileIdentity, InputEntry, OutputKind, Skipped, missing, modified_ns, output_kind, refuse_remote,
 };
 
 /// One file to read, or standard input.
@@ -253,7 +253,7 @@ pub(crate) fn list_outside(
     let mut walk = Walk::new(selection)?;
     walk.out = out;
     for argument in arguments {
-        refuse_remote("INPUT", argument)?;
+        refuse_remote(argument)?;
         if argument.as_os_str() == "-" {
             if walk.stdin {
                 continue;
@@ -265,9 +265,7 @@ pub(crate) fn list_outside(
         }
         let metadata = match disk::metadata(argument) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_gone(argument)? => {
-                return Err(Error::Missing {
-                    path: argument.clone(),
-                });
+                return Err(missing(argument));
             }
             metadata => metadata.map_err(Error::io("read", argument))?,
         };

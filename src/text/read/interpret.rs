@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::config::{Format, ReadConfig};
 use super::date::usual_date;
-use super::fields::content_of;
+use super::fields::{Known, content_of};
 use super::json::JsonObject;
 use super::like_records;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
@@ -138,6 +138,11 @@ impl RecordKind {
     /// table by the name or number of its column, of a WARC header by its name.
     pub(crate) fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
         self.interpreter().ok()?.field(bytes, name)
+    }
+
+    /// The fields of a JSON object or of a row of a table, for a message; none of other records.
+    pub(crate) fn known(&self, bytes: &[u8]) -> Vec<Known> {
+        self.interpreter().map_or(Vec::new(), |of| of.known(bytes))
     }
 
     /// The date of a record: `WARC-Date`; the date in the line of an ARC record; the `Date` of the

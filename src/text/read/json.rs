@@ -289,6 +289,10 @@ impl Interpreter for JsonObject {
         })
     }
 
+    fn known(&self, bytes: &[u8]) -> Vec<Known> {
+        known_fields(&String::from_utf8_lossy(bytes))
+    }
+
     fn date(&self, bytes: &[u8]) -> Option<String> {
         DATE_FIELDS.iter().find_map(|name| {
             memchr::memmem::find(bytes, name.as_bytes())?;
@@ -350,56 +354,59 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     })
 }
 
-/// The fields of an object, for a message: of an object or a list of objects in it, those one level
-/// deeper.
+/// The fields of an object, for a message: the fields of an object or of a list of objects in it
+/// are named in place of it.
 fn known_fields(text: &str) -> Vec<Known> {
     /// Members of each object that are looked at.
-    const MOST: usize = 32;
+    const MOST: usize = 256;
     let some = |object: &str| {
         let left = Cell::new(MOST);
         let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
-        members(object, more).map(|members| {
-            let own = |(name, value): (Cow<'_, str>, Value)| (name.into_owned(), value);
-            members.into_iter().map(own).collect::<Vec<_>>()
-        })
+        let members = members(object, more).unwrap_or_default().into_iter();
+        let own = members.map(|(name, value)| (quoted(&name).into_owned(), value));
+        own.collect::<Vec<(String, Value)>>()
     };
     let mut known = Vec::new();
-    for (name, value) in some(text).unwrap_or_default() {
-        let path = quoted(&name).into_owned();
-        let element = match value.kind {
-            Kind::List => first_element(text, &value),
-            _ => None,
-        };
-        let within = match (value.kind, &element) {
-            (Kind::Object, _) => Some(&value),
-            (Kind::List, Some(element)) if element.kind == Kind::Object => Some(element),
-            _ => None,
-        };
-        if let Some(within) = within {
-            for (name, value) in some(within.text(text)).unwrap_or_default() {
-                let is_text = matches!(value.kind, Kind::String { .. });
-                known.push(Known {
-                    path: format!("{path}.{}", quoted(&name)),
-                    kind: value.kind.text().into(),
-                    text: is_text.then_some(value.place.len()),
-                });
+    for (path, value) in some(text) {
+        let element = element_of(text, &value);
+        let (within, dot) = match (value.kind, &element) {
+            (Kind::Object, _) => (&value, "."),
+            (Kind::List, Some(element)) if element.kind == Kind::Object => (element, "[]."),
+            _ => {
+                known.push(known_value(text, path, &value));
+                continue;
             }
-            continue;
-        }
-        let (kind, is_text) = match (value.kind, element.map(|element| element.kind)) {
-            (Kind::List, Some(kind)) => (
-                format!("list of {}", kind.text()).into(),
-                matches!(kind, Kind::String { .. }),
-            ),
-            (kind, _) => (kind.text().into(), matches!(kind, Kind::String { .. })),
         };
-        known.push(Known {
-            path,
-            kind,
-            text: is_text.then_some(value.place.len()),
-        });
+        let within = within.text(text);
+        let members = some(within).into_iter();
+        known.extend(
+            members.map(|(name, value)| known_value(within, format!("{path}{dot}{name}"), &value)),
+        );
     }
     known
+}
+
+fn element_of(text: &str, value: &Value) -> Option<Value> {
+    let is_list = value.kind == Kind::List;
+    is_list.then(|| first_element(text, value)).flatten()
+}
+
+/// A field with this value. The type of a list is the type of its first element.
+fn known_value(text: &str, path: String, value: &Value) -> Known {
+    let element = element_of(text, value);
+    let of = element.as_ref().unwrap_or(value);
+    let kind = match (of.kind, of.text(text)) {
+        (Kind::Number, number) if !number.contains(['.', 'e', 'E']) => "integer",
+        (kind, _) => kind.text(),
+    };
+    Known {
+        path,
+        kind: match element {
+            Some(_) => format!("list of {kind}").into(),
+            None => kind.into(),
+        },
+        text: matches!(of.kind, Kind::String { .. }).then_some(value.place.len()),
+    }
 }
 
 /// The text of a document, as its strings come.

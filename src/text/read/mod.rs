@@ -128,6 +128,7 @@ mod stream;
 mod table;
 mod tags;
 mod trec_web;
+mod unread;
 mod warc;
 
 pub use crate::store::workspace::FileIdentity;
@@ -136,8 +137,8 @@ pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, re
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
 pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
-pub(crate) use fields::SaidOnce;
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub(crate) use fields::{SaidOnce, fields_in, other_fields, suggested};
 pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
@@ -154,4 +155,5 @@ pub use record::{
 };
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
+pub(crate) use unread::Unread;
 pub(crate) use warc::warc_links;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
-use super::fields::DATE_FIELDS;
+use super::fields::{DATE_FIELDS, Known};
 use super::record::{ContentKind, RawDocument, Reason, Reject};
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
@@ -45,6 +45,11 @@ pub(super) trait Interpreter {
     /// The value of a field.
     fn field(&self, _bytes: &[u8], _name: &str) -> Option<String> {
         None
+    }
+
+    /// The fields of the record, for a message.
+    fn known(&self, _bytes: &[u8]) -> Vec<Known> {
+        Vec::new()
     }
 
     /// The date that the record states, as it is written there.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::bytes::{MARK, trim_front};
 use super::config::{Format, ReadConfig};
 use super::elements::has_element;
+use super::fields::Known;
 use super::formats::{can_be_json, container_of};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_elements::ElementFramer;
@@ -327,6 +328,33 @@ impl RecordReader {
         let mut reader = Self::from_reader(from_start, &input.docno, 0, config);
         reader.seekable = Some(Arc::new(opened));
         Ok(reader)
+    }
+
+    /// The fields of the first record of a file that has some, or the columns of a Parquet file,
+    /// for a message.
+    pub(crate) fn known_fields(input: &InputFile, config: &ReadConfig) -> Vec<Known> {
+        /// Bytes at the beginning of the file that are read.
+        const LOOK_BYTES: u64 = 256 << 10;
+        let Ok(mut reader) = RecordReader::beginning(input, LOOK_BYTES, config) else {
+            return Vec::new();
+        };
+        let mut batch = Batch::default();
+        while reader.next_into(&mut batch) {
+            for record in &batch.records {
+                let known = match &reader.state {
+                    State::Parquet(framer) => framer.known(),
+                    _ => {
+                        let bytes = batch.bytes.get(record.bytes.clone());
+                        record.kind.known(bytes.unwrap_or_default())
+                    }
+                };
+                if !known.is_empty() {
+                    return known;
+                }
+            }
+            batch.clear();
+        }
+        Vec::new()
     }
 
     /// Like [`RecordReader::from_reader`], but reads bytes in memory, which may be a Parquet file.

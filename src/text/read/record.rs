@@ -377,3 +377,18 @@ pub struct Reject {
     /// Details: what was expected and what was found. Empty if the reason says enough.
     pub detail: String,
 }
+
+impl Reject {
+    /// The reject in one line, for messages.
+    pub(crate) fn line(&self, file: &str) -> String {
+        let place = match &self.docno {
+            Some(docno) => format!("document {docno}"),
+            None => format!("offset {}", self.source.offset),
+        };
+        let reason = self.reason.text();
+        match &*self.detail {
+            "" => format!("{file}, {place}: {reason}"),
+            detail => format!("{file}, {place}: {reason}: {detail}"),
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::base::wide::{Wide, WideDecoder};
 pub(super) const LOOK_BINARY: usize = 8 << 10;
 
 /// Magic numbers of file types that are not text.
-const MAGICS: [(&[u8], &str); 27] = [
+const MAGICS: [(&[u8], &str); 31] = [
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -37,6 +37,10 @@ const MAGICS: [(&[u8], &str); 27] = [
     (b"wOFF", "a font"),
     (b"wOF2", "a font"),
     (b"SQLite format 3\0", "a SQLite database"),
+    (b"ARROW1\0\0", "an Arrow or Feather table"),
+    (b"Obj\x01", "an Avro table"),
+    (b"\x89HDF\r\n", "an HDF5 file"),
+    (b"\x93NUMPY", "a NumPy array"),
     (b"\xca\xfe\xba\xbe\0", "a Java class"),
     (b"!<arch>\ndebian", "a Debian package"),
 ];

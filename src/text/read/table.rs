@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
-use super::fields::{ID_FIELDS, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of};
+use super::fields::{ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of, no_text};
 use super::frame_table::{RowEnd, Scan};
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Dialect, Reason, Table};
@@ -263,33 +263,28 @@ impl Table {
             escape: has_escapes(&head[begin..], dialect),
             ..dialect
         };
-        match Table::new(dialect, columns, config) {
-            Ok(table) => Look::Table(Box::new(table), first),
-            Err(detail) => Look::Refused(Reason::MissingText, detail),
+        match Table::new(dialect, &columns, config) {
+            Some(table) => Look::Table(Box::new(table), first),
+            None => {
+                let known = known_columns(dialect, columns, &head[first..], ended);
+                let detail = no_text(config.text_field.as_deref(), &TEXT_FIELDS, &known);
+                Look::Refused(Reason::MissingText, detail)
+            }
         }
     }
 
-    fn new(dialect: Dialect, columns: Vec<String>, config: &ReadConfig) -> Result<Table, String> {
+    /// A table with these columns; `None` if it has no column of text.
+    fn new(dialect: Dialect, columns: &[String], config: &ReadConfig) -> Option<Table> {
         let text = match &config.text_field {
-            Some(field) => fields(&columns, field)?,
-            None => {
-                let found = TEXT_FIELDS.iter().find_map(|name| named(&columns, name));
-                vec![found.ok_or_else(|| {
-                    format!(
-                        "none of {}; the columns are {}; name the column of the text with \
-                         --text-field",
-                        TEXT_FIELDS.join(", "),
-                        listed(&columns)
-                    )
-                })?]
-            }
+            Some(field) => fields(columns, field)?,
+            None => vec![TEXT_FIELDS.iter().find_map(|name| named(columns, name))?],
         };
         let usual = |names: &[&str]| {
-            let found = names.iter().filter_map(|name| named(&columns, name));
+            let found = names.iter().filter_map(|name| named(columns, name));
             found.collect::<Vec<usize>>()
         };
         let given = |field: &Option<String>, names: &[&str]| match field {
-            Some(field) => column(&columns, field).into_iter().collect(),
+            Some(field) => column(columns, field).into_iter().collect(),
             None => usual(names),
         };
         let is_html = |&at: &usize| {
@@ -301,12 +296,12 @@ impl Table {
             html: text.iter().all(is_html),
             ids: given(&config.id_field, &ID_FIELDS),
             urls: given(&config.url_field, &URL_FIELDS),
-            title: named(&columns, "title"),
+            title: named(columns, "title"),
             kinds: usual(&TYPE_FIELDS),
             wanted: Vec::new(),
             dialect,
             text,
-            columns,
+            columns: columns.into(),
         };
         let lists = [&table.text, &table.ids, &table.urls, &table.kinds];
         let mut wanted: Vec<usize> = lists.into_iter().flatten().copied().collect();
@@ -314,7 +309,7 @@ impl Table {
         wanted.sort_unstable();
         wanted.dedup();
         table.wanted = wanted;
-        Ok(table)
+        Some(table)
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -353,31 +348,41 @@ fn column(columns: &[String], field: &str) -> Option<usize> {
     })
 }
 
-/// The columns that `--text-field` names.
-fn fields(columns: &[String], field: &str) -> Result<Vec<usize>, String> {
+/// The columns that `--text-field` names, if the table has all of them.
+fn fields(columns: &[String], field: &str) -> Option<Vec<usize>> {
     if let Some(at) = column(columns, field) {
-        return Ok(vec![at]);
+        return Some(vec![at]);
     }
-    let each = field.split(',').map(str::trim).map(|name| {
-        column(columns, name).ok_or_else(|| {
-            let lower = name.to_ascii_lowercase();
-            let alike =
-                |column: &String| strsim::jaro_winkler(&lower, &column.to_ascii_lowercase());
-            let meant = columns
-                .iter()
-                .map(|column| (alike(column), column))
-                .filter(|(alike, _)| *alike >= 0.8)
-                .max_by(|a, b| a.0.total_cmp(&b.0));
-            let meant = meant.map_or(String::new(), |meant| {
-                format!("; did you mean {}?", meant.1)
-            });
-            format!(
-                "no column {name}; the columns are {}{meant}",
-                listed(columns)
-            )
-        })
-    });
-    each.collect()
+    let names = field.split(',').map(str::trim);
+    names.map(|name| column(columns, name)).collect()
+}
+
+/// The columns with the types that their first values have, for a message.
+fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: bool) -> Vec<Known> {
+    const KINDS: [&str; 4] = ["empty", "integer", "number", "string"];
+    let all: Vec<usize> = (0..columns.len()).collect();
+    let mut seen = vec![(0, 0); columns.len()];
+    for row in rows(dialect, body, ended) {
+        for (column, cell) in dialect.pick(row, columns.len(), &all).cells {
+            let text = std::str::from_utf8(&cell).map(str::trim);
+            let kind = match text {
+                Ok("") => 0,
+                Ok(text) if text.parse::<i64>().is_ok() => 1,
+                Ok(text) if text.parse::<f64>().is_ok() => 2,
+                _ => 3,
+            };
+            seen[column] = (kind.max(seen[column].0), seen[column].1 + cell.len());
+        }
+    }
+    let known = columns
+        .into_iter()
+        .zip(seen)
+        .map(|(path, (kind, length))| Known {
+            path,
+            kind: KINDS[kind].into(),
+            text: (kind == 3).then_some(length),
+        });
+    known.collect()
 }
 
 /// The first columns, for a message.
@@ -667,6 +672,10 @@ impl Interpreter for Table {
             body,
             notices,
         })
+    }
+
+    fn known(&self, bytes: &[u8]) -> Vec<Known> {
+        known_columns(self.dialect, self.columns.clone(), bytes, true)
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {

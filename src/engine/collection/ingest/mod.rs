@@ -66,8 +66,13 @@ pub(crate) fn require_memory(
     inputs: usize,
     budget: &Budget,
 ) -> Result<()> {
-    budget.require(least_memory(config, inputs).0, || {
-        let most = config.read.max_document;
+    let least = |most| {
+        let mut config = config.clone();
+        config.read.max_document = most;
+        least_memory(&config, inputs).0
+    };
+    let most = config.read.max_document;
+    budget.require_for(most, least, || {
         let files = counted(inputs as u64, "file");
         format!("reading documents of up to {most} (--max-document) from {files}")
     })

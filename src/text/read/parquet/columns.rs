@@ -10,7 +10,7 @@ use parquet::data_type::{
     Int96Type,
 };
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::pages::{Limits, Pages, ReadAt};
@@ -287,7 +287,7 @@ fn add(
 }
 
 /// The columns of a file by the paths that lead to them, for a message.
-pub(super) fn known_columns(schema: &SchemaDescriptor) -> Vec<Known> {
+pub(super) fn known_columns(metadata: &ParquetMetaData) -> Vec<Known> {
     fn leaves(node: &Type, is_element: bool, path: &str, out: &mut Vec<(String, bool)>) {
         // A list loses the groups that only wrap its elements.
         let (node, list) = match wrapper_of(node) {
@@ -303,23 +303,33 @@ pub(super) fn known_columns(schema: &SchemaDescriptor) -> Vec<Known> {
         }
         for field in node.get_fields() {
             let name = quoted(field.name());
-            let dot = if path.is_empty() { "" } else { "." };
+            let dot = match (path, list) {
+                ("", _) => "",
+                (_, true) => "[].",
+                (_, false) => ".",
+            };
             leaves(field, false, &format!("{path}{dot}{name}"), out);
         }
     }
+    let schema = metadata.file_metadata().schema_descr();
     let mut all = Vec::new();
     leaves(schema.root_schema(), false, "", &mut all);
     let leaves = (0..).zip(all);
     let known = leaves.map_while(|(leaf, (path, list))| {
         let column = (leaf < schema.num_columns()).then(|| schema.column(leaf))?;
         let kind = type_name(&column);
+        let groups = metadata.row_groups().iter();
+        let sizes = groups.filter_map(|group| group.columns().get(leaf));
+        let sizes = sizes.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0));
+        // A footer can state any size.
+        let size = sizes.fold(0, u64::saturating_add);
         Some(Known {
             path,
             kind: match list {
                 true => format!("list of {kind}").into(),
                 false => kind.into(),
             },
-            text: fits(&column, Role::Text, true).then_some(0),
+            text: fits(&column, Role::Text, true).then_some(size as usize),
         })
     });
     known.collect()

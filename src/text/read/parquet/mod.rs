@@ -44,7 +44,7 @@ use self::thrift::Fields;
 use crate::store::disk::SharedFile;
 use crate::text::read::bytes::reserve;
 use crate::text::read::config::ReadConfig;
-use crate::text::read::fields::{TEXT_FIELDS, no_text};
+use crate::text::read::fields::{Known, TEXT_FIELDS, no_text};
 use crate::text::read::outcome::HEAD;
 use crate::text::read::record::{
     Batch, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
@@ -342,6 +342,16 @@ impl ParquetFramer {
         (bounds, sizes)
     }
 
+    /// The columns of the file, for a message, while its rows are read.
+    pub fn known(&self) -> Vec<Known> {
+        match &self.state {
+            State::Group(metadata, _) | State::Rows { metadata, .. } => {
+                columns::known_columns(metadata)
+            }
+            State::Start | State::End => Vec::new(),
+        }
+    }
+
     /// Error number of a disk or machine failure.
     pub fn failure(&self) -> Option<i32> {
         self.failure
@@ -460,7 +470,7 @@ impl ParquetFramer {
             [] => no_text(
                 self.config.text_field.as_deref(),
                 &TEXT_FIELDS,
-                &columns::known_columns(metadata.file_metadata().schema_descr()),
+                &columns::known_columns(&metadata),
             ),
             [path] => format!("{path} is null"),
             paths => format!("none of {}", paths.join(", ")),

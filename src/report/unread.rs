@@ -1,0 +1,55 @@
+//! The files of a collection from which no document was read.
+
+use crate::Result;
+use crate::engine::collection::{config, each_unread, own_segments};
+use crate::store::disk;
+use crate::store::workspace::{InputList, Workspace};
+use crate::text::read::{RecordReader, Unread, other_fields};
+use crate::text::rewrite::again;
+
+/// Warnings about the input files from which no document was read, and what to do; empty if there
+/// are none.
+///
+/// # Errors
+/// Those of reading the collection.
+pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut unread = Unread::default();
+    let mut inputs = InputList::open(workspace.directory())?;
+    each_unread(workspace, |reject| {
+        unread.add_reject(inputs.path_of(reject.source.file)?, &reject);
+        Ok(())
+    })?;
+    let list = workspace.directory().join("rejects.jsonl");
+    let list = disk::exists(&list)?.then_some(list);
+    Ok(unread.warnings(list.as_deref()))
+}
+
+/// A warning that no document has the field that was given for the docno.
+///
+/// # Errors
+/// Those of reading the list of inputs.
+pub fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
+    let read = &config(&workspace.manifest).read;
+    let stats = || {
+        own_segments(&workspace.manifest)
+            .iter()
+            .map(|segment| &segment.stats)
+    };
+    let [documents, unnamed] = stats().fold([0, 0], |[documents, unnamed], stats| {
+        [documents + stats.documents, unnamed + stats.unnamed]
+    });
+    let Some(field) = read
+        .id_field
+        .as_deref()
+        .filter(|_| documents > 0 && documents == unnamed)
+    else {
+        return Ok(None);
+    };
+    let mut inputs = InputList::open(workspace.directory())?;
+    let first = inputs.next()?.and_then(|entry| again::listed(entry).ok());
+    let known = first.map(|input| RecordReader::known_fields(&input, read));
+    let others = other_fields(field, &known.unwrap_or_default());
+    Ok(Some(format!(
+        "warning: no document has the field {field} (--id-field), so all are named FILE:RECORD{others}"
+    )))
+}

@@ -1,0 +1,107 @@
+//! Warnings about input files from which no document was read.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::fields::suggested;
+use super::record::{Reason, Reject};
+use crate::base::numbers::count;
+use crate::base::words::shell_word;
+
+/// Files that a warning names.
+const NAMED: usize = 3;
+
+/// The files of some inputs from which no document was read, by the reason for which their first
+/// record was rejected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unread {
+    by_reason: BTreeMap<&'static str, Files>,
+    field: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Files {
+    all: u64,
+    names: Vec<String>,
+    /// The detail of the first one.
+    detail: String,
+}
+
+impl Unread {
+    /// Adds a file, with the reason and the detail of its first reject. A file that is empty loses
+    /// nothing.
+    pub fn add(&mut self, name: &str, reason: Reason, detail: &str) {
+        if reason == Reason::EmptyFile {
+            return;
+        }
+        let files = self.by_reason.entry(reason.text()).or_default();
+        files.all += 1;
+        if files.names.len() < NAMED {
+            files.names.push(name.into());
+        }
+        if files.detail.is_empty() {
+            files.detail = detail.into();
+        }
+        if self.field.is_none() {
+            self.field = suggested(detail).map(Into::into);
+        }
+    }
+
+    /// As [`Unread::add`], for a file whose first reject is known.
+    pub fn add_reject(&mut self, name: &str, reject: &Reject) {
+        self.add(name, reject.reason, &reject.detail);
+    }
+
+    /// A warning for each reason, and what to do; nothing if there are no such files. `list` is the
+    /// file that lists all rejected records.
+    pub fn warnings(&self, list: Option<&Path>) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for (reason, Files { all, names, detail }) in &self.by_reason {
+            let mut line = format!("warning: no document was read from {}", names.join(", "));
+            let more = *all - names.len() as u64;
+            if more > 0 {
+                line += &format!(" and {} more", count(more));
+            }
+            line += &format!(": {reason}");
+            if !detail.is_empty() {
+                line += &format!(": {detail}");
+            }
+            lines.push(line);
+        }
+        let field = self.field.as_deref().map(shell_word);
+        let field = field.map(|field| format!("read such files with --text-field {field}"));
+        let list = list.map(|list| format!("{} lists each record", list.display()));
+        let help: Vec<String> = field.into_iter().chain(list).collect();
+        if !lines.is_empty() && !help.is_empty() {
+            lines.push(format!("  help: {}", help.join("; ")));
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_reason() {
+        let mut unread = Unread::default();
+        unread.add("x", Reason::EmptyFile, "");
+        assert_eq!(unread.warnings(Some("r".as_ref())), Vec::<String>::new());
+        for name in ["a", "b", "c", "d", "e"] {
+            unread.add(name, Reason::BinaryFile, "");
+        }
+        let detail = "none of text; it has a b (string); the longest text is in a b";
+        unread.add("f", Reason::MissingText, detail);
+        assert_eq!(
+            unread.warnings(Some("out/rejects.jsonl".as_ref())),
+            [
+                "warning: no document was read from a, b, c and 2 more: binary file".into(),
+                format!("warning: no document was read from f: no text field: {detail}"),
+                "  help: read such files with --text-field 'a b'; out/rejects.jsonl lists each \
+                 record"
+                    .into(),
+            ]
+        );
+    }
+}
