@@ -3,8 +3,8 @@
 #
 #     scripts/check-pages.sh [SCREENSHOTS [PAGE...]]
 #
-# Makes the pages of the sample corpora and of documents that try to run scripts, unless PAGE is given, and writes
-# pictures to the directory SCREENSHOTS. Says so and exits with 0 where Chromium, node or npm is missing.
+# Makes the pages of the sample corpora, of a run without pairs and of documents that try to run scripts, unless PAGE is
+# given, and writes pictures to the directory SCREENSHOTS. Says so and exits with 0 where Chromium, node or npm is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,6 +48,19 @@ PYTHON
     "$lookalike" run "$work/hostile" -o "$work/attack" --quiet
     "$lookalike" report "$work/attack" --title '</title><script>window.attacked=true</script>' --quiet
     "$lookalike" report "$work/attack" --split --quiet
+    # A run without pairs, a study and a comparison.
+    python3 - "$work/apart.jsonl" <<'PYTHON'
+import json, sys
+with open(sys.argv[1], "w") as out:
+    for n in range(20):
+        words = [f"w{n}-{k}" if k % 9 == n % 9 or n > 3 else f"w{k}" for k in range(120)]
+        out.write(json.dumps({"id": f"essay-{n}", "text": " ".join(words)}) + "\n")
+PYTHON
+    "$lookalike" run "$work/apart.jsonl" -o "$work/apart" --quiet
+    "$lookalike" report "$work/apart" --quiet
+    "$lookalike" study "$work/samples" --ratios 1/2,1/4 --quiet >/dev/null
+    "$lookalike" run sample-corpora --keep-text -o "$work/methods" --quiet
+    "$lookalike" compare "$work/methods" --methods minhash i-match --truth shingles --quiet >/dev/null
     for inputs in sample-corpora/warc "$work/hostile"; do
         kept=$work/kept-${inputs##*/}
         "$lookalike" dedup "$inputs" -o "$kept" --quiet
@@ -55,6 +68,7 @@ PYTHON
             "$lookalike" report "$kept" --by host --review "$kept.jsonl" --quiet
         done
     done
-    pages=("$work"/kept-*.report.html "$work/samples/report.html" "$work"/samples/report/*.html "$work/attack/report.html" "$work"/attack/report/*.html)
+    pages=("$work"/kept-*.report.html "$work"/{samples,attack,apart}/report.html "$work"/{samples,attack}/report/*.html
+        "$work/samples/study/study.html" "$work/methods/compare/compare.html")
 fi
 node "$work/check-pages.mjs" "$chromium" "$screenshots" "${pages[@]}"

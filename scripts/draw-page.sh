@@ -25,8 +25,8 @@ for (const scheme of ["light", "dark"]) {
   await tab.setViewport({ width: 1000, height: 900 });
   await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
   await tab.goto(`file://${page}#find=get%20descriptor`, { waitUntil: "load" });
-  const top = await tab.$eval("#tools", (tools) => tools.getBoundingClientRect().top + scrollY);
-  const end = await tab.$eval("svg.links", (links) => links.getBoundingClientRect().bottom + scrollY);
+  const top = await tab.$eval("#tools", (tools) => tools.getBoundingClientRect().top + scrollY - 16);
+  const end = await tab.$eval("svg.links", (links) => links.getBoundingClientRect().bottom + scrollY + 16);
   const clip = { x: 0, y: top, width: 1000, height: end - top };
   await tab.screenshot({ path: `${docs}/report-${scheme}.png`, clip });
 }

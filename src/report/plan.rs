@@ -127,16 +127,17 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         out,
         "\nCPU seconds: reading took {reading:.1}. After that, an exact run takes about {exact:.1} and this plan about {sampled:.1}."
     );
-    let (saved, worth) = saving(reading, exact, sampled);
-    let advice = match worth {
-        true => "",
-        false => " An exact run is better value: its precision and recall are 1.",
+    let better = "An exact run is better value: its precision and recall are 1.";
+    let _ = match saving(reading, exact, sampled) {
+        None => writeln!(out, "These times are too short to compare. {better}"),
+        Some((saved, worth)) => writeln!(
+            out,
+            "Sampling saves {} of a whole run here.{}{}",
+            numbers::percent(saved, 0),
+            if worth { "" } else { " " },
+            if worth { "" } else { better }
+        ),
     };
-    let _ = writeln!(
-        out,
-        "Sampling saves {} of a whole run here.{advice}",
-        numbers::percent(saved.max(0.0), 0)
-    );
     out
 }
 

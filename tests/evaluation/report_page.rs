@@ -326,9 +326,12 @@ fn both_texts_are_shown_with_what_differs() {
     let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
     assert_eq!((stats.pairs, stats.missing), (1, 0));
     assert_harmless(&page);
-    for (word, marked) in [("Before,", "del"), ("Behind.", "ins")] {
-        let expected =
-            format!("w98 w99 </span><{marked}>{word}</{marked}> <span class=\"same\">w100 w101 ");
+    // The first text has also what is only in the second, for narrow screens.
+    for marked in [
+        "<del>Before,</del> <ins class=\"also\">Behind.</ins>",
+        "<ins>Behind.</ins>",
+    ] {
+        let expected = format!("w98 w99 </span>{marked} <span class=\"same\">w100 w101 ");
         assert_eq!(page.matches(&expected).count(), 1, "{expected}");
     }
     // What is alike is folded, and counted.
@@ -356,16 +359,25 @@ fn numbers_are_those_of_the_summary() {
     let parsed = assert_harmless(&page);
     let summary: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
-    for (pointer, name) in [
-        ("/catalogue/documents", "documents"),
-        ("/catalogue/exact_duplicates", "exact duplicates"),
-        ("/join/pairs", "pairs at 0.85 or above"),
-        ("/cluster/clusters", "clusters"),
-        ("/cluster/redundant", "redundant documents"),
+    let number = |pointer: &str| summary.pointer(pointer).unwrap().as_u64().unwrap();
+    let [documents, exact, redundant] = [
+        "/catalogue/documents",
+        "/catalogue/exact_duplicates",
+        "/cluster/redundant",
+    ]
+    .map(number);
+    for shown in [
+        format!("<b>{redundant}</b> of {documents}\u{a0}documents"),
+        format!("<b>{}</b> kept", documents - redundant),
+        format!("<b>{}</b> near-duplicates", redundant - exact),
+        format!("<b>{exact}</b> exact duplicates"),
+        format!(
+            "{}\u{a0}pairs of documents have a resemblance of 0.85 or more",
+            number("/join/pairs")
+        ),
+        format!("form {}\u{a0}clusters", number("/cluster/clusters")),
     ] {
-        let n = summary.pointer(pointer).unwrap().as_u64().unwrap();
-        let tile = format!("<li><b>{n}</b><span>{name}");
-        assert!(page.contains(&tile), "{tile}");
+        assert!(page.contains(&shown), "{shown}");
     }
     // The ledger that the command prints, row by row.
     let summary = serde_json::from_value(summary).unwrap();
@@ -415,7 +427,7 @@ fn assert_clusters(page: &str, out: &Path, column: &str, below: &str) -> Vec<usi
     let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
     let mut last = usize::MAX;
     let mut sizes = Vec::new();
-    for shown in section.split("<details").skip(1) {
+    for shown in section.split("<details id=\"c").skip(1) {
         let docno = |text: &str| text.split("</bdi>").next().unwrap().to_string();
         let rows: Vec<&str> = shown.split("<td class=\"name\"><bdi>").skip(1).collect();
         assert!(rows.len() <= last, "the largest first");
@@ -773,6 +785,84 @@ fn what_is_not_there_is_named() {
     report(&run, &corpus.out(), &all).unwrap();
 }
 
+/// A run without pairs shows the closest pair, as counting by hand finds it, and what to try.
+#[test]
+fn without_pairs_the_closest_is_shown() {
+    let text = |from: usize, changed: &[usize]| -> String {
+        let word = |n: usize| match changed.contains(&n) {
+            true => format!("x{n}-{from} "),
+            false => format!("w{n} "),
+        };
+        (from..from + 60).map(word).collect()
+    };
+    let corpus = Corpus::new(&[
+        document("alone", &numbered(1000, 1060)),
+        document("first", &text(0, &[])),
+        document("far", &text(0, &[15, 30, 45])),
+        document("near", &text(0, &[30])),
+        document("shifted", &text(20, &[])),
+    ]);
+    let run = Run::default();
+    let summary = corpus.run(&run);
+    assert_eq!(summary.join.unwrap().pairs, 0);
+    let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!((stats.clusters, stats.pairs, stats.missing), (0, 1, 0));
+    let parsed = assert_harmless(&page);
+    // One changed word of 60 changes 10 of 51 shingles: 41 / 61.
+    assert!(page.contains("<summary><b>0.672131</b><bdi>first</bdi> and <bdi>near</bdi>"));
+    assert!(page.contains("<del>w30</del> <ins class=\"also\">x30-0</ins>"));
+    for said in [
+        "0 of 5\u{a0}documents duplicate another one",
+        "--threshold 0.67 lists the pair above",
+        "--shingle-size 5",
+    ] {
+        assert!(parsed.text.contains(said), "{said}: {}", parsed.text);
+    }
+    for absent in [
+        "There are no",
+        "0.0",
+        "that remain",
+        "id=\"clusters\"",
+        "id=\"random\"",
+    ] {
+        assert!(
+            !page.split("</style>").nth(1).unwrap().contains(absent),
+            "{absent}"
+        );
+    }
+    // Less memory and fewer threads find the same.
+    let small = run.clone().threads(1).memory(64 << 20);
+    let (again, _) = report(&small, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!(page.contains("0.672131"), again.contains("0.672131"));
+}
+
+/// The texts of a cluster are on the page, and the commands have the name of the directory.
+#[test]
+fn clusters_have_their_texts() {
+    let corpus = many(6);
+    let run = Run::default().threshold("0.5");
+    corpus.run(&run);
+    let config = PageConfig {
+        pairs: 0,
+        directory: Some("out dir".into()),
+        ..PageConfig::default()
+    };
+    let (page, _) = report(&run, &corpus.out(), &config).unwrap();
+    assert_harmless(&page);
+    for n in 1..6 {
+        let beside = format!("<bdi>d{n}</bdi> beside <bdi>d0</bdi>");
+        assert_eq!(page.matches(&beside).count(), 1, "{beside}");
+        assert!(page.contains(&format!("id=\"pair-0-{n}\"")));
+    }
+    assert_eq!(data_of(&page).unwrap()["directory"], "out dir");
+    let none = PageConfig {
+        clusters: 0,
+        ..config
+    };
+    let (page, _) = report(&run, &corpus.out(), &none).unwrap();
+    assert!(!page.contains(" beside "));
+}
+
 /// Base64 (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -905,7 +995,7 @@ fn a_folder_of_pages_has_every_cluster() {
         let mut workspace = pipeline::open(&out).unwrap();
         let context = run.context(&stop, &Silent);
         page::write_split(&mut workspace, &PageConfig::default(), &context).unwrap();
-        let names = ["index", "clusters-0001", "documents-0001"];
+        let names = ["index", "clusters-0001", "documents-0001", "texts-0001"];
         names.map(|name| {
             let path = out.join("report").join(format!("{name}.html"));
             fs::read_to_string(path).unwrap()
@@ -916,14 +1006,21 @@ fn a_folder_of_pages_has_every_cluster() {
         pages == write(&run.clone().threads(1).memory(96 << 20)),
         "the same bytes"
     );
-    let [front, clusters, documents] = pages;
-    for page in [&front, &clusters, &documents] {
-        let parsed = assert_harmless_in(
-            page,
-            &["clusters-0001.html", "documents-0001.html", "index.html"],
-        );
+    let [front, clusters, documents, texts] = pages;
+    let page = |n: u32| fs::read_to_string(out.join(format!("report/texts-{n:04}.html")));
+    let mut texts = vec![texts];
+    texts.extend((2..).map_while(|n| page(n).ok()));
+    let all = [
+        "clusters-0001.html",
+        "documents-0001.html",
+        "index.html",
+        "texts-000",
+    ];
+    for page in [&front, &clusters, &documents, &texts[0]] {
+        let parsed = assert_harmless_in(page, &all);
         assert!(!page.contains("<script"), "{}", parsed.text);
     }
+    let texts = texts.concat();
     let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
     let mut members = 0;
     for (number, line) in lines.lines().enumerate() {
@@ -941,6 +1038,15 @@ fn a_folder_of_pages_has_every_cluster() {
             );
             assert!(documents.contains(&entry), "{entry}");
             members += 1;
+            // A member with other words has its text beside the first one.
+            let first = line["representative"].as_str().unwrap();
+            let beside = format!("<bdi>{docno}</bdi> beside <bdi>{first}</bdi>");
+            assert_eq!(
+                texts.contains(&beside),
+                member["kind"] == "near",
+                "{beside}"
+            );
+            assert!(member["kind"] != "near" || place.contains("The texts side by side"));
         }
     }
     assert_eq!(documents.matches("<li>").count(), members);

@@ -182,11 +182,14 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     }
 }
 
+/// CPU seconds below which times differ by chance.
+const LEAST_SECONDS: f64 = 0.1;
+
 /// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
-/// inexact answer.
-pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> (f64, bool) {
-    let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
-    (saved.max(0.0), saved >= WORTH_SAVING)
+/// inexact answer; `None` if the exact run takes too little time to tell.
+pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> Option<(f64, bool)> {
+    let saved = (exact - sampled) / (reading + exact);
+    (exact >= LEAST_SECONDS).then_some((saved.max(0.0), saved >= WORTH_SAVING))
 }
 
 /// Whether sampling pays off.
@@ -200,7 +203,12 @@ fn verdict(cost: &StudyCost) -> String {
     };
     let precision = planned.plan.config.target.precision;
     let sampled = planned.cost.cpu_seconds;
-    let (saved, worth) = saving(reading, exact, sampled);
+    let Some((saved, worth)) = saving(reading, exact, sampled) else {
+        return format!(
+            "From the collection to the pairs, an exact run takes {exact:.2} CPU seconds, too little to compare. \
+             Run exactly: no pair is missed then, and none is false."
+        );
+    };
     let advice = match worth {
         false => "Run exactly: no pair is missed then, none is false, and it costs little more.",
         true => {

@@ -200,7 +200,7 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
         about: format!(
             "Mean {} over the classes of a ratio (vertical) against the resemblance threshold \
              (horizontal): over all pairs, and over the pairs within a size group. The smallest and the \
-             largest documents are labelled; the other groups are grey.",
+             largest documents are labelled; the other groups are grey. The vertical axis need not begin at 0.",
             metric.text()
         ),
         panels: view.sampled_ratios().map(panel).collect(),
@@ -249,7 +249,7 @@ fn spread(view: &View) -> Option<StudyFigure> {
         title: "How much the class decides",
         about: format!(
             "Precision (vertical) of a run with each class of each ratio (horizontal), at threshold {at}. \
-             A dot is a class; the bar is the mean."
+             A dot is a class; the bar is the mean. The vertical axis need not begin at 0."
         ),
         panels: panels.collect(),
         paper: vec![remarks::paper("spread", 0)],

@@ -403,11 +403,12 @@ impl Page<'_> {
         html! {
             details open[open] {
                 summary {
-                    b { (many(cluster.members, "document")) }
                     @if let Some(first) = first {
                         (isolated(first.title.as_deref().unwrap_or(&first.docno)))
                     }
-                    " " span.soft { "(" (many(cluster.kept, "survivor")) ")" }
+                    " " span.soft.small {
+                        (many(cluster.members, "document")) ", " (many(cluster.kept, "survivor"))
+                    }
                 }
                 div.in {
                     (table("", &["docno", "fate", &format!(">{}", self.noun()), ">words", "title",
@@ -561,7 +562,7 @@ fn source_row(name: Markup, tally: &Tally, reasons: &[Removal]) -> Markup {
             th.name scope="row" { (name) }
             td.n { (count(tally.documents)) }
             td.n { (count(tally.kept())) }
-            td.n { (share_bar(tally.kept(), tally.documents)) (part(tally.kept(), tally.documents)) }
+            td.n { (share_bar(tally.kept(), tally.documents)) }
             @for reason in reasons { td.n { (count(tally.of(*reason))) } }
         }
     }

@@ -69,6 +69,19 @@ fn signed(number: i128) -> String {
     format!("{sign}{}", count(amount))
 }
 
+/// The words that the verdicts use.
+fn definitions() -> Markup {
+    html! {
+        p.soft {
+            "Precision: the share of a method's pairs that are in the ground truth. Recall: the share of \
+             the pairs of the ground truth that the method finds. F1: their harmonic mean. Utility: the \
+             number of true pairs minus a cost for each false one (Kołcz & Chowdhury 2008, equation 5). A \
+             ground truth is itself the result of a method: two documents that it does not pair may still \
+             be near-duplicates for a reader."
+        }
+    }
+}
+
 /// The verdict against a ground truth, the figure, and the table with its numbers.
 fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> Markup {
     let [first, second] = sentences(verdict, comparison);
@@ -86,6 +99,7 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
     html! {
         section id=(id) {
             h2 { "Against " (method(&verdict.truth)) }
+            @if n == 0 { (definitions()) }
             @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
             @if !second.is_empty() { p { (visible(&second)) } }
             @if !verdict.standings.is_empty() {
@@ -93,9 +107,12 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                     (drawing(&scatter(comparison, verdict, false)))
                     (drawing(&scatter(comparison, verdict, true)))
                     figcaption {
-                        "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
-                         method, green the cheapest of those close to it, grey the ground truth ("
-                        a href="methods.csv" { "CSV" } ")."
+                        "Up is precise, right is complete; the axes need not begin at 0. The area of a mark is the \
+                         CPU time. Orange is the best method, "
+                        @if verdict.cheapest.map(|of| of.method) != verdict.best.map(|of| of.method) {
+                            "green the cheapest of those close to it, "
+                        }
+                        "grey the ground truth (" a href="methods.csv" { "CSV" } ")."
                         span.narrow { " The numbers refer to the methods in the table." }
                     }
                 }
@@ -125,15 +142,6 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                     }
                 }
             }))
-            @if n == 0 {
-                p.soft.small {
-                    "Precision: the share of a method's pairs that are in the ground truth. Recall: the share of \
-                     the pairs of the ground truth that the method finds. F1: their harmonic mean. Utility: the \
-                     number of true pairs minus a cost for each false one (Kołcz & Chowdhury 2008, equation 5). A \
-                     ground truth is itself the result of a method: two documents that it does not pair may still \
-                     be near-duplicates for a reader."
-                }
-            }
         }
     }
 }
@@ -194,7 +202,8 @@ fn agreement(comparison: &Comparison) -> Markup {
         let label = counted(n as u64 + 1, "method");
         BarRow {
             label,
-            bars: vec![(pairs as f64, count(pairs))],
+            value: pairs as f64,
+            text: count(pairs),
         }
     });
     // The caption names the unit of all cells.
@@ -275,19 +284,19 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                     }
                 }
             }))
-            h3 { "Similarity of copies and originals, by the number of edits" }
+            h3 { "Scores of copies and originals, by the number of edits" }
             p.soft {
-                "Mean similarity (vertical) of the copies with the same number of edits (horizontal), by each \
+                "Mean score (vertical) of the copies with the same number of edits (horizontal), by each \
                  method's own measure. For a method that counts common features, it is the resemblance of the \
                  feature sets. Grey lines are the other methods ("
                 a href="similarity-by-edits.csv" { "CSV" } ", " a href="similarity-by-edits.svg" { "SVG" } ")."
             }
             (titled(&curves(comparison)))
             @if !distinct.is_empty() {
-                h3 { "Similarity of different originals" }
+                h3 { "Scores of different originals" }
                 p.soft {
-                    "Share of the pairs of originals (vertical) up to a similarity (horizontal). The further to the \
-                     left a line rises, the less similar the method finds different documents (Cherkasova et al. \
+                    "Share of the pairs of originals (vertical) up to a score (horizontal). The further to the \
+                     left a line rises, the lower the method scores different documents (Cherkasova et al. \
                      2009, Figures 2 to 8; " a href="similarity-of-distinct.csv" { "CSV" } ", "
                     a href="similarity-of-distinct.svg" { "SVG" } ")."
                 }
@@ -327,8 +336,9 @@ fn methods(specs: &[Spec]) -> Markup {
     html! {
         section #methods {
             h2 { "The methods" }
-            p.soft { "A click on a specification selects all of it. " code { "lookalike method" } " and this text run \
-                      the method." }
+            p.soft {
+                "Run a method with " code { "lookalike method SPEC DIR" } ". A click on a specification selects it."
+            }
             (sticky("The methods", &html! {
                 thead { tr {
                     (heads(&["Method", "Specification", "What it does", "Paper", "All parameters"]))

@@ -75,7 +75,7 @@ pub(super) fn part(part: u64, whole: u64) -> String {
     share(part, whole).unwrap_or_else(|| "–".into())
 }
 
-/// A bar as long as a share, beside the number that says the same.
+/// A share, beside a bar that is as long as it.
 pub(super) fn share_bar(part: u64, whole: u64) -> Markup {
     let length = (part as f64 / whole.max(1) as f64 * 60.0).round();
     html! {
@@ -83,6 +83,7 @@ pub(super) fn share_bar(part: u64, whole: u64) -> Markup {
             rect.all width="60" height="8" {}
             rect.part width=(length) height="8" {}
         }
+        span.percent { (self::part(part, whole)) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two texts side by side.
 
 use super::frame::many;
-use super::markup::{Markup, html, lines};
+use super::markup::{Markup, Visible, html, lines};
 use crate::base::numbers::percent;
 use crate::text::align::{Block, Fold, Pieces, Stretch, TextComparison};
 
@@ -56,17 +56,10 @@ pub(super) fn rows(comparison: &TextComparison<'_>, stretches: &[Stretch]) -> Ma
     }
 }
 
-/// A row of both texts. On a narrow screen, where one text is below the other, a row that is equal
-/// in both is shown once.
+/// A row of both texts.
 pub(super) fn row(comparison: &TextComparison<'_>, row: &[Stretch]) -> Markup {
-    let equal = row.iter().all(|stretch| {
-        let bytes = comparison.bytes(stretch);
-        let a = comparison.a.words.text.get(bytes.a).unwrap_or_default();
-        let b = comparison.b.words.text.get(bytes.b).unwrap_or_default();
-        stretch.equal && a.split_whitespace().eq(b.split_whitespace())
-    });
     html! {
-        div.two-texts.once[equal] {
+        div.two-texts {
             (side(comparison, row, true))
             (side(comparison, row, false))
         }
@@ -74,9 +67,10 @@ pub(super) fn row(comparison: &TextComparison<'_>, row: &[Stretch]) -> Markup {
     }
 }
 
-/// One of the texts in a row.
+/// One of the texts in a row. The first text has also the words of the second, which show only on a
+/// narrow screen, in place of the second text: there equal words are shown once.
 fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup {
-    let text_of = |stretch: &Stretch| {
+    let text_of = |stretch: &Stretch, first: bool| {
         let bytes = comparison.bytes(stretch);
         let (words, range) = match first {
             true => (comparison.a.words, bytes.a),
@@ -84,23 +78,29 @@ fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup
         };
         words.text.get(range).unwrap_or_default()
     };
-    let none = row.iter().all(|stretch| text_of(stretch).is_empty());
+    let none = row.iter().all(|stretch| text_of(stretch, first).is_empty());
     html! {
         div.side dir="auto" {
             span.hidden-label { @if first { "first: " } @else { "second: " } }
             @if none { span.nothing { "no text here" } }
             @for stretch in row {
-                @let text = text_of(stretch);
-                // The space after the last word is not marked.
-                @let marked = text.trim_end();
-                @let after = text.get(marked.len()..).unwrap_or_default();
-                @if text.is_empty() {}
-                @else if stretch.equal { (equal(comparison, stretch, first)) }
-                @else if first { del { (lines(marked)) } (lines(after)) }
-                @else { ins { (lines(marked)) } (lines(after)) }
+                @let text = text_of(stretch, first);
+                @if stretch.equal { (equal(comparison, stretch, first)) }
+                @else if first {
+                    (marked(text, |text| html! { del { (text) } }))
+                    (marked(text_of(stretch, false), |text| html! { ins.also { (text) } }))
+                }
+                @else { (marked(text, |text| html! { ins { (text) } })) }
             }
         }
     }
+}
+
+/// A text with a mark. The space after its last word is not marked.
+fn marked(text: &str, mark: impl Fn(Visible<'_>) -> Markup) -> Markup {
+    let words = text.trim_end();
+    let after = text.get(words.len()..).unwrap_or_default();
+    html! { @if !text.is_empty() { (mark(lines(words))) (lines(after)) } }
 }
 
 /// A piece of a text.

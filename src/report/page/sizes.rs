@@ -24,7 +24,6 @@ pub(super) fn sizes(summary: &Summary, wording: &Wording<'_>) -> Markup {
         &format!(">{features}"),
         ">share",
     ];
-    let share = |part, whole| html! { (share_bar(part, whole)) (super::panels::part(part, whole)) };
     html! {
         @if documents > 0 {
             section id="sizes" {
@@ -35,9 +34,9 @@ pub(super) fn sizes(summary: &Summary, wording: &Wording<'_>) -> Markup {
                         tr {
                             th scope="row" { (group_name(&group.words)) }
                             td.n { (count(group.documents)) }
-                            td.n { (share(group.documents, documents)) }
+                            td.n { (share_bar(group.documents, documents)) }
                             td.n { (count(group.shingles)) }
-                            td.n { (share(group.shingles, all)) }
+                            td.n { (share_bar(group.shingles, all)) }
                         }
                     }
                 }))
@@ -56,7 +55,7 @@ pub(super) fn histogram(wording: &Wording<'_>, histogram: &[u64; HUNDREDTHS]) ->
     html! {
         @if any {
             figure {
-                figcaption { b { "Pairs by " (noun) } " A bar counts the pairs from its number up to the next." }
+                figcaption { b { "Pairs by " (noun) } br; "Each bar counts pairs up to the next number." }
                 (drawing(&columns(&format!("Number of pairs by {noun}"), &rows, &mark)))
             }
         }

@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::markup::{Markup, html, visible};
 use super::panels::{Panel, heads, number, panels, sticky};
 use crate::Result;
+use crate::base::ids::Threshold;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::lab::study::{
     DIRECTORY, MeanAndRange, PAGE_FILE, Study, StudyComparison, StudyCost, Way, comparison,
@@ -35,7 +36,11 @@ pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec
         program,
         ..Frame::default()
     };
-    let mut sections = vec![verdict(&sheet.adaptive, &compared), runs(&compared)];
+    let mut sections = vec![
+        definitions(compared.threshold),
+        verdict(&sheet.adaptive, &compared),
+        runs(&compared),
+    ];
     for figure in &sheet.figures {
         let extra = match figure.id {
             "sizes" => groups(&sheet.groups),
@@ -58,6 +63,21 @@ pub(super) fn link(workspace: &Workspace) -> Result<Option<Markup>> {
             }
         }
     }))
+}
+
+/// The words that the result and the figures use.
+fn definitions(threshold: Threshold) -> Markup {
+    html! {
+        section #words aria-label="Definitions" {
+            p {
+                "A run at 1/16 sorts one of sixteen classes of shingles and estimates resemblance from them. Among \
+                 the pairs that it lists at " (threshold) " or above, " em { "precision" }
+                " is the share of true pairs. Among all true pairs, " em { "recall" }
+                " is the share that the run lists. " em { "Uniform" } " sampling has one ratio for all documents, "
+                em { "adaptive" } " sampling one for each size group."
+            }
+        }
+    }
 }
 
 fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
@@ -94,12 +114,7 @@ fn runs(of: &StudyComparison) -> Markup {
         section #runs {
             h2 { "Runs side by side" }
             p {
-                "Among the pairs that a run lists at " (of.threshold) " or above, " em { "precision" }
-                " is the share of true pairs. Among all true pairs, " em { "recall" }
-                " is the share that the run lists. A run at 1/16 sorts one of sixteen classes of shingles. The \
-                 table has the mean over all classes and, in grey, the worst and the best class."
-            }
-            p {
+                "The table has the mean over all classes of a ratio and, in grey, the worst and the best class. "
                 "A " em { "verified" } " run checks each pair in the full sets if the sample estimates at least the \
                  given resemblance, so that no listed pair is false. A " em { "plan" }
                 " gives each size group the smallest ratio that keeps the given precision. " em { "Not sampled" }
