@@ -223,6 +223,14 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
             "repeat the command with --text-field FIELD; {list} says which fields there are"
         )));
     }
+    let lack = summary.ingest.noticed.get(Reason::MissingField.text());
+    if let Some(&lack) = lack {
+        let documents = counted(lack, "document");
+        let list = in_shell(&results.join("rejects.jsonl"));
+        return Ok(Some(format!(
+            "check --text-field: {documents} lack a field that it names ({list} says which)"
+        )));
+    }
     let (Some(join), Some(cluster), Some(config)) =
         (&summary.join, &summary.cluster, &summary.join_config)
     else {
@@ -246,7 +254,7 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
             format!(
-                "lookalike join {place} --threshold 0.5   # also finds pairs that are less alike"
+                "lookalike join {place} --threshold 0.5   # and for parts that texts share: lookalike passages {place}"
             )
         }
         0 => return Ok(None),

@@ -115,13 +115,13 @@ fn the_next_step_fits_the_situation() {
     let write = |name: &str, lines: String| fs::write(at.join(name), lines).unwrap();
     // Nothing is alike, and the texts are long enough.
     write("apart.jsonl", lines((0..5).map(text).collect(), "text"));
-    let said = answer(at, "run apart.jsonl -o my=out");
+    let said = answer(at, "run apart.jsonl -o my-out");
     assert!(
         said.contains("0 of 5 documents are redundant.\n0 pairs have"),
         "{said}"
     );
     assert!(
-        said.contains("Next: lookalike join my=out --threshold 0.5"),
+        said.contains("Next: lookalike join my-out --threshold 0.5"),
         "{said}"
     );
     // Texts of twelve words, of which one differs.
@@ -153,6 +153,26 @@ fn the_next_step_fits_the_situation() {
     assert!(
         said.contains("Next: repeat the command with --text-field FIELD;"),
         "{said}"
+    );
+    // One of several fields is misspelt, in JSON and in CSV.
+    let pair = |n: u32| serde_json::json!({ "q": text(n), "a": text(n + 50) }).to_string() + "\n";
+    write("pairs.jsonl", (0..5).map(pair).collect());
+    let said = answer(at, "run pairs.jsonl -o typo --text-field q,aa");
+    assert!(
+        said.contains(
+            "Next: check --text-field: 5 documents lack a field that it names (typo/rejects.jsonl \
+             says which)\n"
+        ),
+        "{said}"
+    );
+    let rejects = fs::read_to_string(at.join("typo/rejects.jsonl")).unwrap();
+    assert!(rejects.contains("no field aa"), "{rejects}");
+    write("pairs.csv", "q,a\none,two\n".into());
+    let output = lookalike(at, "run pairs.csv -o csv --text-field q,aa");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && told.contains("no field aa"),
+        "{told}"
     );
     // A directory whose name is not one word.
     fs::create_dir(at.join("a b")).unwrap();

@@ -649,7 +649,7 @@ fn unread_files_are_reported_last() {
         ("run in -o o1 --json", "; o1/rejects.jsonl"),
         ("ingest in -o o2 --quiet", "\n"),
         ("dedup in -o o3 --quiet", "; o3.work/rejects.jsonl"),
-        ("passages in -o o4 --quiet", "\n"),
+        ("passages in -o o4 --quiet", "; o4/rejects.jsonl"),
         ("count in --quiet", "\n"),
         ("contamination in --against test.jsonl --quiet", "\n"),
         (

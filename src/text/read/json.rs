@@ -82,6 +82,8 @@ pub(super) struct TextFields<'c> {
 pub(super) struct Found {
     /// Whether the name of its field says that it is HTML.
     pub html: bool,
+    /// The first of several given fields that the object does not have.
+    pub missing: Option<String>,
 }
 
 impl<'c> TextFields<'c> {
@@ -113,12 +115,16 @@ impl<'c> TextFields<'c> {
             return usual_text(text, members, take);
         };
         let (mut any, mut list, mut other) = (false, false, false);
-        let mut take = |value: &Value| match value.kind {
-            Kind::String { .. } => {
-                any = true;
-                take(value);
+        let (reached, mut missing) = (Cell::new(0_u64), None);
+        let mut take = |value: &Value| {
+            reached.set(reached.get() + 1);
+            match value.kind {
+                Kind::String { .. } => {
+                    any = true;
+                    take(value);
+                }
+                _ => other = true,
             }
-            _ => other = true,
         };
         let html = match named(members, given) {
             Some(value) if self.paths.len() > 1 => {
@@ -127,12 +133,17 @@ impl<'c> TextFields<'c> {
             }
             _ => {
                 for path in &self.paths {
-                    list |= reach(text, members, path, &mut take)?.is_list();
+                    let before = reached.get();
+                    let is_list = reach(text, members, path, &mut take)?.is_list();
+                    list |= is_list;
+                    if !is_list && reached.get() == before && missing.is_none() {
+                        missing = Some(path.literal.trim().to_string());
+                    }
                 }
                 self.paths.iter().all(|path| path.last() == "html")
             }
         };
-        Ok((any || list && !other).then_some(Found { html }))
+        Ok((any || list && !other).then_some(Found { html, missing }))
     }
 }
 
@@ -162,7 +173,8 @@ fn usual_text(
         if found {
             leaves(text, value, take)?;
             let html = name == "html";
-            return Ok(Some(Found { html }));
+            let missing = None;
+            return Ok(Some(Found { html, missing }));
         }
     }
     Ok(None)
@@ -333,11 +345,14 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     if body.half {
         notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
     }
-    let Some(Found { html }) = found else {
+    let Some(Found { html, missing }) = found else {
         let given = config.text_field.as_deref();
         let detail = no_text(given, &TEXT_FIELDS, &known_fields(text));
         return Err((Some(docno), Refusal::new(Reason::MissingText, detail)));
     };
+    if let Some(field) = missing {
+        notices.push((Reason::MissingField, format!("no field {field}")));
+    }
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
     let body = match body.text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),

@@ -350,6 +350,8 @@ keywords! {
         WrongCharset = "wrong charset declared",
         /// Bytes that are invalid in the charset were replaced by U+FFFD.
         InvalidBytes = "invalid bytes replaced",
+        /// The record has not all of the fields that `--text-field` names.
+        MissingField = "field of --text-field missing",
         /// Another document has the same docno.
         DuplicateDocno = "docno not unique",
         /// The path is not UTF-8; its bytes were escaped in the docno.

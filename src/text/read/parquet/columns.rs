@@ -373,6 +373,18 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chos
     chosen
 }
 
+/// The first of several columns of the text that a file does not have.
+pub(super) fn lacking(schema: &SchemaDescriptor, config: &ReadConfig) -> Option<String> {
+    let fields = config.text_field.as_deref()?;
+    let paths = FieldPath::all(fields).unwrap_or_default();
+    if paths.len() < 2 || leaf_of(schema, &[fields]).is_some() {
+        return None;
+    }
+    let has = |path: &&FieldPath<'_>| add(&mut Vec::new(), schema, path, (Role::Text, true));
+    let missing = paths.iter().find(|path| !has(path));
+    missing.map(|path| path.literal.trim().to_string())
+}
+
 /// The columns that are the text of each row, in its order, if they are columns of strings.
 ///
 /// # Errors

@@ -253,6 +253,8 @@ pub(super) struct ParquetFramer {
     chosen: Vec<Chosen>,
     /// Whether the text has several columns.
     several: bool,
+    /// The first of these columns that the file does not have.
+    lacks: Option<String>,
     /// Why a row has no text.
     missing: String,
     state: State,
@@ -301,6 +303,7 @@ impl ParquetFramer {
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
             several: false,
+            lacks: None,
             missing: String::new(),
             state: State::Start,
             groups: 0..u64::MAX,
@@ -466,6 +469,7 @@ impl ParquetFramer {
             .filter(|chosen| chosen.role == Role::Text);
         let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
         self.several = paths.len() > 1;
+        self.lacks = columns::lacking(metadata.file_metadata().schema_descr(), &self.config);
         self.missing = match &paths[..] {
             [] => no_text(
                 self.config.text_field.as_deref(),
@@ -560,11 +564,17 @@ impl ParquetFramer {
             Row::Document(kind) => {
                 self.delivered += (batch.bytes.len() - start) as u64;
                 let source = self.span(1);
+                let notice = self.lacks.as_ref().map(|field| Reject {
+                    source,
+                    docno: None,
+                    reason: Reason::MissingField,
+                    detail: format!("no field {field}"),
+                });
                 batch.records.push(Record {
                     kind,
                     source,
                     bytes: start..batch.bytes.len(),
-                    notice: None,
+                    notice,
                     retracts: false,
                     number: self.row + 1,
                     origin: self.origin.clone(),
