@@ -8,31 +8,11 @@ All figures are read from the output of scripts/bench-run.sh in docs/measurement
 """
 
 import re
-from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from drawing import DOCS, Picture, write
 
-THEMES = {
-    "light": {
-        "page": "#ffffff",
-        "card": "#f6f8fa",
-        "line": "#d0d7de",
-        "text": "#1f2328",
-        "faint": "#59636e",
-        "strong": "#0550ae",
-        "parts": ["#0969da", "#54aeff", "#1b7c83", "#8c959f"],
-    },
-    "dark": {
-        "page": "#0d1117",
-        "card": "#161b22",
-        "line": "#3d444d",
-        "text": "#f0f6fc",
-        "faint": "#9198a1",
-        "strong": "#79c0ff",
-        "parts": ["#1f6feb", "#58a6ff", "#39c5cf", "#656c76"],
-    },
-}
-
+# The colours of the stages, from the first to the last.
+PARTS = ["#0969da", "#54aeff", "#1b7c83", "#8c959f"]
 WIDTH, HEIGHT, CARD, CARD_HEIGHT, GAP = 1000, 262, 148, 138, 22.4
 
 
@@ -58,7 +38,7 @@ def short(number):
 
 
 def draw(theme, found, seconds):
-    """The picture in the colours of a theme."""
+    """The stages as cards, and the CPU time of each."""
     cards = [
         ("Read", short(found["documents"]), "documents", f"{found['gigabytes']} GB of pages"),
         ("Shingle", short(found["shingles"]), "shingles", "ten words in a row"),
@@ -67,38 +47,20 @@ def draw(theme, found, seconds):
         ("Verify", short(found["candidates"]), "candidates", "full sets compared"),
         ("Result", short(found["pairs"]), "pairs", "none missing or false"),
     ]
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-16 -8 {WIDTH + 32} {HEIGHT + 16}" width="{WIDTH + 32}"'
-        f' height="{HEIGHT + 16}" role="img" font-family="system-ui, -apple-system, \'Segoe UI\', Roboto,'
-        ' \'Helvetica Neue\', Arial, sans-serif">',
-        "<title>From documents to pairs: what each stage of lookalike leaves to the next</title>",
-        f'<rect x="-16" y="-8" width="{WIDTH + 32}" height="{HEIGHT + 16}" rx="10" fill="{theme["page"]}"/>',
-    ]
-
-    def text(x, y, size, colour, what, weight=400, anchor="middle"):
-        out.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}"'
-            f' text-anchor="{anchor}" fill="{colour}">{what}</text>'
-        )
-
+    title = "From documents to pairs: what each stage of lookalike leaves to the next"
+    picture = Picture(theme, title, WIDTH + 32, HEIGHT + 16)
+    picture.add('<g transform="translate(16 8)">')
     for i, (stage, number, noun, note) in enumerate(cards):
         left, middle = i * (CARD + GAP), i * (CARD + GAP) + CARD / 2
         last = i == len(cards) - 1
-        out.append(
-            f'<rect x="{left + 0.75:.1f}" y="8.75" width="{CARD - 1.5}" height="{CARD_HEIGHT}" rx="10"'
-            f' fill="{theme["card"]}" stroke="{theme["strong"] if last else theme["line"]}"'
-            ' stroke-width="1.5"/>'
-        )
-        text(middle, 35, 14, theme["faint"], stage, 600)
-        text(middle, 77, 25, theme["strong"] if last else theme["text"], number, 700)
-        text(middle, 99, 14, theme["text"], noun)
-        text(middle, 127, 12, theme["faint"], note)
+        picture.box(left + 0.75, 8.75, CARD - 1.5, CARD_HEIGHT, theme["card"], theme["marks"][0] if last else theme["line"])
+        picture.text(middle, 35, 14, stage, "faint", 600, "middle")
+        picture.text(middle, 77, 25, number, theme["marks"][0] if last else "text", 700, "middle")
+        picture.text(middle, 99, 14, noun, anchor="middle")
+        picture.text(middle, 127, 12, note, "faint", anchor="middle")
         if not last:
             x, y = left + CARD + GAP / 2, 8 + CARD_HEIGHT / 2
-            out.append(
-                f'<path d="M{x - 4:.1f} {y - 7:.1f} l7 7 l-7 7" fill="none" stroke="{theme["faint"]}"'
-                ' stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/>'
-            )
+            picture.line(f"M{x - 4:.1f} {y - 7:.1f} l7 7 l-7 7", theme["faint"], 2)
 
     parts = [
         ("read and shingle", seconds["ingest"]),
@@ -107,30 +69,23 @@ def draw(theme, found, seconds):
         ("the rest", seconds["catalogue"] + seconds["sample"] + seconds["cluster"]),
     ]
     total = sum(part for _, part in parts)
-    text(0, 186, 14, theme["text"], "CPU seconds by stage", 600, "start")
-    out.append(f'<clipPath id="bar"><rect x="0" y="199" width="{WIDTH}" height="18" rx="5"/></clipPath>')
-    out.append('<g clip-path="url(#bar)">')
-    x, legend = 0.0, []
-    for colour, (name, part) in zip(theme["parts"], parts):
+    picture.text(0, 186, 14, "CPU seconds by stage", weight=600)
+    begin = start = 0.0
+    for colour, (name, part) in zip(PARTS, parts):
         width = WIDTH * part / total
-        out.append(f'<rect x="{x:.1f}" y="199" width="{width:.1f}" height="18" fill="{colour}"/>')
-        legend.append((colour, f"{name} {part:.1f} s"))
-        x += width
-    out.append("</g>")
-    x = 0.0
-    for colour, label in legend:
-        out.append(f'<rect x="{x:.1f}" y="235" width="11" height="11" rx="2.5" fill="{colour}"/>')
-        text(x + 17, 245, 13, theme["faint"], label, 400, "start")
-        x += 50 + 7.1 * len(label)
-    text(WIDTH, 245, 13, theme["faint"], "two cores, --memory 256MiB", 400, "end")
-    return "\n".join(out + ["</svg>", ""])
+        picture.add(f'<rect x="{begin:.1f}" y="199" width="{width:.1f}" height="18" fill="{colour}"/>')
+        label = f"{name} {part:.1f} s"
+        picture.add(f'<rect x="{start:.1f}" y="235" width="11" height="11" rx="2.5" fill="{colour}"/>')
+        picture.text(start + 17, 245, 13, label, "faint")
+        begin, start = begin + width, start + 50 + 7.1 * len(label)
+    picture.text(WIDTH, 245, 13, "two cores, --memory 256MiB", "faint", anchor="end")
+    picture.add("</g>")
+    return picture
 
 
 def main():
     found, seconds = measured()
-    for name, theme in THEMES.items():
-        path = DOCS / f"pipeline-{name}.svg"
-        path.write_text(draw(theme, found, seconds), encoding="utf-8")
+    write("pipeline", lambda theme: draw(theme, found, seconds))
 
 
 if __name__ == "__main__":

@@ -295,6 +295,32 @@ fn lookalike(arguments: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
+/// The position in standard input, whose size is not known, went back to 0 at its end.
+#[test]
+fn standard_input_of_several_batches_is_read_to_its_end() {
+    let directory = crate::common::temporary();
+    let input = directory.path().join("texts.jsonl");
+    let line = |n: u32| {
+        format!(
+            "{{\"id\":{n},\"text\":\"{}\"}}\n",
+            format!("word{n} ").repeat(20)
+        )
+    };
+    fs::write(&input, (0..8000).map(line).collect::<String>()).unwrap();
+    let out = directory.path().join("out");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args(["run", "-", "--quiet", "-o"])
+        .arg(&out)
+        .stdin(fs::File::open(&input).unwrap())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 fn urls(glob: &str) -> lookalike::text::read::UrlGlobs {
     let glob = globset::Glob::new(glob).unwrap();
     vec![glob].try_into().unwrap()

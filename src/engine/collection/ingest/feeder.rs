@@ -245,9 +245,12 @@ impl<'a> Feeder<'a> {
                     }
                     return Ok(true);
                 }
+                let position = reader.position();
                 self.check_unchanged()?;
                 self.reader = None;
-                self.before += self.inputs[self.cursor.file as usize].size();
+                // The size of standard input is not known.
+                let size = self.inputs[self.cursor.file as usize].size();
+                self.before += size.max(position);
                 if let Some(piece) = &self.unit.piece {
                     piece.counted(self.cursor.event);
                     self.cursor = self.unit.end();
