@@ -1,7 +1,7 @@
 //! Two texts side by side.
 
 use super::frame::many;
-use super::markup::{Markup, Visible, html, lines};
+use super::markup::{Markup, html, lines};
 use crate::base::numbers::percent;
 use crate::text::align::{Block, Fold, Pieces, Stretch, TextComparison};
 
@@ -84,23 +84,20 @@ fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup
             span.hidden-label { @if first { "first: " } @else { "second: " } }
             @if none { span.nothing { "no text here" } }
             @for stretch in row {
-                @let text = text_of(stretch, first);
+                @let (text, other) = (text_of(stretch, first), text_of(stretch, false));
+                @let words = text.trim_end();
+                // The space after the last word is not marked.
+                @let after = text.get(words.len()..).unwrap_or_default();
                 @if stretch.equal { (equal(comparison, stretch, first)) }
                 @else if first {
-                    (marked(text, |text| html! { del { (text) } }))
-                    (marked(text_of(stretch, false), |text| html! { ins.also { (text) } }))
+                    @if !text.is_empty() { del { (lines(words)) } }
+                    @if !other.is_empty() { ins.also { (lines(other.trim_end())) } }
+                    (lines(after))
                 }
-                @else { (marked(text, |text| html! { ins { (text) } })) }
+                @else if !text.is_empty() { ins { (lines(words)) } (lines(after)) }
             }
         }
     }
-}
-
-/// A text with a mark. The space after its last word is not marked.
-fn marked(text: &str, mark: impl Fn(Visible<'_>) -> Markup) -> Markup {
-    let words = text.trim_end();
-    let after = text.get(words.len()..).unwrap_or_default();
-    html! { @if !text.is_empty() { (mark(lines(words))) (lines(after)) } }
 }
 
 /// A piece of a text.
