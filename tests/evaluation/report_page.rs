@@ -820,7 +820,7 @@ fn without_pairs_the_closest_is_shown() {
     }
     for absent in [
         "There are no",
-        "0.0",
+        "class=\"percent\">0.0",
         "that remain",
         "id=\"clusters\"",
         "id=\"random\"",
