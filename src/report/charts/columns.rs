@@ -72,10 +72,10 @@ pub(crate) fn columns(what: &str, columns: &[Column], (at, mark): &Place) -> Dra
         svg.push('\n');
     }
     let x = LEFT + at * step - 1.0;
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "<rect class=\"mark\" x=\"{x:.1}\" y=\"2\" width=\"2\" height=\"{:.1}\"/>\
-         <text x=\"{:.1}\" y=\"12\">{}</text>\n",
+         <text x=\"{:.1}\" y=\"12\">{}</text>",
         BASE - 2.0,
         x + 6.0,
         escaped(mark)
@@ -87,8 +87,8 @@ pub(crate) fn columns(what: &str, columns: &[Column], (at, mark): &Place) -> Dra
 fn short(n: u64) -> String {
     let (unit, name) = match n {
         ..1_000 => return n.to_string(),
-        ..1_000_000 => (1_000, "k"),
-        ..1_000_000_000 => (1_000_000, "M"),
+        1_000..1_000_000 => (1_000, "k"),
+        1_000_000..1_000_000_000 => (1_000_000, "M"),
         _ => (1_000_000_000, "G"),
     };
     match n / unit {
