@@ -832,7 +832,7 @@ impl Error {
             }
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::NoDocument { near, .. } => format!(
-                "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",
+                "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv of a run has both",
                 near.join(" or ")
             ),
             Error::BudgetTooSmall { least, instead, .. } => {
@@ -937,7 +937,7 @@ impl Error {
                 "give the directory that `lookalike run INPUT... -o DIR` made"
             }
             Error::NoDocument { near, .. } if near.is_empty() => {
-                "give a docno, or a place as FILE:RECORD; documents.tsv has both"
+                "give a docno, or a place as FILE:RECORD; documents.tsv of a run has both"
             }
             Error::SeveralDocuments { .. } => "name one of them by its place, as FILE:RECORD",
             Error::NoText { .. } => {

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use crate::base::error::refuse;
 use crate::base::progress::Context;
+use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::store::disk;
 use crate::tasks::audit;
 use crate::tasks::dedup;
+use crate::tasks::passages::OVERLAPS_FILE;
 use crate::{Result, report};
 use clap::Args;
 
@@ -124,6 +127,17 @@ impl Command for Options {
             seed: self.seed,
             directory: self.directory.to_str().map(String::from),
         };
+        let manifest = pipeline::look(&self.directory)?;
+        let passages = self.directory.join(OVERLAPS_FILE);
+        if !manifest.has::<PairsEntry>() && disk::exists(&passages)? {
+            let place = self.directory.display();
+            let limit = format!(
+                "it has passages, not pairs: {} lists who shares them, and `lookalike diff {place} A B --full -o \
+                 page.html` shows two documents",
+                passages.display()
+            );
+            return refuse("DIR", place, limit);
+        }
         let output = self.output.clone();
         let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));
         let (what, page) = if self.study {

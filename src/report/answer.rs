@@ -188,7 +188,13 @@ pub(super) fn not_used(
     if sorted.is_empty() {
         return Ok(());
     }
-    sorted.sort_by_key(|&(reason, n)| (std::cmp::Reverse(*n), reason));
+    // Pages of errors and images are expected in a crawl; damage is not, so it comes first.
+    let is_expected = |reason: &str| {
+        [Reason::HttpStatus, Reason::NotText]
+            .iter()
+            .any(|r| r.text() == reason)
+    };
+    sorted.sort_by_key(|&(reason, n)| (is_expected(reason), std::cmp::Reverse(*n), reason));
     let all = reasons.values().sum();
     let shown = sorted.iter().take(MOST_REASONS);
     let mut shown: Vec<String> = shown
@@ -263,8 +269,8 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
 }
 
 /// The end of a search for passages of a collection: the documents and records that were not
-/// searched, and the command that shows the pair with the most in common. `length` is the least
-/// number of tokens of a passage, if they are not whole units.
+/// searched, and the command that shows the pair that shares the largest part. `length` is the least
+/// number of tokens of a passage, if passages are not whole units.
 ///
 /// # Errors
 /// Those of reading documents and pairs.
@@ -287,12 +293,13 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
         }
     }
     not_used(&read.rejected, directory, &mut out)?;
-    if let Some((a, b)) = most_in_common(directory)? {
-        let [place, a, b] =
-            [&directory.display().to_string(), &a, &b].map(|word| in_shell(word.as_ref()));
+    if let (Some(length), Some((a, b))) = (length, most_in_common(directory)?) {
+        let place = directory.display().to_string();
+        let [place, a, b] = [&place, &a, &b].map(|word| shell_word(word));
         let _ = writeln!(
             out,
-            "Next: lookalike diff {place} {a} {b} -o diff.html   # the pair with the most in common"
+            "Next: lookalike diff {place} {a} {b} --length {length} --full -o diff.html   # the pair that shares the \
+             largest part"
         );
     }
     Ok(out)
@@ -306,7 +313,7 @@ fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
         return Ok(None);
     }
     let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?.take(MOST_CLUSTERS));
-    let (mut columns, mut most) = (None, None);
+    let (mut columns, mut most): (_, Option<((f64, u64), _)>) = (None, None);
     for line in lines.split(b'\n') {
         let line = line.map_err(Error::io("read", &path))?;
         let line = String::from_utf8_lossy(&line);
@@ -314,9 +321,9 @@ fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
             continue;
         }
         let cells: Vec<&str> = line.split('\t').collect();
-        let Some((a, b)) = columns else {
+        let Some(((a, b), tokens)) = columns else {
             let at = |name| cells.iter().position(|cell| *cell == name);
-            columns = at("share_a").zip(at("share_b"));
+            columns = at("share_a").zip(at("share_b")).zip(at("tokens_a"));
             if columns.is_none() {
                 break;
             }
@@ -324,6 +331,8 @@ fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
         };
         let share = |at: usize| cells.get(at).and_then(|cell| cell.parse::<f64>().ok());
         let share = share(a).unwrap_or(0.0).max(share(b).unwrap_or(0.0));
+        let tokens = cells.get(tokens).and_then(|cell| cell.parse().ok());
+        let share = (share, tokens.unwrap_or(0));
         if most.as_ref().is_none_or(|(most, _)| share > *most) && cells.len() > a.max(b) {
             most = Some((share, (cells[0].to_string(), cells[1].to_string())));
         }

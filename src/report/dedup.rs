@@ -74,7 +74,11 @@ impl Deduplicated<'_> {
         let _ = writeln!(out, "{of} {was} {what}{why}.");
         if summary.revisits > 0 {
             let left = counted(summary.revisits, "revisit record");
-            let _ = writeln!(out, "{left} stand in the place of removed ones.");
+            let none = count(gone.saturating_sub(summary.revisits + summary.companions));
+            let _ = writeln!(
+                out,
+                "{left} stand in the place of removed ones; {none} removed records left none."
+            );
         }
         let read = Summary::of(&self.workspace.manifest).ingest;
         not_used(&read.rejected, self.work, &mut out)?;

@@ -221,10 +221,12 @@ fn a_search_for_passages_ends_with_what_it_left_out() {
         "{said}"
     );
     let next = said.lines().last().unwrap();
-    let expected =
-        "Next: lookalike diff shared b.txt c.txt -o diff.html   # the pair with the most in common";
+    let expected = "Next: lookalike diff shared b.txt c.txt --length 50 --full -o diff.html   # the pair that shares the largest part";
     assert_eq!(next, expected);
-    answer_of(at, "diff shared b.txt c.txt -o diff.html");
+    answer_of(
+        at,
+        "diff shared b.txt c.txt --length 50 --full -o diff.html",
+    );
     answer_of(at, "verify shared");
     // The paths of inputs are understood well enough to help.
     let output = lookalike(at, "diff shared essays/b.txt essays/c.txt");
@@ -233,7 +235,7 @@ fn a_search_for_passages_ends_with_what_it_left_out() {
     let output = lookalike(at, "report shared");
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.contains("help: run `lookalike join shared` first"),
+        told.contains("`lookalike diff shared A B --full -o page.html`"),
         "{told}"
     );
 }

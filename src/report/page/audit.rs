@@ -572,12 +572,12 @@ fn source_row(name: Markup, tally: &Tally, reasons: &[Removal]) -> Markup {
 fn rejected(rejected: u64, dropped: u64) -> String {
     let records = many(rejected, "record");
     match (rejected, dropped) {
-        (1, 0) => format!("{records} could not be read as a document, and was kept."),
-        (_, 0) => format!("{records} could not be read as documents, and were kept."),
-        (1, _) => format!("{records} could not be read as a document, and was removed."),
-        (n, d) if n == d => format!("{records} could not be read as documents, and were removed."),
+        (1, 0) => format!("{records} gave no document, and was kept."),
+        (_, 0) => format!("{records} gave no document, and were kept."),
+        (1, _) => format!("{records} gave no document, and was removed."),
+        (n, d) if n == d => format!("{records} gave no document, and were removed."),
         (_, d) => format!(
-            "{records} could not be read as documents; {} of them were removed.",
+            "{records} gave no document; {} of them were removed.",
             count(d)
         ),
     }
