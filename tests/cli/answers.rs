@@ -53,6 +53,17 @@ fn a_run_ends_with_its_answer() {
          Kept records in kept, removed ones in removed; pairs and clusters in out.\n\
          Next: lookalike report kept   # shows what was removed, and why\n"
     );
+    // Another threshold for a finished output is refused before it replaces the evidence.
+    answer(at, "dedup sample-corpora/jsonl -o own");
+    let pairs = fs::read(at.join("own.work/pairs.tsv")).unwrap();
+    let output = lookalike(at, "dedup sample-corpora/jsonl -o own --threshold 0.7");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains("made with --score resemblance --threshold 0.85;"),
+        "{told}"
+    );
+    assert_eq!(fs::read(at.join("own.work/pairs.tsv")).unwrap(), pairs);
+    answer(at, "report own");
     let lists = answer(at, "dedup --from out -o lists --ids-only");
     assert!(lists.contains("99 of 253 records (39.1 %) were listed as redundant"));
     assert!(lists.contains("\nLists in lists; pairs and clusters in out.\n"));

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use super::{DedupConfig, check_before, check_inputs};
+use super::{DedupConfig, check_before, check_inputs, is_kept};
 use crate::Result;
+use crate::base::error::refuse;
 use crate::base::measure::Criterion;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::CollectionConfig;
-use crate::engine::join::JoinConfig;
+use crate::engine::join::{JoinConfig, PairsEntry};
 use crate::engine::pipeline::{self, InputChoice, JoinParameters};
+use crate::store::disk;
 use crate::store::workspace::Workspace;
 
 /// A search for the pairs of inputs.
@@ -40,6 +42,7 @@ pub fn search(
     let (collection, strict) = (&search.collection, search.strict);
     let how = (config, &collection.read);
     check_before(&search.inputs.paths, work, outputs, how, context)?;
+    check_kept(search.criterion, work, outputs.0)?;
     let parameters = JoinParameters::from(JoinConfig::of(search.criterion));
     Workspace::look_whether_free(work)?;
     let inputs = search.inputs.list(work)?;
@@ -57,4 +60,29 @@ pub fn search(
         pipeline::tables(&mut workspace, context)?;
     }
     Ok(workspace)
+}
+
+/// Refuses another criterion for an output that was begun: the new pairs would replace the evidence
+/// of what was removed, before the output is refused.
+fn check_kept(criterion: Criterion, work: &Path, kept: &Path) -> Result<()> {
+    if !is_kept(kept)? || !disk::exists(work)? {
+        return Ok(());
+    }
+    // A directory that cannot be read is refused when it is opened.
+    let Ok(manifest) = pipeline::look(work) else {
+        return Ok(());
+    };
+    let Some(pairs) = manifest.get::<PairsEntry>() else {
+        return Ok(());
+    };
+    let of = (pairs.config.measure, pairs.config.threshold);
+    if of == (criterion.measure, criterion.threshold) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it was made with --score {} --threshold {}; repeat the command with them, or give another --output for \
+         --score {} --threshold {}",
+        of.0, of.1, criterion.measure, criterion.threshold
+    );
+    refuse("output", kept.display(), limit)
 }
