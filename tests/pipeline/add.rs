@@ -291,7 +291,13 @@ fn a_run_with_more_inputs_adds_them() {
     let before = common::tree(out.path());
     let refused = |given: &[PathBuf]| {
         let error = run().run(&paths(given), out.path()).unwrap_err();
-        assert!(matches!(error, Error::InputChanged { .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::InputChanged { .. } | Error::OtherInputs { .. }
+            ),
+            "{error}"
+        );
         assert_same_files(&common::tree(out.path()), &before, "a refused run");
     };
     refused(&more[1..]);
