@@ -343,10 +343,6 @@ impl Reading<'_> {
             slots.sort_by_key(|slot| slot.place);
         }
         for slot in slots.iter().filter(|slot| slot.item == NONE) {
-            let missing = || match &self.config.fields[..] {
-                [] => TEXT_FIELDS.join(", "),
-                fields => fields.join(", "),
-            };
             let known = first
                 .as_ref()
                 .filter(|first| first.source.offset == slot.place.0);
@@ -358,16 +354,8 @@ impl Reading<'_> {
                 },
                 docno: None,
                 reason: slot.reason,
-                detail: match (slot.reason, &has) {
-                    (Reason::MissingText, Some((offset, detail)))
-                        if *offset == slot.place.0 && self.config.fields.len() < 2 =>
-                    {
-                        detail.clone()
-                    }
-                    (Reason::MissingText, Some((offset, detail))) if *offset == slot.place.0 => {
-                        format!("none of {}{}", missing(), fields_in(detail))
-                    }
-                    (Reason::MissingText, _) => format!("none of {}", missing()),
+                detail: match slot.reason {
+                    Reason::MissingText => self.missing(slot, has.as_ref()),
                     _ => String::new(),
                 },
             });
@@ -375,6 +363,21 @@ impl Reading<'_> {
         }
         self.order(&slots);
         Ok(())
+    }
+
+    /// The fields that a record lacks. `has` is the offset of the first such record of its file and
+    /// the detail of its reject, which lists the fields that it has.
+    fn missing(&self, slot: &Slot, has: Option<&(u64, String)>) -> String {
+        let fields = &self.config.fields;
+        let none = match &fields[..] {
+            [] => format!("none of {}", TEXT_FIELDS.join(", ")),
+            fields => format!("none of {}", fields.join(", ")),
+        };
+        match has.filter(|(offset, _)| *offset == slot.place.0) {
+            Some((_, detail)) if fields.len() < 2 => detail.clone(),
+            Some((_, detail)) => none + fields_in(detail),
+            None => none,
+        }
     }
 
     /// A field of a record. Only JSON, Parquet and elements of markup have fields with names.

@@ -265,11 +265,7 @@ impl Table {
         };
         match Table::new(dialect, &columns, config) {
             Some(table) => Look::Table(Box::new(table), first),
-            None => {
-                let known = known_columns(dialect, columns, &head[first..], ended);
-                let detail = no_text(config.text_field.as_deref(), &TEXT_FIELDS, &known);
-                Look::Refused(Reason::MissingText, detail)
-            }
+            None => without_text(dialect, columns, (&head[first..], ended), config),
         }
     }
 
@@ -357,6 +353,18 @@ fn fields(columns: &[String], field: &str) -> Option<Vec<usize>> {
     names.map(|name| column(columns, name)).collect()
 }
 
+/// A table without the column of the text.
+fn without_text(
+    dialect: Dialect,
+    columns: Vec<String>,
+    (rows, ended): (&[u8], bool),
+    config: &ReadConfig,
+) -> Look {
+    let known = known_columns(dialect, columns, rows, ended);
+    let detail = no_text(config.text_field.as_deref(), &TEXT_FIELDS, &known);
+    Look::Refused(Reason::MissingText, detail)
+}
+
 /// The columns with the types that their first values have, for a message.
 fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: bool) -> Vec<Known> {
     const KINDS: [&str; 4] = ["empty", "integer", "number", "string"];
@@ -371,6 +379,7 @@ fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: boo
                 Ok(text) if text.parse::<f64>().is_ok() => 2,
                 _ => 3,
             };
+            // Only cells of these columns are picked.
             seen[column] = (kind.max(seen[column].0), seen[column].1 + cell.len());
         }
     }
