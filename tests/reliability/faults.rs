@@ -373,6 +373,8 @@ fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat:
             true
         }
         Op::Open if name == "lock" => is_look,
+        // Where a directory is looked for and not found, names like it are a help, no more.
+        Op::List => matches!(name, "plan" | "study"),
         // A list of parts that cannot be read does not keep the files beside it from saying that
         // this is an output directory; where its parts are needed, the error counts.
         Op::Open | Op::Read if name == "manifest.json" => true,

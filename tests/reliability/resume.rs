@@ -331,7 +331,7 @@ fn refused(change: impl FnOnce(&Path), named: &str) {
     change(&input);
     for run in [run.clone(), run.clone().threshold("0.9")] {
         match run.run(&[&input], &out).unwrap_err() {
-            Error::InputChanged { path, .. } => {
+            Error::InputChanged { path, .. } | Error::OtherInputs { input: path, .. } => {
                 assert_eq!(path.file_name().unwrap().to_str().unwrap(), named);
             }
             other => panic!("{other}"),
