@@ -2,7 +2,7 @@
 # Makes the files of a release in target/package:
 #
 #     scripts/package.sh             # a tarball and, if dpkg is installed, a Debian package
-#     scripts/package.sh --quick     # the same of a program that is built faster and runs slower; for tests
+#     scripts/package.sh --quick     # the same of the program in target/release, for tests
 #     scripts/package.sh --wheel     # also a wheel, for Linux with glibc 2.17 or later on x86-64
 #     scripts/package.sh --sbom      # also a list of the dependencies in the program (CycloneDX)
 #     scripts/package.sh --crate     # also the source crate, compiled as its users would
