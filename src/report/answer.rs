@@ -5,9 +5,6 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
 use super::rows::share;
 use super::wording::Wording;
 use crate::base::measure::Measure;
@@ -146,33 +143,47 @@ fn found_lines(
 }
 
 /// The representative of the first cluster of this size, if it is among the first
-/// [`MOST_CLUSTERS`] bytes of the clusters.
+/// [`MOST_CLUSTERS`] bytes of the clusters. A cluster can have millions of members, so no line is
+/// held: names are looked for in pieces that end with a colon. Quotes inside docnos are escaped, so
+/// a docno contains none of the names.
 fn largest_name(results: &Path, size: u64) -> Result<Option<String>> {
-    #[derive(Deserialize)]
-    struct Cluster {
-        representative: String,
-        members: Vec<IgnoredAny>,
-    }
     let path = results.join("clusters.jsonl");
     if !disk::exists(&path)? {
         return Ok(None);
     }
     let file = disk::open(&path)?.take(MOST_CLUSTERS);
-    let mut lines = BufReader::with_capacity(disk::READ_BUFFER, file);
-    let mut line = Vec::new();
-    while lines
-        .read_until(b'\n', &mut line)
-        .map_err(Error::io("read", &path))?
-        > 0
-    {
-        if let Ok(cluster) = serde_json::from_slice::<Cluster>(&line)
-            && cluster.members.len() as u64 == size
-        {
-            return Ok(Some(cluster.representative));
+    largest_in(BufReader::with_capacity(disk::READ_BUFFER, file), size)
+        .map_err(Error::io("read", &path))
+}
+
+fn largest_in(mut clusters: impl BufRead, size: u64) -> std::io::Result<Option<String>> {
+    const MEMBERS: &[u8] = b",\"members\":";
+    let (mut representative, mut in_name, mut members) = (Vec::new(), false, 0);
+    let mut piece = Vec::new();
+    loop {
+        piece.clear();
+        let end = clusters.read_until(b':', &mut piece)? == 0;
+        if end || memchr::memchr(b'\n', &piece).is_some() {
+            if members == size {
+                return Ok(serde_json::from_slice(&representative).ok());
+            }
+            members = 0;
         }
-        line.clear();
+        if end {
+            return Ok(None);
+        }
+        members += u64::from(piece.ends_with(b"{\"docno\":"));
+        if in_name {
+            representative.extend_from_slice(&piece);
+            if let Some(name) = representative.strip_suffix(MEMBERS) {
+                representative.truncate(name.len());
+                in_name = false;
+            }
+        } else if piece.ends_with(b",\"representative\":") {
+            representative.clear();
+            in_name = true;
+        }
     }
-    Ok(None)
 }
 
 /// The most reasons in a line.
@@ -372,4 +383,36 @@ fn each_length(collection: &Workspace, mut take: impl FnMut(u64)) -> Result<()> 
 /// A path as a word of a shell command.
 pub(super) fn in_shell(path: &Path) -> String {
     shell_word(&path.display().to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_cluster_is_found_by_its_size() {
+        let line = |id: u32, name: &str, members: &[&str]| {
+            let members = members.iter();
+            let members: Vec<_> = members
+                .map(|docno| serde_json::json!({"docno": docno, "kind": "near"}))
+                .collect();
+            let name = serde_json::to_string(name).unwrap();
+            let members = serde_json::to_string(&members).unwrap();
+            format!("{{\"id\":{id},\"representative\":{name},\"members\":{members}}}\n")
+        };
+        let odd = "a:b,\"members\":{\"docno\":\n";
+        let text = [
+            line(0, "x", &["x", odd]),
+            line(1, odd, &[odd, "{\"docno\":", "z"]),
+            line(2, "late", &["1", "2", "3"]),
+        ]
+        .concat();
+        let named = |size| largest_in(text.as_bytes(), size).unwrap();
+        assert_eq!(named(2).as_deref(), Some("x"));
+        assert_eq!(named(3).as_deref(), Some(odd));
+        assert_eq!(named(4), None);
+        // A list that is cut off names no cluster that it does not have whole.
+        let cut = &text.as_bytes()[..text.len() - 30];
+        assert_eq!(largest_in(cut, 3).unwrap().as_deref(), Some(odd));
+    }
 }

@@ -53,7 +53,10 @@ pub(crate) enum Search {
     TooLarge,
     /// No two documents have a fingerprint in common.
     Nothing,
+    /// The best pair of all.
     Found(Closest),
+    /// The best pair when the search ended after [`MOST_STEPS`], if it had found one.
+    Stopped(Option<Closest>),
 }
 
 /// Searches the pair among the representatives of a collection. The memory counts what the search
@@ -112,19 +115,20 @@ fn of_keys<K: Key>(
     })?;
     let pairs = workspace.record::<PairsEntry>("join")?.config.pairs;
     let against = collection::against(&workspace.manifest).documents;
-    let listed = |a: u32, b: u32| {
-        let document = |n: u32| documents.get(n as usize).copied().unwrap_or(0);
-        list::is_listed(pairs, against, (document(a), document(b)))
-    };
-    let found = best(&sizes, keys, &listed, &|| context.stop.check(STAGE))?;
     let document = |n: u32| documents.get(n as usize).copied().unwrap_or(0);
-    Ok(found.map_or(Search::Nothing, |found| {
-        Search::Found(Closest {
-            a: document(found.a),
-            b: document(found.b),
-            ..found
-        })
-    }))
+    let listed = |a: u32, b: u32| list::is_listed(pairs, against, (document(a), document(b)));
+    let check = || context.stop.check(STAGE);
+    let (found, stopped) = best(&sizes, keys, MOST_STEPS, &listed, &check)?;
+    let found = found.map(|found| Closest {
+        a: document(found.a),
+        b: document(found.b),
+        ..found
+    });
+    Ok(match (found, stopped) {
+        (found, true) => Search::Stopped(found),
+        (Some(found), false) => Search::Found(found),
+        (None, false) => Search::Nothing,
+    })
 }
 
 /// A fingerprint of a document that other documents have. They sort by document, and then the
@@ -246,13 +250,15 @@ impl Chains {
     }
 }
 
-/// The best of the pairs that may be listed. Documents are numbered from 0.
+/// The best of the pairs that may be listed, and whether the search ended after this number of steps.
+/// Documents are numbered from 0.
 fn best<K: Key>(
     sizes: &[u32],
     keys: Vec<(K, u32)>,
+    most_steps: u64,
     listed: &dyn Fn(u32, u32) -> bool,
     check: &dyn Fn() -> Result<()>,
-) -> Result<Option<Closest>> {
+) -> Result<(Option<Closest>, bool)> {
     let mut chains = Chains::new(sizes, keys);
     let mut found: Option<Closest> = None;
     let mut active: Vec<u32> = (0..sizes.len() as u32).collect();
@@ -299,12 +305,12 @@ fn best<K: Key>(
             }
             let fingerprint = element.fingerprint;
             chains.link(fingerprint, start + round);
-            if steps > MOST_STEPS {
-                return Ok(found);
+            if steps > most_steps {
+                return Ok((found, true));
             }
         }
     }
-    Ok(found)
+    Ok((found, false))
 }
 
 #[cfg(test)]
@@ -335,10 +341,16 @@ mod tests {
     }
 
     fn search(sets: &[Vec<u64>]) -> Option<Closest> {
+        let (found, stopped) = search_for(MOST_STEPS, sets);
+        assert!(!stopped);
+        found
+    }
+
+    fn search_for(most_steps: u64, sets: &[Vec<u64>]) -> (Option<Closest>, bool) {
         let sizes: Vec<u32> = sets.iter().map(|set| set.len() as u32).collect();
         let keys = (0u32..).zip(sets);
         let keys = keys.flat_map(|(n, set)| set.iter().map(move |&key| (key, n)));
-        best(&sizes, keys.collect(), &|_, _| true, &|| Ok(())).unwrap()
+        best(&sizes, keys.collect(), most_steps, &|_, _| true, &|| Ok(())).unwrap()
     }
 
     proptest::proptest! {
@@ -349,6 +361,14 @@ mod tests {
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
             proptest::prop_assert_eq!(search(&sets), brute_force(&sets));
         }
+    }
+
+    /// What was not compared must not pass for nothing in common.
+    #[test]
+    fn a_search_that_ends_early_says_so() {
+        let sets = [vec![1, 2, 3], vec![3, 4], vec![2, 3]];
+        assert!(search_for(0, &sets).1);
+        assert_eq!(search_for(1 << 20, &sets), (search(&sets), false));
     }
 
     #[test]

@@ -436,15 +436,17 @@ impl<'w> Survey<'w> {
             random,
             searched: self.searched,
             closest: match self.searched {
-                Some(Search::Found(found)) if pairs => Some(ShownPair {
-                    a: found.a,
-                    b: found.b,
-                    shared: found.shared,
-                    similarity: Similarity {
-                        amount: found.shared.into(),
-                        sizes: found.sizes,
-                    },
-                }),
+                Some(Search::Found(found) | Search::Stopped(Some(found))) if pairs => {
+                    Some(ShownPair {
+                        a: found.a,
+                        b: found.b,
+                        shared: found.shared,
+                        similarity: Similarity {
+                            amount: found.shared.into(),
+                            sizes: found.sizes,
+                        },
+                    })
+                }
                 _ => None,
             },
             histogram: self.histogram,

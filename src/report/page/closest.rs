@@ -19,16 +19,24 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
         section id="closest" {
             h2 { "The closest pair" }
             @match (page.chosen.searched, &page.chosen.closest) {
-                (_, Some(pair)) => {
+                (searched, Some(pair)) => {
                     p {
-                        "No pair has " (page.wording.listed()) ". Of all pairs below the threshold, these two \
-                         documents resemble each other most. " (marks(page))
+                        "No pair has " (page.wording.listed()) ". "
+                        @match searched {
+                            Some(Search::Stopped(_)) => "The search for the closest pair below the threshold ended \
+                                early. These two documents have the highest resemblance that it found. ",
+                            _ => "These two documents have the highest resemblance below the threshold. ",
+                        }
+                        (marks(page))
                     }
                     (one_pair(page, pair, true))
                 }
                 (Some(Search::Nothing), _) => p {
                     "No two documents have " (page.wording.feature()) "s in common, so every pair has a \
                      resemblance of 0."
+                },
+                (Some(Search::Stopped(None)), _) => p {
+                    "The search for the closest pair below the threshold ended early, before it found a pair."
                 },
                 (Some(Search::TooLarge), _) => p {
                     "The page searches the closest pair below the threshold only in collections of at most "

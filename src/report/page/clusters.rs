@@ -99,7 +99,7 @@ pub(super) fn one_cluster(
     }
 }
 
-/// The texts of the different members, each beside that of the representative, or the way to them.
+/// Each different member side by side with the representative, or links to these texts.
 fn texts(page: &Page<'_>, cluster: &ShownCluster) -> Markup {
     let there = match page.texts {
         Texts::Here(texts) => {
@@ -117,7 +117,7 @@ fn texts(page: &Page<'_>, cluster: &ShownCluster) -> Markup {
     }
 }
 
-/// The text of a member beside that of the representative.
+/// The texts of a member and of the representative, side by side.
 pub(super) fn beside(
     page: &Page<'_>,
     cluster: &ShownCluster,
