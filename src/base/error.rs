@@ -492,8 +492,8 @@ fn nothing_in(paths: &[PathBuf]) -> String {
     let names: Vec<String> = names.collect();
     match &names[..] {
         [] => "no input is given".into(),
-        [name] => format!("no file is in {name}"),
-        names => format!("no file is in any of {}", names.join(", ")),
+        [name] => format!("no file in {name} is read"),
+        names => format!("no file in {} is read", names.join(", ")),
     }
 }
 
@@ -846,6 +846,13 @@ impl Error {
             | Error::NotOutput {
                 near: Some(near), ..
             } => format!("did you mean {}?", near.display()),
+            Error::OtherInputs { path, .. }
+                if path.extension().is_some_and(|end| end == "work") =>
+            {
+                "use another -o; to continue it, give the same INPUT, --include, --exclude, \
+                 --hidden and --read-outputs as before"
+                    .into()
+            }
             Error::OtherInputs { path, .. } => format!(
                 "use another -o, or add the new inputs to it with `lookalike add {} INPUT...`; to \
                  continue it, give the same INPUT, --include, --exclude, --hidden and \
@@ -896,8 +903,9 @@ impl Error {
                 "open it in a browser"
             }
             Error::NoInput { .. } => {
-                "give a file, or a directory that contains files; files in the output directory \
-                 are not read, and hidden files only with --hidden"
+                "give a file, or a directory that contains files; hidden files are read only with \
+                 --hidden, files in the output directory never, and no file that --include or \
+                 --exclude leave out"
             }
             Error::DamagedInput { .. } => {
                 "leave the file out (--exclude), or write it again with the program that made it"
@@ -931,7 +939,7 @@ impl Error {
             }
             Error::PlanFile { .. } => "write it with `lookalike plan`, and change only its ratios",
             Error::NotOutput { what, .. } if what.starts_with("it has records") => {
-                "give the work directory, which is KEPT.work by default"
+                "give the directory of its search: KEPT.work, or what was given as --from or --work"
             }
             Error::NotOutput { near: None, .. } => {
                 "give the directory that `lookalike run INPUT... -o DIR` made"
@@ -1056,11 +1064,11 @@ mod tests {
         };
         assert_eq!(
             told(&["a/b"]),
-            "there is nothing to read: no file is in a/b"
+            "there is nothing to read: no file in a/b is read"
         );
         assert_eq!(
             told(&["a", "b"]),
-            "there is nothing to read: no file is in any of a, b"
+            "there is nothing to read: no file in a, b is read"
         );
         assert_eq!(told(&[]), "there is nothing to read: no input is given");
     }

@@ -1,6 +1,9 @@
 //! Lists of words, written as a text, and words of a shell.
 
 use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::utf8::is_deceptive;
 
 /// The words of a text, which single spaces separate, as a list that the compiler makes. `N` is
 /// their number.
@@ -23,10 +26,35 @@ pub(crate) const fn words<const N: usize>(text: &'static str) -> [&'static str; 
 /// A value as a shell takes it.
 pub(crate) fn shell_word(value: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-.,/:@+".contains(c);
-    match !value.is_empty() && value.chars().all(plain) {
-        true => value.into(),
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.into();
+    }
+    match value.contains(|c: char| c.is_control() || is_deceptive(c)) {
+        true => ansi_word(value.as_bytes()).into(),
         false => format!("'{}'", value.replace('\'', r"'\''")).into(),
     }
+}
+
+/// A flag with its value, which is not taken for another flag.
+pub(crate) fn flag_word(flag: &str, value: &str) -> String {
+    let between = if value.starts_with('-') { '=' } else { ' ' };
+    format!("{flag}{between}{}", shell_word(value))
+}
+
+/// Bytes as bash, zsh and ksh take them, without any that cannot be seen: `$'a\033b'`.
+pub(crate) fn ansi_word(value: &[u8]) -> String {
+    let mut word = String::from("$'");
+    for &byte in value {
+        match byte {
+            b'\'' | b'\\' => word.extend(['\\', byte.into()]),
+            b' '..=b'~' => word.push(byte.into()),
+            // Three octal digits: a hexadecimal escape would take a digit that follows.
+            _ => {
+                let _ = write!(word, "\\{byte:03o}");
+            }
+        }
+    }
+    word + "'"
 }
 
 #[cfg(test)]
@@ -46,6 +74,7 @@ mod tests {
             ("messages[].content", "'messages[].content'"),
             ("it's", r"'it'\''s'"),
             ("", "''"),
+            ("a\x1b[31m'\u{202e}1\\", r"$'a\033[31m\'\342\200\2561\\'"),
         ] {
             assert_eq!(shell_word(value), word);
         }

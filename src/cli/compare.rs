@@ -71,14 +71,14 @@ impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = self.config()?;
         // Run the stages that every method needs once, so that their failure is reported once.
-        pipeline::catalogued(&mut pipeline::open(&self.directory)?, context)?;
+        pipeline::catalogued(&mut pipeline::open_texts(&self.directory)?, context)?;
         let count = config.methods.len();
         for (n, spec) in config.methods.iter().enumerate() {
             let line = format!("{spec} ({} of {count})", n + 1);
             context.progress.note(&line);
             alone(spec, &self.directory, context)?;
         }
-        let mut base = pipeline::open(&self.directory)?;
+        let mut base = pipeline::open_texts(&self.directory)?;
         let comparison = report::write_comparison(&mut base, &config, context)?;
         out.result(&comparison, || {
             if self.csv {

@@ -33,7 +33,7 @@ impl Command for Options {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let mut base = pipeline::open(&self.directory)?;
+        let mut base = pipeline::open_texts(&self.directory)?;
         pipeline::catalogued(&mut base, context)?;
         let stats = match &self.method {
             Some(spec) => pipeline::index(&mut methods::keys(&base, spec, context)?, context)?,

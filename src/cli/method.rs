@@ -53,7 +53,7 @@ impl Command for Options {
         if self.with_parent {
             super::signals::end_with_parent();
         }
-        let mut base = pipeline::open(directory)?;
+        let mut base = pipeline::open_texts(directory)?;
         pipeline::catalogued(&mut base, context)?;
         let (mut made, summary) = methods::run(&base, &spec, context)?;
         let summary = self.results.complete(&mut made, summary, context)?;

@@ -53,7 +53,7 @@ impl Command for Options {
         let config = self
             .planning
             .config(self.threshold.threshold, self.precision)?;
-        let mut workspace = pipeline::open(&self.directory)?;
+        let mut workspace = pipeline::open_texts(&self.directory)?;
         let path = self.output.clone();
         let path = path.unwrap_or_else(|| self.directory.join(plan::PLAN_FILE));
         // Check before the work begins, and not only before the file is written.

@@ -20,7 +20,7 @@ use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
-use crate::engine::pipeline::open_catalogued;
+use crate::engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.
 const COLUMNS: [Column; 9] = columns! {
@@ -80,8 +80,8 @@ pub struct Options {
     method: Option<Spec>,
     /// Print tab-separated values also on a terminal
     ///
-    /// A terminal gets an aligned table of the first seven columns that fits its width; a file or a
-    /// pipe gets tab-separated values.
+    /// A terminal gets an aligned table of the first seven columns, with long names cut to its
+    /// width; a file or a pipe gets tab-separated values.
     ///
     /// Example: --tsv
     #[arg(long, conflicts_with = "json", help_heading = None)]
@@ -116,6 +116,7 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let base = open_catalogued(&self.directory, context)?;
+        has_texts(&base)?;
         let theirs = collection::config(&base.manifest);
         // Before the header is printed.
         theirs.shingle.parse.check_rule(base.directory())?;

@@ -219,7 +219,7 @@ impl Command for JoinOptions {
         let manifest = pipeline::look(&self.directory)?;
         let collection = collection::config(&manifest);
         let (planning, mut parameters) = self.join.parameters(collection)?;
-        let mut workspace = pipeline::open(&self.directory)?;
+        let mut workspace = pipeline::open_texts(&self.directory)?;
         if let Some(planning) = &planning {
             parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
         }

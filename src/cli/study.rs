@@ -55,7 +55,7 @@ impl Command for Options {
             thresholds: self.thresholds.0.clone(),
         };
         config.check()?;
-        let mut workspace = pipeline::open(&self.directory)?;
+        let mut workspace = pipeline::open_texts(&self.directory)?;
         let (study, cost) = report::write_study(&mut workspace, &config, context)?;
         out.result(&(&study, &cost), || {
             if self.csv {

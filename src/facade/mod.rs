@@ -226,6 +226,7 @@ impl Collection {
         let context = self.options.context()?;
         let texts = Texts::write(texts, &self.options)?;
         let base = pipeline::open_catalogued(&self.directory, &context)?;
+        pipeline::has_texts(&base)?;
         let inputs = list_inputs(&[texts.path()])?;
         let mut answers = Vec::new();
         query::run(
@@ -255,7 +256,7 @@ impl Collection {
     /// `BadParameter`, `Limit`, `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn index(&self) -> Result<()> {
         let context = self.options.context()?;
-        pipeline::index(&mut pipeline::open(&self.directory)?, &context)?;
+        pipeline::index(&mut pipeline::open_texts(&self.directory)?, &context)?;
         Ok(())
     }
 
@@ -283,7 +284,7 @@ impl Collection {
     /// `DiskSpace`; `Interrupted`; `Io`.
     pub fn passages(&self, config: &PassagesConfig) -> Result<Stats> {
         let context = self.options.context()?;
-        let mut workspace = pipeline::open(&self.directory)?;
+        let mut workspace = pipeline::open_texts(&self.directory)?;
         pipeline::catalogued(&mut workspace, &context)?;
         let stats = passages::run(&mut workspace, config, Then::End, &context)?;
         passages::end(&mut workspace)?;

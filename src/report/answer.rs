@@ -1,20 +1,22 @@
 //! The answer at the end of a command: what was read, what was found, and what to do next.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::rows::share;
+use super::terminal::visible;
 use super::wording::Wording;
 use crate::base::measure::Measure;
 use crate::base::numbers::{count, counted};
-use crate::base::words::shell_word;
+use crate::base::words::{ansi_word, shell_word};
 use crate::engine::collection::{self, DocumentReader};
 use crate::engine::join::Pairs;
 use crate::engine::pipeline::Summary;
 use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::store::workspace::{InputList, Workspace};
 use crate::text::read::Reason;
 use crate::{Error, Result};
 
@@ -54,7 +56,7 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
     let files = counted(summary.inputs, "file");
     let skipped = &summary.skipped;
     let left_out = [
-        (skipped.hidden, "hidden file"),
+        (skipped.hidden, "hidden path"),
         (skipped.excluded, "excluded file"),
         (skipped.outputs, "output directory"),
     ];
@@ -88,7 +90,11 @@ fn found_lines(
         return Ok(());
     };
     let redundant = cluster.redundant;
-    let is = if redundant == 1 { "is" } else { "are" };
+    let is = if redundant == 1 || all == 1 {
+        "is"
+    } else {
+        "are"
+    };
     let number = count(redundant);
     let of = match redundant {
         0 => format!("0 of {}", counted(all, "document")),
@@ -111,13 +117,14 @@ fn found_lines(
         (Some(join), Some(wording), Some(config)) if config.pairs != Pairs::None => {
             let pairs = counted(join.pairs, "pair");
             let have = if join.pairs == 1 { "has" } else { "have" };
-            format!("{pairs} {have} {}", wording.listed())
+            let of = if exact > 0 { " of different texts" } else { "" };
+            format!("{pairs}{of} {have} {}", wording.listed())
         }
         _ => String::new(),
     };
     if cluster.clusters == 0 {
         if !pairs.is_empty() {
-            let _ = writeln!(out, "{pairs}.");
+            let _ = writeln!(out, "{pairs}.{}", reservation(summary));
         }
         return Ok(());
     }
@@ -125,8 +132,9 @@ fn found_lines(
     let _ = match largest_name(results, cluster.largest)? {
         Some(name) => write!(
             out,
-            "{}; the largest has {largest}: {name} and {}",
+            "{}; the largest has {largest}: {} and {}",
             counted(cluster.clusters, "cluster"),
+            short_name(&name),
             counted(cluster.largest - 1, "other"),
         ),
         None => write!(
@@ -135,11 +143,37 @@ fn found_lines(
             counted(cluster.clusters, "cluster")
         ),
     };
-    let _ = match pairs.is_empty() {
-        true => writeln!(out, "."),
-        false => writeln!(out, ". {pairs}."),
-    };
+    if !pairs.is_empty() {
+        let _ = write!(out, ". {pairs}");
+    }
+    let _ = writeln!(out, ".{}", reservation(summary));
     Ok(())
+}
+
+/// A sentence for pairs that are not exactly those that reach the threshold, after a space.
+fn reservation(summary: &Summary) -> &'static str {
+    let config = summary.join_config.as_ref();
+    let most = config.is_some_and(|config| config.max_postings.is_some());
+    let verified = config.is_some_and(|config| config.candidates.is_some());
+    match (summary.is_sampled(), verified) {
+        (true, false) => " These figures are estimates, from a sample.",
+        (true, true) => " Others may be missing, because only a sample was searched.",
+        (false, _) if most => " Others may be missing (--max-postings).",
+        (false, _) => "",
+    }
+}
+
+/// The most characters of a name that are shown.
+const MOST_OF_NAME: usize = 80;
+
+/// A docno inside a line: nothing in it may end the line or control the terminal.
+fn short_name(name: &str) -> String {
+    let mut shown = visible(name);
+    if let Some((end, _)) = shown.char_indices().nth(MOST_OF_NAME) {
+        shown.truncate(end);
+        shown.push('…');
+    }
+    shown
 }
 
 /// The representative of the first cluster of this size, if it is among the first
@@ -237,7 +271,15 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     if no_text.is_some_and(|&n| n > summary.ingest.documents) {
         let list = in_shell(&results.join("rejects.jsonl"));
         return Ok(Some(format!(
-            "repeat the command with --text-field FIELD; {list} says which fields there are"
+            "repeat the command with --text-field FIELD and another -o; {list} says which fields there are"
+        )));
+    }
+    let several = summary.ingest.noticed.get(Reason::PerhapsSeveral.text());
+    if let Some(&several) = several {
+        let documents = counted(several, "document");
+        let list = in_shell(&results.join("rejects.jsonl"));
+        return Ok(Some(format!(
+            "check --format or --record: {documents} may be several ({list} says which, and why)"
         )));
     }
     let lack = summary.ingest.noticed.get(Reason::MissingField.text());
@@ -248,7 +290,7 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
             "check --text-field: {documents} lack a field that it names ({list} says which)"
         )));
     }
-    let (Some(join), Some(cluster), Some(config)) =
+    let (Some(_), Some(cluster), Some(config)) =
         (&summary.join, &summary.cluster, &summary.join_config)
     else {
         return Ok(Some(format!("lookalike join {place}")));
@@ -257,26 +299,63 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         return Ok(None);
     }
     let by_shingles = matches!(config.measure, Measure::Resemblance | Measure::Containment);
-    let size = summary.collection.shingle.shingle_size;
-    if join.pairs == 0 && by_shingles && size > SHINGLE_SIZE_OF_SHORT {
-        let median = median_words(collection)?;
-        if median < SHORT && summary.ingest.documents > 1 {
-            return Ok(Some(format!(
-                "half of the documents have at most {} and no pair was found: repeat the command with \
-                 --shingle-size {SHINGLE_SIZE_OF_SHORT} and another -o",
-                counted(median.into(), "word"),
-            )));
+    if cluster.clusters == 0 && by_shingles {
+        let size = summary.collection.shingle.shingle_size;
+        if let Some(advice) = smaller_shingles(summary, collection, size)? {
+            return Ok(Some(advice));
         }
     }
+    // Standard input cannot be read a second time.
+    let mut inputs = InputList::open(collection.directory())?;
+    let mut readable = true;
+    while let Some(input) = inputs.next()? {
+        readable &= input.path != "-";
+    }
+    let exact = reservation(summary).is_empty();
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
-            format!(
-                "lookalike join {place} --threshold 0.5   # and for parts that texts share: lookalike passages {place}"
-            )
+            let score = match config.measure {
+                Measure::Containment => " --score containment",
+                _ => "",
+            };
+            let passages = match readable {
+                true => format!("   # and for parts that texts share: lookalike passages {place}"),
+                false => String::new(),
+            };
+            format!("lookalike join {place} --threshold 0.5{score}{passages}")
         }
         0 => return Ok(None),
-        _ => format!("lookalike report {place}   # then: lookalike dedup --from {place} -o kept"),
+        _ if readable && exact && by_shingles => {
+            format!("lookalike report {place}   # then: lookalike dedup --from {place} -o kept")
+        }
+        _ => format!("lookalike report {place}"),
     }))
+}
+
+/// What to do if no documents resemble each other, because they are short.
+fn smaller_shingles(
+    summary: &Summary,
+    collection: &Workspace,
+    size: u32,
+) -> Result<Option<String>> {
+    let median = median_words(collection)?;
+    if summary.ingest.documents < 2 || median >= SHORT {
+        return Ok(None);
+    }
+    if median == 0 {
+        return Ok(Some(
+            "check --text-field: half of the documents have no words".into(),
+        ));
+    }
+    let smaller = (median / 3).clamp(1, SHINGLE_SIZE_OF_SHORT);
+    if smaller >= size {
+        return Ok(None);
+    }
+    let words = counted(median.into(), "word");
+    Ok(Some(format!(
+        "lookalike run INPUT... -o OTHER --shingle-size {smaller}   # half of the documents have at most {words}, and \
+         no pair was found"
+    )))
 }
 
 /// The end of a search for passages of a collection: the documents and records that were not
@@ -380,9 +459,16 @@ fn each_length(collection: &Workspace, mut take: impl FnMut(u64)) -> Result<()> 
     Ok(())
 }
 
-/// A path as a word of a shell command.
+/// A path as a word of a shell command, which no program takes for a flag.
 pub(super) fn in_shell(path: &Path) -> String {
-    shell_word(&path.display().to_string()).into_owned()
+    let path = match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        true => Cow::from(Path::new(".").join(path)),
+        false => Cow::from(path),
+    };
+    match path.to_str() {
+        Some(path) => shell_word(path).into_owned(),
+        None => ansi_word(path.as_os_str().as_encoded_bytes()),
+    }
 }
 
 #[cfg(test)]

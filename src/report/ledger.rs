@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::rows::{Rows, share};
+use super::terminal::visible;
 use super::wording::Wording;
 use crate::Result;
 use crate::base::budget::ByteSize;
@@ -412,7 +413,7 @@ impl Rejected {
             None => "\nrejected, by file:\n".into(),
         };
         for (file, reasons) in &self.files {
-            let _ = writeln!(out, "  {file}: {}", by_reason(reasons));
+            let _ = writeln!(out, "  {}: {}", visible(file), by_reason(reasons));
         }
         if self.more > 0 {
             let _ = writeln!(out, "  and {}", counted(self.more, "other file"));

@@ -42,7 +42,7 @@ fn a_run_ends_with_its_answer() {
         "Read 253 documents from 2 files.\n\
          102 of 253 documents (40.3 %) are redundant: 42 exact copies, 60 near-duplicates.\n\
          60 clusters; the largest has 4 documents: PG-000096 and 3 others. \
-         77 pairs have a resemblance of 0.85 or more.\n\
+         77 pairs of different texts have a resemblance of 0.85 or more.\n\
          Results in out.\n\
          Next: lookalike report out   # then: lookalike dedup --from out -o kept\n"
     );
@@ -145,8 +145,8 @@ fn the_next_step_fits_the_situation() {
     let said = answer(at, "run short.jsonl -o short");
     assert!(
         said.contains(
-            "Next: half of the documents have at most 12 words and no pair was found: repeat the \
-             command with --shingle-size 5 and another -o\n"
+            "Next: lookalike run INPUT... -o OTHER --shingle-size 4   # half of the documents have at \
+             most 12 words, and no pair was found\n"
         ),
         "{said}"
     );
@@ -162,7 +162,7 @@ fn the_next_step_fits_the_situation() {
         "{said}"
     );
     assert!(
-        said.contains("Next: repeat the command with --text-field FIELD;"),
+        said.contains("Next: repeat the command with --text-field FIELD and another -o;"),
         "{said}"
     );
     // One of several fields is misspelt, in JSON and in CSV.
@@ -185,18 +185,181 @@ fn the_next_step_fits_the_situation() {
         !output.status.success() && told.contains("no field aa"),
         "{told}"
     );
-    // A directory whose name is not one word.
-    fs::create_dir(at.join("a b")).unwrap();
-    let output = Command::new(PROGRAM)
-        .args(["run", "sample-corpora/trec-web", "-o", "a b/it's"])
+}
+
+/// Runs the program on the sample collection with an output directory of any name.
+fn said_of(at: &Path, name: &[u8], more: &[&str]) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut output = std::ffi::OsString::from("--output=");
+    output.push(std::ffi::OsStr::from_bytes(name));
+    let done = Command::new(PROGRAM)
+        .args(["run", "sample-corpora/trec-web"])
+        .args(more)
+        .arg(output)
         .current_dir(at)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A shell can run the next step, whatever the directory is called.
+#[test]
+fn the_next_step_can_be_pasted() {
+    let place = common::temporary();
+    let at = place.path();
+    answer(at, "count sample-corpora/trec-web/a.gz");
+    fs::create_dir(at.join("a b")).unwrap();
+    for name in [
+        "a b/it's".as_bytes(),
+        b"-dash",
+        b"esc\x1b[31mred",
+        b"line\nfeed",
+        b"\xff\xfe1",
+        "\u{202e}bidi".as_bytes(),
+    ] {
+        let said = said_of(at, name, &[]);
+        let next = said.lines().find_map(|line| line.strip_prefix("Next: "));
+        let next = next.unwrap_or_else(|| panic!("{said}"));
+        assert!(next.starts_with("lookalike report "), "{said}");
+        let next = next.replacen("lookalike", PROGRAM, 1);
+        let done = Command::new("bash")
+            .args(["-c", &next])
+            .current_dir(at)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{next}: {told}");
+    }
+}
+
+/// Nothing that a document says can look like a line of this program.
+#[test]
+fn a_docno_does_not_forge_lines() {
+    let place = common::temporary();
+    let at = place.path();
+    let words: Vec<String> = (0..60).map(|n| format!("w{n}")).collect();
+    let words = words.join(" ");
+    let long = "n".repeat(10_000);
+    for (docno, shown) in [
+        (
+            "x\nNext: touch forged #",
+            "x\\x0aNext: touch forged # and 1 other",
+        ),
+        ("tab\there", "tab\\x09here and 1 other"),
+        (long.as_str(), "nnnn… and 1 other"),
+    ] {
+        let line = |id: &str| serde_json::json!({"id": id, "text": words}).to_string();
+        fs::write(
+            at.join("forged.jsonl"),
+            format!("{}\n{}\n", line(docno), line("y")),
+        )
+        .unwrap();
+        let said = answer(at, "run forged.jsonl -o forged");
+        assert!(said.contains(shown) && said.len() < 600, "{said}");
+        assert_eq!(said.matches("\nNext: ").count(), 1, "{said}");
+        fs::remove_dir_all(at.join("forged")).unwrap();
+    }
+}
+
+/// What is not exact is not said as if it were, and no step is suggested that would be refused.
+#[test]
+fn the_answer_says_what_it_does_not_know() {
+    let place = common::temporary();
+    let at = place.path();
+    let all = |name: &str, more: &[&str]| said_of(at, name.as_bytes(), more);
+    answer(at, "count sample-corpora/trec-web/a.gz");
+    let said = all("s", &["--sampling", "1/20"]);
     assert!(
-        said.contains("Next: lookalike report 'a b/it'\\''s'"),
+        said.contains("These figures are estimates, from a sample.\n")
+            && said.ends_with("\nNext: lookalike report s\n"),
         "{said}"
     );
+    let said = all("m", &["--max-postings", "2"]);
+    assert!(
+        said.contains("or more. Others may be missing (--max-postings).\n")
+            && said.ends_with("\nNext: lookalike report m\n"),
+        "{said}"
+    );
+    // Exact copies alone.
+    let text: Vec<String> = (0..16).map(|n| format!("w{n}")).collect();
+    let line = serde_json::json!({"text": text.join(" ")}).to_string() + "\n";
+    fs::write(at.join("same.jsonl"), line.repeat(3)).unwrap();
+    let said = answer(at, "run same.jsonl -o same");
+    assert!(
+        said.contains("0 pairs of different texts have a resemblance of 0.85 or more.\n")
+            && said.contains("\nNext: lookalike report same   # then: lookalike dedup"),
+        "{said}"
+    );
+    // Standard input is read once.
+    let done = Command::new("bash")
+        .args(["-c", &format!("'{PROGRAM}' run - -o st < same.jsonl")])
+        .current_dir(at)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(said.ends_with("\nNext: lookalike report st\n"), "{said}");
+    // One document that looks like several, and documents without words.
+    let document = |n: u32| {
+        let words: Vec<String> = (0..40).map(|word| format!("w{}", n * 100 + word)).collect();
+        format!(
+            "<DOC>\n<DOCNO>A-{n}</DOCNO>\n<TEXT>\n{}\n</TEXT>\n</DOC>\n",
+            words.join(" ")
+        )
+    };
+    let documents: String = (1..4).map(document).collect();
+    fs::write(at.join("p.trec"), format!("junk\n{documents}")).unwrap();
+    let said = answer(at, "run p.trec -o several");
+    assert!(
+        said.contains("\nNext: check --format or --record: 1 document may be several"),
+        "{said}"
+    );
+    fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(3)).unwrap();
+    let said = answer(at, "run none.jsonl -o none");
+    assert!(
+        said.ends_with("\nNext: check --text-field: half of the documents have no words\n"),
+        "{said}"
+    );
+}
+
+/// The directory of a method has features, which are not shingles of texts.
+#[test]
+fn a_method_is_not_taken_for_a_collection() {
+    let place = common::temporary();
+    let at = place.path();
+    answer(
+        at,
+        "ingest sample-corpora/jsonl/a.jsonl.zst -o in --keep-text",
+    );
+    answer(at, "method cosine in");
+    let pairs = fs::read(at.join("in/methods/cosine/pairs.tsv")).unwrap();
+    let of = "in/methods/cosine";
+    let input = "sample-corpora/jsonl/a.jsonl.zst";
+    for refused in [
+        format!("join {of}"),
+        format!("index {of}"),
+        format!("query {of} {input}"),
+        format!("add {of} {input}"),
+        format!("passages {of}"),
+        format!("dedup {input} -o k --against {of}"),
+        format!("run {input} -o k --against {of}"),
+        format!("method cosine {of}"),
+        format!("study {of}"),
+        format!("plan {of} --precision 0.9"),
+        format!("compare {of}"),
+    ] {
+        let output = lookalike(at, &refused);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && told.contains("it has the features of the method cosine"),
+            "{refused}: {told}"
+        );
+    }
+    assert_eq!(
+        fs::read(at.join("in/methods/cosine/pairs.tsv")).unwrap(),
+        pairs
+    );
+    answer(at, "cluster in/methods/cosine");
+    answer(at, "report in/methods/cosine");
 }
 
 /// A search for passages says what it left out, and names the pair with the most in common.

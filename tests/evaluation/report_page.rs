@@ -372,7 +372,7 @@ fn numbers_are_those_of_the_summary() {
         format!("<b>{}</b> near-duplicates", redundant - exact),
         format!("<b>{exact}</b> exact duplicates"),
         format!(
-            "{}\u{a0}pairs of documents have a resemblance of 0.85 or more",
+            "{}\u{a0}pairs of different texts have a resemblance of 0.85 or more",
             number("/join/pairs")
         ),
         format!("form {}\u{a0}clusters", number("/cluster/clusters")),
@@ -502,7 +502,7 @@ fn other_scores_and_methods() {
     };
     let listed = |summary: &Summary, says: &str| {
         let found = summary.join.as_ref().unwrap().pairs;
-        format!("{found}\u{a0}pairs of documents have {says}.")
+        format!("{found}\u{a0}pairs of different texts have {says}.")
     };
     for (score, threshold, says) in [
         ("containment", "0.9", "a containment of 0.9 or more"),

@@ -15,8 +15,7 @@ pub struct Memory {
     /// The process uses less than this size plus 64 MiB, plus the window of an input that was
     /// compressed with zstd --long or xz -9. Memory-mapped files do not count, because the kernel
     /// drops their pages when it needs memory. The size does not change results. If it is too
-    /// small, the command fails and prints the smallest size that is enough. A SIZE is a number of
-    /// bytes, or a number with a unit: KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for
+    /// small, the command fails and says how much the next step needs. A SIZE is a number of bytes, or a number with a unit: KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for
     /// short), or kB, MB, GB or TB (powers of 1,000).
     ///
     /// Example: --memory 1GiB

@@ -106,7 +106,7 @@ pub fn add(
     context: &Context<'_>,
 ) -> Result<Summary> {
     context.budget.check()?;
-    let mut workspace = super::open(directory)?;
+    let mut workspace = super::open_texts(directory)?;
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     parse.check_rule(directory)?;
     if super::is_piped(inputs) {

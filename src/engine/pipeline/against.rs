@@ -121,6 +121,7 @@ fn check_config(theirs: &CollectionConfig, config: &CollectionConfig, old: &Path
 /// The manifest of a new directory, and the inputs of the other collection.
 fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEntry>)> {
     let other = Workspace::open_to_read(old, RECORDS)?;
+    super::has_texts(&other)?;
     let theirs = &other.manifest;
     let missing = |stage| Error::no_stage(old, stage);
     if !collection::ingested(theirs) || !theirs.has::<CatalogueEntry>() {

@@ -33,7 +33,10 @@ mod summary;
 
 pub use add::add;
 pub use against::run_against;
-pub use open::{check_results, look, open, open_catalogued, open_for, open_shared, open_to_read};
+pub(crate) use open::has_texts;
+pub use open::{
+    check_results, look, open, open_catalogued, open_for, open_shared, open_texts, open_to_read,
+};
 use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};

@@ -17,6 +17,27 @@ pub fn open(directory: &Path) -> Result<Workspace> {
     })
 }
 
+/// As [`open`], for a command that reads texts or compares shingles: refuses a directory of a
+/// method, which has neither.
+pub fn open_texts(directory: &Path) -> Result<Workspace> {
+    let workspace = open(directory)?;
+    has_texts(&workspace)?;
+    Ok(workspace)
+}
+
+/// Refuses a directory of a method.
+pub(crate) fn has_texts(workspace: &Workspace) -> Result<()> {
+    let Some(method) = &workspace.manifest.method else {
+        return Ok(());
+    };
+    let limit = format!(
+        "it has the features of the method {method}, not the documents; give the directory of \
+         `lookalike run`"
+    );
+    let directory = workspace.directory().display();
+    Err(Error::parameter("DIR", directory).because(limit))
+}
+
 /// Opens a directory that holds a collection with its catalogue for reading only, so that several
 /// processes can use it at the same time, even on a read-only medium; `None` if it must be opened
 /// with [`open`] first, because the catalogue is to be made or a file is missing.

@@ -1,6 +1,6 @@
 //! `summary.json`: all counts of a run.
 
-use crate::base::words::shell_word;
+use crate::base::words::flag_word;
 use crate::engine::cluster::{ClusterStats, ResultsEntry};
 use crate::engine::collection::{
     self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentEntry,
@@ -81,6 +81,12 @@ pub struct Selected {
 }
 
 impl Summary {
+    /// Whether only a sample of the fingerprints was searched.
+    pub fn is_sampled(&self) -> bool {
+        let sampling = self.sampling.as_ref();
+        sampling.is_some_and(|sampling| *sampling != Sampling::Full)
+    }
+
     /// Sums up the records of a manifest.
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();
@@ -173,7 +179,7 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
         is(&[Reason::MissingText]),
         first.and_then(|first| suggested(&first.detail)),
     ) {
-        return format!("give --text-field {}", shell_word(field));
+        return format!("give {}", flag_word("--text-field", field));
     }
     let hint = if is(&[Reason::MissingText]) && named {
         "give --text-field a field that has strings"

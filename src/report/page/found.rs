@@ -1,7 +1,7 @@
 //! What was found, in numbers and sentences.
 
 use super::choose::HUNDREDTHS;
-use super::frame::{is_sampled, many};
+use super::frame::many;
 use super::markup::{Markup, html};
 use super::panels::headline;
 use super::sizes::histogram;
@@ -102,15 +102,21 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     let cluster = summary.cluster.unwrap_or_default();
     let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
     let reached = wording.listed();
+    let equal = summary.catalogue.as_ref().map_or(0, |c| c.exact_duplicates);
+    let of = if equal > 0 {
+        "different texts"
+    } else {
+        "documents"
+    };
     let mut said = match (listed, pairs) {
         (false, _) => format!(
             "Pairs were not listed (--pairs none). The join searched for pairs with {reached} only as far as the clusters need them, and did \
              not list them. To have them listed and shown here: lookalike join DIR --pairs all, then \
              lookalike cluster DIR."
         ),
-        (_, 0) => format!("No pair of documents has {reached}."),
-        (_, 1) => format!("{} of documents has {reached}.", many(1, "pair")),
-        (_, n) => format!("{} of documents have {reached}.", many(n, "pair")),
+        (_, 0) => format!("No pair of {of} has {reached}."),
+        (_, 1) => format!("{} of {of} has {reached}.", many(1, "pair")),
+        (_, n) => format!("{} of {of} have {reached}.", many(n, "pair")),
     };
     said += &match cluster.clusters {
         0 => String::new(),
@@ -128,7 +134,7 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
 /// Whether the numbers are exact, and if not, how they may be wrong.
 fn exactness(summary: &Summary, wording: &Wording<'_>) -> Markup {
     let most = summary.join_config.and_then(|config| config.max_postings);
-    let sampled = is_sampled(summary);
+    let sampled = summary.is_sampled();
     let mut notes = Vec::new();
     if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let verified = summary

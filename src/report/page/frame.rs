@@ -4,8 +4,6 @@ use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
 use crate::base::numbers::counted;
-use crate::engine::pipeline::Summary;
-use crate::engine::sample::Sampling;
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 use std::path::Path;
@@ -158,11 +156,4 @@ impl Sheet {
 /// `1 document`, `2 documents`.
 pub(super) fn many(n: u64, what: &str) -> String {
     counted(n, what).replacen(' ', "\u{a0}", 1)
-}
-
-pub(super) fn is_sampled(summary: &Summary) -> bool {
-    summary
-        .sampling
-        .as_ref()
-        .is_some_and(|sampling| *sampling != Sampling::default())
 }

@@ -2,7 +2,7 @@
 
 use super::choose::ShownPair;
 use super::documents::{ShownDocument, heading};
-use super::frame::{is_sampled, many};
+use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};
 use super::texts::{Read, ShownText};
@@ -60,7 +60,7 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     };
     let (size_a, size_b) = pair.similarity.sizes;
     let wording = page.wording;
-    let sampled = match is_sampled(page.summary) {
+    let sampled = match page.summary.is_sampled() {
         true => "sampled ",
         false => "",
     };

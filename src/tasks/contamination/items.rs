@@ -13,7 +13,7 @@ use crate::base::error::refuse;
 use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
-use crate::base::words::shell_word;
+use crate::base::words::flag_word;
 use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use crate::text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
@@ -253,7 +253,7 @@ impl Reading<'_> {
                 first => format!("; the first record: {first}"),
             };
             let advice = match suggested(first) {
-                Some(field) => format!("give --fields {}", shell_word(field)),
+                Some(field) => format!("give {}", flag_word("--fields", field)),
                 None => "name the fields of its records with --fields (by default the text is in \
                          `text`, `content` or `body`)"
                     .into(),

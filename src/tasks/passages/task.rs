@@ -129,7 +129,7 @@ impl Task<'_> {
         let outputs = (self.output, self.removed);
         let copies = self.remove.is_some();
         if let Some(directory) = directory {
-            let mut workspace = pipeline::open(directory)?;
+            let mut workspace = pipeline::open_texts(directory)?;
             pipeline::catalogued(&mut workspace, context)?;
             if copies {
                 check_removal(&workspace, outputs, context)?;

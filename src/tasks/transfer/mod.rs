@@ -115,9 +115,10 @@ const NONE: u32 = u32::MAX;
 /// process may use the directory.
 fn open(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
     if let Some(workspace) = pipeline::open_to_read(directory)? {
+        pipeline::has_texts(&workspace)?;
         return Ok(workspace);
     }
-    let mut workspace = pipeline::open(directory)?;
+    let mut workspace = pipeline::open_texts(directory)?;
     pipeline::catalogued(&mut workspace, context)?;
     Ok(workspace)
 }

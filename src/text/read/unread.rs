@@ -6,7 +6,7 @@ use std::path::Path;
 use super::fields::suggested;
 use super::record::{Reason, Reject};
 use crate::base::numbers::count;
-use crate::base::words::shell_word;
+use crate::base::words::flag_word;
 
 /// Files that a warning names.
 const NAMED: usize = 3;
@@ -64,12 +64,14 @@ impl Unread {
             }
             line += &format!(": {reason}");
             if !detail.is_empty() {
-                line += &format!(": {detail}");
+                let of = if *all > 1 { "; the first: " } else { ": " };
+                line += &format!("{of}{detail}");
             }
             lines.push(line);
         }
-        let field = self.field.as_deref().map(shell_word);
-        let field = field.map(|field| format!("read such files with --text-field {field}"));
+        let field = self.field.as_deref();
+        let field =
+            field.map(|field| format!("read such files with {}", flag_word("--text-field", field)));
         let list = list.map(|list| format!("{} lists each record", list.display()));
         let help: Vec<String> = field.into_iter().chain(list).collect();
         if !lines.is_empty() && !help.is_empty() {
