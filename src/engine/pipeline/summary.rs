@@ -1,6 +1,5 @@
 //! `summary.json`: all counts of a run.
 
-use crate::base::words::flag_word;
 use crate::engine::cluster::{ClusterStats, ResultsEntry};
 use crate::engine::collection::{
     self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentEntry,
@@ -13,7 +12,7 @@ use crate::engine::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Sel
 use crate::engine::sort::{FormStats, RunsEntry};
 use crate::store::json;
 use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
-use crate::text::read::{Reason, Reject, suggested};
+use crate::text::read::{Reason, Reject, as_flag, suggested};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -179,7 +178,7 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
         is(&[Reason::MissingText]),
         first.and_then(|first| suggested(&first.detail)),
     ) {
-        return format!("give {}", flag_word("--text-field", field));
+        return format!("give {}", as_flag(field));
     }
     let hint = if is(&[Reason::MissingText]) && named {
         "give --text-field a field that has strings"

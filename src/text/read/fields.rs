@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::record::{ContentKind, Reason, Reject};
-use crate::base::words::words;
+use crate::base::words::{flag_word, words};
 
 /// The fields searched for the text, in this order, without `--text-field`.
 pub const TEXT_FIELDS: [&str; 7] = words("text contents content body html raw_content article");
@@ -190,7 +190,8 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
             }
         }
     };
-    let texts = || known.iter().filter(|known| known.text.is_some());
+    // Of a column that is written with the numbers of its rows, one row would be read.
+    let texts = || (known.iter()).filter(|known| known.text.is_some() && !is_numbered(&known.path));
     let near = given.and_then(|given| nearest(given, texts()));
     let longest = texts()
         .filter(|known| known.text > Some(0) && known.path.len() <= LONGEST)
@@ -219,6 +220,21 @@ pub(crate) fn other_fields(given: &str, known: &[Known]) -> String {
 /// before them.
 pub(crate) fn fields_in(detail: &str) -> &str {
     detail.find(LIST).map_or("", |at| &detail[at..])
+}
+
+/// A field as the flag that names it, and what it means for a list.
+pub(crate) fn as_flag(field: &str) -> String {
+    let joins = match field.contains("[]") {
+        true => ", which makes one document of all its values in a record",
+        false => "",
+    };
+    flag_word("--text-field", field) + joins
+}
+
+/// Whether a path names an element by its number.
+fn is_numbered(path: &str) -> bool {
+    let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
+    path.steps.iter().any(|step| step.number().is_some())
 }
 
 /// The field that the detail of a reject suggests.
@@ -571,6 +587,13 @@ mod tests {
         let detail = no_text(None, &["text"], &chat);
         assert_eq!(suggested(&detail), Some("messages[].content"));
         assert_eq!(suggested("no field x; it has y (integer)"), None);
+        let numbered = [
+            known("text.0", "string", Some(9)),
+            known("1.text", "string", Some(9)),
+        ];
+        assert_eq!(suggested(&no_text(None, &["text"], &numbered)), None);
+        assert_eq!(as_flag("-x"), "--text-field=-x");
+        assert!(as_flag("data[].text").ends_with("one document of all its values in a record"));
         let many: Vec<Known> = (0..99)
             .map(|n| known(&"x".repeat(n + 1), "number", None))
             .collect();

@@ -138,7 +138,7 @@ pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlo
 pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
-pub(crate) use fields::{SaidOnce, fields_in, other_fields, suggested};
+pub(crate) use fields::{SaidOnce, as_flag, fields_in, other_fields, suggested};
 pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;

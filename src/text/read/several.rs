@@ -99,7 +99,7 @@ fn is_mark(line: &[u8]) -> bool {
 /// Records of another format, or files in a text.
 fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     let (mut docs, mut messages, mut objects, mut files, mut shell) = (0, 0, 0, 0, 0);
-    let mut all = 0;
+    let (mut mailbox, mut all) = (0, 0);
     let mut lines = lines(head).peekable();
     while let Some(line) = lines.next() {
         // Most lines begin otherwise.
@@ -108,6 +108,9 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
             Some(b'F') if line.starts_with(b"From ") => {
                 messages += usize::from(lines.peek().is_some_and(|next| is_field(next)));
             }
+            // Between the messages of MMDF, and of Babyl.
+            Some(b'\x01') => mailbox += usize::from(line == [1; 4]),
+            Some(b'\x1f') => mailbox += usize::from(matches!(line, [_] | [_, b'\x0c'])),
             Some(b'{') if line.starts_with(b"{\"") && line.ends_with(b"}") => objects += 1,
             Some(b's') if line.starts_with(b"sed ") && memmem::find(line, b"s/^X//").is_some() => {
                 shell += 1;
@@ -126,6 +129,10 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     if messages >= few {
         let what = format!("{messages} messages of a mailbox");
         return Some((what, "to read each as a document, use --format mbox"));
+    }
+    if mailbox >= few {
+        let what = "a mailbox of MMDF or Babyl";
+        return Some((what.into(), "convert it to mbox first"));
     }
     if objects >= few && objects * 2 >= all {
         let what = format!("{objects} JSON objects on lines of their own");
@@ -271,6 +278,14 @@ mod tests {
             (
                 format!("x\nFrom a b\nTo: x\n\n{words}\nFrom c\nTo: y\n"),
                 "2 messages",
+            ),
+            (
+                format!("BABYL OPTIONS:\n\x1f\x0c\n1,,\n{words}\n\x1f\x0c\n1,,\n{words}\n\x1f"),
+                "MMDF or Babyl",
+            ),
+            (
+                format!("\x01\x01\x01\x01\nTo: x\n\n{words}\n\x01\x01\x01\x01\n"),
+                "MMDF or Babyl",
             ),
             (
                 format!("{words}\n{{\"a\":1}}\n{{\"a\":2}}\n"),

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::fields::suggested;
+use super::fields::{as_flag, suggested};
 use super::record::{Reason, Reject};
 use crate::base::numbers::count;
-use crate::base::words::flag_word;
 
 /// Files that a warning names.
 const NAMED: usize = 3;
@@ -70,8 +69,7 @@ impl Unread {
             lines.push(line);
         }
         let field = self.field.as_deref();
-        let field =
-            field.map(|field| format!("read such files with {}", flag_word("--text-field", field)));
+        let field = field.map(|field| format!("read such files with {}", as_flag(field)));
         let list = list.map(|list| format!("{} lists each record", list.display()));
         let help: Vec<String> = field.into_iter().chain(list).collect();
         if !lines.is_empty() && !help.is_empty() {
