@@ -2,6 +2,7 @@
 # Builds the Python module, checks its types and runs its tests, in a virtual environment below the target directory.
 #
 #     scripts/test-python.sh
+#     scripts/test-python.sh --prepare    only the environments and the module
 #
 # Needs cargo, and python3 with venv; Java 17 for the tests on Spark. The module needs Python 3.10 or later, the libraries
 # of its tests 3.11. They come from PyPI, in the versions of python/requirements-*.txt, when these have changed.
@@ -37,6 +38,10 @@ environment "$sail" requirements-sail.txt &
 installing_sail=$!
 cargo fmt -- --check
 maturin develop --locked --quiet
+if [ "${1:-}" = --prepare ]; then
+    wait "$installing_spark" "$installing_sail"
+    exit
+fi
 
 export PYTHONPATH=$PWD
 tests_on_spark=

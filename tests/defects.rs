@@ -671,7 +671,7 @@ fn an_empty_directory_is_named() {
         String::from_utf8(output.stderr).unwrap()
     };
     let one = format!(
-        "error: there is nothing to read: no file is in {}\n",
+        "error: there is nothing to read: no file in {} is read\n",
         at("empty")
     );
     for arguments in [

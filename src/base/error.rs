@@ -493,7 +493,7 @@ fn nothing_in(paths: &[PathBuf]) -> String {
     match &names[..] {
         [] => "no input is given".into(),
         [name] => format!("no file in {name} is read"),
-        names => format!("no file in {} is read", names.join(", ")),
+        names => format!("no file in any of {} is read", names.join(", ")),
     }
 }
 
@@ -1068,7 +1068,7 @@ mod tests {
         );
         assert_eq!(
             told(&["a", "b"]),
-            "there is nothing to read: no file in a, b is read"
+            "there is nothing to read: no file in any of a, b is read"
         );
         assert_eq!(told(&[]), "there is nothing to read: no input is given");
     }
