@@ -85,7 +85,11 @@ impl Deduplicated<'_> {
         };
         let _ = write!(out, "{what} in {}", kept.display());
         if let Some(removed) = removed {
-            let _ = write!(out, ", removed ones in {}", removed.display());
+            let _ = write!(
+                out,
+                ", removed ones and the reasons in {}",
+                removed.display()
+            );
         }
         let has_pairs = self.workspace.manifest.has::<PairsEntry>();
         let found = match has_pairs {

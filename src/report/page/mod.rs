@@ -62,6 +62,7 @@ mod ledger;
 mod markup;
 mod pairs;
 mod panels;
+pub(crate) mod passages;
 mod records;
 mod side_by_side;
 mod sizes;
