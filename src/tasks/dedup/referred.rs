@@ -310,7 +310,8 @@ impl Resolver<'_> {
         match id {
             WANTED => self.group.wanted |= !self.inside.contains(number),
             REFERENCE => {
-                if self.group.found && self.inside.insert(number) && self.group.kept {
+                let first = self.group.found && self.inside.insert(number);
+                if first && self.group.kept {
                     self.reached.insert(number);
                 }
             }
