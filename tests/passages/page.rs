@@ -90,7 +90,9 @@ fn every_shared_passage_is_shown_in_both_texts() {
         "{}",
         plain(&page)
     );
-    // A directory with near-duplicates keeps its page.
+    // A large number takes no memory for pairs that are not there.
+    assert!(report("shared --pairs 400000 --memory 256MiB").contains("id=\"pair-2-3\""));
+    // The page of another search is another one.
     let ran = call(at, "shared --length 16 --quiet", None);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(report("shared").contains("at least 16 words"));

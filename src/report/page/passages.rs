@@ -23,7 +23,7 @@ use crate::base::words::shell_word;
 use crate::engine::collection;
 use crate::engine::document::record_bytes;
 use crate::store::workspace::Workspace;
-use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, most_shared};
+use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, list_bytes, most_shared};
 use crate::text::align::{TextComparison, Words};
 use crate::text::parse::ParseConfig;
 
@@ -42,7 +42,8 @@ pub(crate) fn write(
         format!("a page of {pairs} with their passages")
     };
     let (record, names) = (record_bytes(workspace), files_bytes(workspace)?);
-    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + names);
+    let list = list_bytes(workspace.directory(), config.pairs)?;
+    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + names + list);
     memory.check(what)?;
     context.start(STAGE, Unit::Count("steps"), Some(3));
     let shared = most_shared(workspace.directory(), config.pairs, context)?;

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{MATCHES_FILE, OVERLAPS_FILE, STAGE};
-use crate::Result;
 use crate::base::least::Least;
 use crate::base::progress::Context;
 use crate::engine::join::PairsEntry;
@@ -13,9 +12,16 @@ use crate::store::disk;
 use crate::store::workspace::Workspace;
 use crate::text::read::lines::{parsed, shorten};
 use crate::text::table::Table;
+use crate::{Error, Result};
 
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
+
+/// The least bytes of a row of either file.
+const LEAST_ROW_BYTES: u64 = 30;
+/// Bytes of memory for a pair without its passages, and for a passage.
+const PAIR_BYTES: u64 = 512;
+const PASSAGE_BYTES: u64 = 24;
 
 /// The pairs that share the most words.
 #[derive(Debug, Default)]
@@ -57,6 +63,22 @@ pub(crate) fn shows_passages(workspace: &Workspace) -> Result<bool> {
     let is_there = |name| disk::exists(&workspace.directory().join(name));
     let other = workspace.manifest.has::<PairsEntry>();
     Ok(!other && is_there(OVERLAPS_FILE)? && is_there(MATCHES_FILE)?)
+}
+
+/// Bytes of memory for a list of at most `most` pairs.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
+    let size = |name| {
+        let path = directory.join(name);
+        let found = disk::metadata(&path).map_err(Error::io("inspect", &path))?;
+        Ok(found.len())
+    };
+    let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
+    // A row of the file has more bytes than its passage takes here.
+    let passages = (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(size(MATCHES_FILE)?);
+    Ok(pairs * PAIR_BYTES + passages)
 }
 
 /// Reads the pairs that share the most words, at most `most`.
