@@ -61,6 +61,10 @@ PYTHON
     "$lookalike" study "$work/samples" --ratios 1/2,1/4 --quiet >/dev/null
     "$lookalike" run sample-corpora --keep-text -o "$work/methods" --quiet
     "$lookalike" compare "$work/methods" --methods minhash i-match --truth shingles --quiet >/dev/null
+    for inputs in sample-corpora/files "$work/hostile"; do
+        "$lookalike" passages "$inputs" -o "$work/passages-${inputs##*/}" --length 15 --quiet
+        "$lookalike" report "$work/passages-${inputs##*/}" --quiet
+    done
     for inputs in sample-corpora/warc "$work/hostile"; do
         kept=$work/kept-${inputs##*/}
         "$lookalike" dedup "$inputs" -o "$kept" --quiet
@@ -68,7 +72,7 @@ PYTHON
             "$lookalike" report "$kept" --by host --review "$kept.jsonl" --quiet
         done
     done
-    pages=("$work"/kept-*.report.html "$work"/{samples,attack,apart}/report.html "$work"/{samples,attack}/report/*.html
+    pages=("$work"/kept-*.report.html "$work"/{samples,attack,apart,passages-*}/report.html "$work"/{samples,attack}/report/*.html
         "$work/samples/study/study.html" "$work/methods/compare/compare.html")
 fi
 node "$work/check-pages.mjs" "$chromium" "$screenshots" "${pages[@]}"

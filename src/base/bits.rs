@@ -43,9 +43,10 @@ impl Bits {
             .take_while(move |&number| number < range.end)
     }
 
-    /// The words that hold the bits.
-    pub fn words(&self) -> &[u64] {
-        &self.0
+    /// A digest of the numbers.
+    pub fn digest(&self) -> u64 {
+        let words: Vec<_> = self.0.iter().map(|word| word.to_le_bytes()).collect();
+        xxhash_rust::xxh3::xxh3_64(words.as_flattened())
     }
 
     /// Removes all numbers.

@@ -59,8 +59,9 @@ pub struct Options {
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
     /// document: its file, record number, docno and byte offset, the reason, the document that was
-    /// kept in its place, their resemblance, and the cluster. With --results parquet it is a table,
-    /// removed.parquet.
+    /// kept in its place, their resemblance, and the cluster. referred.jsonl has the same for
+    /// duplicates that are kept because a revisit record of the inputs refers to them. With
+    /// --results parquet these are tables, removed.parquet and referred.parquet.
     ///
     /// Example: --removed removed
     #[arg(long, value_name = "DIR", help_heading = None)]

@@ -4,13 +4,10 @@ use std::path::PathBuf;
 
 use crate::base::error::refuse;
 use crate::base::progress::Context;
-use crate::engine::join::PairsEntry;
 use crate::engine::pipeline;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use crate::store::disk;
 use crate::tasks::audit;
 use crate::tasks::dedup;
-use crate::tasks::passages::OVERLAPS_FILE;
 use crate::{Result, report};
 use clap::Args;
 
@@ -21,7 +18,7 @@ use crate::engine::pipeline::open_for;
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run`, `cluster` or `dedup`
+    /// Output directory of an earlier `run`, `cluster`, `dedup` or `passages`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
@@ -38,7 +35,7 @@ pub struct Options {
     /// Title of the page [default: Near-duplicates in NAME]
     ///
     /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
-    /// deduplication of NAME removed.
+    /// deduplication of NAME removed; for `passages`, Shared passages in NAME.
     ///
     /// Example: --title "Our crawl of March"
     #[arg(long, value_name = "TEXT")]
@@ -79,7 +76,8 @@ pub struct Options {
     study: bool,
     /// Pairs to show nearest the threshold, and the same number at random
     ///
-    /// Both texts of a pair are shown side by side. The command reads them from the inputs again.
+    /// Both texts of a pair are shown side by side. The command reads them from the inputs again. For
+    /// the output directory of `passages`, the pairs that share the most words are shown.
     ///
     /// Example: --pairs 50
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().pairs)]
@@ -127,17 +125,6 @@ impl Command for Options {
             seed: self.seed,
             directory: self.directory.to_str().map(String::from),
         };
-        let manifest = pipeline::look(&self.directory)?;
-        let passages = self.directory.join(OVERLAPS_FILE);
-        if !manifest.has::<PairsEntry>() && disk::exists(&passages)? {
-            let place = self.directory.display();
-            let limit = format!(
-                "it has passages, not pairs: {} lists who shares them, and `lookalike diff {place} A B --full -o \
-                 page.html` shows two documents",
-                passages.display()
-            );
-            return refuse("DIR", place, limit);
-        }
         let output = self.output.clone();
         let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));
         let (what, page) = if self.study {

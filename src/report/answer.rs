@@ -17,6 +17,7 @@ use crate::engine::join::Pairs;
 use crate::engine::pipeline::Summary;
 use crate::store::disk;
 use crate::store::workspace::{InputList, Workspace};
+use crate::tasks::passages::shown::shows_passages;
 use crate::text::read::Reason;
 use crate::{Error, Result};
 
@@ -359,8 +360,9 @@ fn smaller_shingles(
 }
 
 /// The end of a search for passages of a collection: the documents and records that were not
-/// searched, and the command that shows the pair that shares the largest part. `length` is the least
-/// number of tokens of a passage, if passages are not whole units.
+/// searched, and the command that shows the pairs, or the pair that shares the largest part if the
+/// page shows near-duplicates. `length` is the least number of tokens of a passage, if passages are
+/// not whole units.
 ///
 /// # Errors
 /// Those of reading documents and pairs.
@@ -383,13 +385,20 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
         }
     }
     not_used(&read.rejected, directory, &mut out)?;
-    if let (Some(length), Some((a, b))) = (length, most_in_common(directory)?) {
-        let place = directory.display().to_string();
-        let [place, a, b] = [&place, &a, &b].map(|word| shell_word(word));
+    let most = most_in_common(directory)?.filter(|_| length.is_some());
+    if most.is_some() && shows_passages(collection)? {
+        let place = in_shell(directory);
         let _ = writeln!(
             out,
-            "Next: lookalike diff {place} {a} {b} --length {length} --full -o diff.html   # the pair that shares the \
-             largest part"
+            "Next: lookalike report {place}   # shows the passages side by side"
+        );
+    } else if let (Some(length), Some((a, b))) = (length, most) {
+        let place = in_shell(directory);
+        let [a, b] = [&a, &b].map(|word| shell_word(word));
+        let _ = writeln!(
+            out,
+            "Next: lookalike diff --length {length} --full -o diff.html -- {place} {a} {b}   # the pair that shares \
+             the largest part"
         );
     }
     Ok(out)

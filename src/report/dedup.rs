@@ -10,7 +10,7 @@ use crate::base::numbers::{count, counted};
 use crate::engine::join::PairsEntry;
 use crate::engine::pipeline::Summary;
 use crate::store::workspace::Workspace;
-use crate::tasks::dedup::{DedupSummary, Form, Removal, Rule};
+use crate::tasks::dedup::{DedupSummary, Form, References, Removal, Rule};
 
 /// A finished deduplication.
 pub(crate) struct Deduplicated<'d> {
@@ -72,13 +72,9 @@ impl Deduplicated<'_> {
             false => format!(": {}", reasons.join(", ")),
         };
         let _ = writeln!(out, "{of} {was} {what}{why}.");
-        if summary.revisits > 0 {
-            let left = counted(summary.revisits, "revisit record");
-            let none = count(gone.saturating_sub(summary.revisits + summary.companions));
-            let _ = writeln!(
-                out,
-                "{left} stand in the place of removed ones; {none} removed records left none."
-            );
+        let revisits = revisits(summary);
+        if !revisits.is_empty() {
+            let _ = writeln!(out, "{}", revisits.join(" "));
         }
         let read = Summary::of(&self.workspace.manifest).ingest;
         not_used(&read.rejected, self.work, &mut out)?;
@@ -89,7 +85,11 @@ impl Deduplicated<'_> {
         };
         let _ = write!(out, "{what} in {}", kept.display());
         if let Some(removed) = removed {
-            let _ = write!(out, ", removed ones in {}", removed.display());
+            let _ = write!(
+                out,
+                ", removed ones and the reasons in {}",
+                removed.display()
+            );
         }
         let has_pairs = self.workspace.manifest.has::<PairsEntry>();
         let found = match has_pairs {
@@ -107,6 +107,49 @@ impl Deduplicated<'_> {
         }
         Ok(out)
     }
+}
+
+/// What the answer says about `revisit` records that were written, and that the inputs have.
+fn revisits(summary: &DedupSummary) -> Vec<String> {
+    let References {
+        revisits,
+        kept,
+        removed,
+        outside,
+    } = summary.references;
+    let mut says = Vec::new();
+    if summary.revisits > 0 {
+        let gone = summary.records_removed();
+        let left = counted(summary.revisits, "revisit record");
+        let none = count(gone.saturating_sub(summary.revisits + summary.companions));
+        says.push(format!(
+            "{left} stand in the place of removed ones; {none} removed records left none."
+        ));
+    }
+    if kept > 0 {
+        says.push(format!(
+            "{} kept, because a revisit record refers to {}.",
+            match kept {
+                1 => "1 duplicate was".into(),
+                _ => format!("{} duplicates were", count(kept)),
+            },
+            if kept == 1 { "it" } else { "each" },
+        ));
+    }
+    for (number, what) in [
+        (removed, "a removed record"),
+        (outside, "no record of the inputs"),
+    ] {
+        if number > 0 {
+            let (number, refer) = match number {
+                1 => ("1".into(), "refers"),
+                _ => (count(number), "refer"),
+            };
+            let of = counted(revisits, "revisit record");
+            says.push(format!("{number} of {of} {refer} to {what}."));
+        }
+    }
+    says
 }
 
 /// A number of documents that were removed for a reason.
@@ -149,6 +192,12 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let name = "  of these, leave a revisit record";
     rows.any(name, summary.revisits);
     rows.count("records kept", summary.records_kept());
+    let references = &summary.references;
+    let name = "  duplicates to which revisit records refer";
+    rows.any(name, references.kept);
+    rows.any("revisit records in the inputs", references.revisits);
+    rows.any("  refer to a removed record", references.removed);
+    rows.any("  refer to no record of the inputs", references.outside);
     rows.row("rule", rule.to_string());
     if summary.whole_files > 0 {
         let (whole, files) = (count(summary.whole_files), summary.files);

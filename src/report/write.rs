@@ -14,6 +14,7 @@ use crate::store::workspace::{self, Workspace};
 use crate::store::{disk, json};
 use crate::tasks::audit::{self, AuditConfig, review};
 use crate::tasks::dedup;
+use crate::tasks::passages::shown::shows_passages;
 use crate::{Error, Result};
 
 /// Subdirectory of an output directory with the tables of a comparison.
@@ -33,7 +34,10 @@ pub fn write_page(
     outputs::check_place("output", output)?;
     pipeline::note_lost(workspace, context);
     workspace.write_file(output, |workspace| {
-        let stats = page::write(workspace, config, output, context)?;
+        let stats = match shows_passages(workspace)? {
+            true => page::passages::write(workspace, config, output, context)?,
+            false => page::write(workspace, config, output, context)?,
+        };
         Ok(((stats.bytes, stats.checksum), stats))
     })
 }

@@ -802,3 +802,30 @@ fn listed_documents_are_removed_without_pairs() {
     done(&place, "join bare --threshold 0.4 --quiet");
     done(&place, "report said -o page.html");
 }
+
+/// A value that no record has is probably misspelt.
+#[test]
+fn a_preferred_value_that_never_occurs_is_reported_once() {
+    let record = |id: u32, source: &str| {
+        format!("{{\"id\":{id},\"source\":\"{source}\",\"text\":\"one two\"}}\n")
+    };
+    let lines = [record(1, "wiki"), record(2, "books"), record(3, "wiki")].concat();
+    let (_guard, place) = place(&[("a.jsonl", lines.as_bytes())]);
+    let ran = done(
+        &place,
+        "dedup a.jsonl -o kept --keep prefer:source=wikipedia,books",
+    );
+    let says = "warning: --keep prefer:source=wikipedia,books: no record has wikipedia in source; its most frequent \
+                values: wiki (2), books (1)";
+    assert_eq!(
+        ran.stderr.matches("wikipedia in source").count(),
+        1,
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains(says), "{ran:?}");
+    let ran = done(
+        &place,
+        "dedup a.jsonl -o again --work kept.work --keep prefer:source=books,wiki",
+    );
+    assert!(!ran.stderr.contains("no record has"), "{ran:?}");
+}

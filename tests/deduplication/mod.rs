@@ -6,6 +6,7 @@ mod bytes;
 #[cfg(feature = "faults")]
 mod killed;
 mod oracle;
+mod references;
 mod revisit;
 mod rows;
 mod safety;

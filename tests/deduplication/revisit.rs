@@ -14,7 +14,7 @@ const STANDARD: &str = "identical-payload-digest";
 const OWN: &str = "urn:x-lookalike:revisit:similar-text";
 
 /// A record with the separator after it.
-fn record(version: &str, fields: &str, block: &str) -> String {
+pub(super) fn record(version: &str, fields: &str, block: &str) -> String {
     let length = block.len();
     let fields = fields.trim_end().replace('\n', "\r\n");
     format!("WARC/{version}\r\n{fields}\r\nContent-Length: {length}\r\n\r\n{block}\r\n\r\n")
@@ -49,7 +49,7 @@ fn base32(bytes: &[u8]) -> String {
     bits.as_bytes().chunks(5).map(digit).collect()
 }
 
-fn sha1(payload: &str) -> String {
+pub(super) fn sha1(payload: &str) -> String {
     format!("sha1:{}", base32(&Sha1::digest(payload.as_bytes())))
 }
 
@@ -83,7 +83,7 @@ fn expected(number: usize, year: usize, http: &str, to: (usize, usize), own: &st
     )
 }
 
-fn packed(records: &[&str]) -> Vec<u8> {
+pub(super) fn packed(records: &[&str]) -> Vec<u8> {
     let member = |record: &&str| {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         out.write_all(record.as_bytes()).unwrap();

@@ -5,6 +5,7 @@ mod checkpoints;
 mod contamination;
 mod copies;
 mod looking;
+mod page;
 mod remove;
 mod spans;
 mod support;

@@ -17,6 +17,9 @@ const HEIGHT: f64 = 220.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
+/// Pixels of the title of an axis.
+const TITLE: f64 = 16.0;
+
 /// Pixels of a character of 11 pixels, with a margin for wide fonts.
 pub(super) const CHARACTER: f64 = 6.8;
 
@@ -67,7 +70,10 @@ pub(crate) struct Plot {
 impl Plot {
     /// The panel as markup.
     pub(crate) fn drawing(&self) -> Drawing {
-        let mut svg = Svg::inline("plot", WIDTH, HEIGHT, &self.about);
+        let room = |axis: &Axis| if axis.title.is_empty() { 0.0 } else { TITLE };
+        let (above, below) = (room(&self.y), room(&self.x));
+        let height = HEIGHT + above + below;
+        let mut svg = Svg::inline("plot", WIDTH, height, &self.about);
         let ends: Vec<(&Line<Tone>, (f64, f64))> = self
             .lines
             .iter()
@@ -80,10 +86,16 @@ impl Plot {
         let labels = ends.iter();
         let labels = labels.map(|(line, _)| width(&shortened(&line.label, MOST_COLUMNS)) + 8.0);
         let x1 = WIDTH - labels.fold(8.0, f64::max);
-        let (y0, y1) = (TOP, HEIGHT - BOTTOM);
+        let (y0, y1) = (TOP + above, height - below - BOTTOM);
         let (area, both) = (Area::new((x0, x1), (y0, y1)), (&self.x, &self.y));
         let at = |x: f64, y: f64| area.at(both, (x, y));
         axes(&mut svg, both, &area);
+        if above > 0.0 {
+            svg.text((0.0, 11.0), Anchor::Start, "title", &self.y.title);
+        }
+        if below > 0.0 {
+            svg.text((x1, height - 4.0), Anchor::End, "title", &self.x.title);
+        }
         for line in self.lines.iter().rev() {
             line.draw(&mut svg, at);
         }
@@ -166,6 +178,21 @@ mod tests {
 
     fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> Line<Tone> {
         Line::new(label, tone, points.to_vec())
+    }
+
+    #[test]
+    fn axes_have_their_titles() {
+        let plot = |title: &str| Plot {
+            about: String::new(),
+            x: Axis::linear(title, 0.0, 3.0, 3),
+            y: Axis::linear(title, 0.0, 1.0, 5),
+            lines: Vec::new(),
+            strips: Vec::new(),
+        };
+        for (title, expected) in [("", 0), ("Recall", 2)] {
+            let drawing = plot(title).drawing();
+            assert_eq!(drawing.text().matches("class=\"title\"").count(), expected);
+        }
     }
 
     #[test]

@@ -91,7 +91,12 @@ fn whole(sentence: String) -> (String, String) {
 
 fn shares(view: &View) -> StudyFigure {
     let plans = plans(view);
-    let axes = share_axes(view, &plans, ["", ""], (0.0, 1.1));
+    let axes = share_axes(
+        view,
+        &plans,
+        ["Mean precision", "Share of the shingles"],
+        (0.0, 1.1),
+    );
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
     let panels = shown.into_iter().map(|place| {
         let title = format!("Threshold {}", view.threshold(place));
@@ -183,8 +188,8 @@ fn by_threshold(view: &View, metric: Metric) -> StudyFigure {
         let title = format!("Ratio {}", ratio.name());
         let plot = lines.iter().any(Line::is_defined).then(|| Plot {
             about: format!("{title}: mean {} against the threshold", metric.text()),
-            x: Axis::linear("", low - MARGIN, high + MARGIN, 5),
-            y: Axis::linear("", floor, 1.0, 5),
+            x: Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 5),
+            y: Axis::linear(&format!("Mean {}", metric.text()), floor, 1.0, 5),
             lines,
             strips: Vec::new(),
         });
@@ -237,8 +242,8 @@ fn spread(view: &View) -> Option<StudyFigure> {
     let panels = shown.into_iter().map(|(title, strips)| {
         let plot = (!strips.is_empty()).then(|| Plot {
             about: format!("{title}: precision of every class at threshold {at}"),
-            x: ratio_axis("", &ratios),
-            y: Axis::linear("", round_tenth_below(least), 1.0, 5),
+            x: ratio_axis("Sampling ratio", &ratios),
+            y: Axis::linear("Precision", round_tenth_below(least), 1.0, 5),
             lines: Vec::new(),
             strips,
         });

@@ -260,6 +260,12 @@ impl Page<'_> {
                 @if summary.rejected > 0 {
                     p { (rejected(summary.rejected, summary.rejected_dropped)) }
                 }
+                @if summary.references.kept > 0 {
+                    p {
+                        (many(summary.references.kept, "duplicate"))
+                        " kept, because revisit records of the inputs refer to them."
+                    }
+                }
                 @if summary.companions > 0 {
                     p {
                         "With the removed captures, "

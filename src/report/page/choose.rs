@@ -630,7 +630,7 @@ fn link(
 }
 
 /// The records of some documents, as long as there is room for their names.
-fn look_up(
+pub(super) fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
     memory: &mut Memory,

@@ -1,11 +1,59 @@
 //! The ledger, the cost of each stage and the parameters of the run.
 
-use super::markup::{Markup, html, visible};
+use super::frame::many;
+use super::markup::{Markup, html, isolated, visible};
 use super::panels::table;
+use crate::Result;
 use crate::base::measure::Measure;
+use crate::base::numbers::count;
+use crate::engine::collection::each_unread;
 use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
+use crate::store::workspace::{InputList, Workspace};
 use crate::text::parse::TokenKind;
+use crate::text::read::Reason;
+
+/// The most files of a list.
+const FILES_NAMED: u64 = 100;
+
+/// The files from which no document was read, and why. A file without a byte loses nothing.
+pub(super) fn unread(workspace: &Workspace) -> Result<Markup> {
+    let (mut files, mut all) = (Vec::new(), 0);
+    let mut inputs = InputList::open(workspace.directory())?;
+    each_unread(workspace, |reject| {
+        if reject.reason != Reason::EmptyFile {
+            all += 1;
+            if all <= FILES_NAMED {
+                let path = inputs.path_of(reject.source.file)?.to_string();
+                files.push((path, reject.reason.text(), reject.detail));
+            }
+        }
+        Ok(())
+    })?;
+    if all == 0 {
+        return Ok(html! {});
+    }
+    let rows = html! {
+        @for (path, reason, detail) in &files {
+            tr {
+                th scope="row" { (isolated(path)) }
+                td { (reason) @if !detail.is_empty() { ": " (visible(detail)) } }
+            }
+        }
+    };
+    Ok(html! {
+        section id="unread" {
+            h2 { "Files that were not read" }
+            p {
+                "No document was read from " (many(all, "file")) ". "
+                @if all > FILES_NAMED { "The first " (count(FILES_NAMED)) " are listed here; " }
+                @else { "The list of all records that were not used is " }
+                code { "rejects.jsonl" } @if all > FILES_NAMED { " lists all" } "."
+            }
+            (table("", &["file", "reason"], &rows))
+        }
+    })
+}
 
 /// The section, folded.
 pub(super) fn ledger(summary: &Summary) -> Markup {

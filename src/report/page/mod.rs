@@ -62,6 +62,7 @@ mod ledger;
 mod markup;
 mod pairs;
 mod panels;
+pub(crate) mod passages;
 mod records;
 mod side_by_side;
 mod sizes;
@@ -238,11 +239,12 @@ impl PageStats {
             0 => String::new(),
             n => format!(", {} of their texts missing", count(n)),
         };
-        format!(
-            "{STAGE}: {}, {}{missing}",
-            counted(self.clusters, "cluster"),
-            counted(self.pairs, "pair"),
-        )
+        let clusters = match self.clusters {
+            0 => String::new(),
+            n => format!("{}, ", counted(n, "cluster")),
+        };
+        let pairs = counted(self.pairs, "pair");
+        format!("{STAGE}: {clusters}{pairs}{missing}")
     }
 }
 
@@ -330,7 +332,7 @@ impl Page<'_> {
             sheet.put(markup::end("div"))?;
             sheet.put(markup::end("section"))?;
         }
-        self.after_clusters(&mut sheet, context)?;
+        self.after_clusters(workspace, &mut sheet, context)?;
         if any {
             clusters::data(self, &mut sheet)?;
         }
@@ -338,7 +340,12 @@ impl Page<'_> {
     }
 
     /// The sections that follow the clusters.
-    fn after_clusters(&self, sheet: &mut Sheet, context: &Context<'_>) -> Result<()> {
+    fn after_clusters(
+        &self,
+        workspace: &Workspace,
+        sheet: &mut Sheet,
+        context: &Context<'_>,
+    ) -> Result<()> {
         if self.none() {
             sheet.put(closest::closest(self))?;
         }
@@ -360,6 +367,7 @@ impl Page<'_> {
             }
         }
         sheet.put(sizes::sizes(self.summary, self.wording))?;
+        sheet.put(ledger::unread(workspace)?)?;
         sheet.put(ledger::ledger(self.summary))
     }
 

@@ -19,11 +19,16 @@ const STRIP: usize = 600;
 /// What the marks mean, and the choice of what is marked. The element around both texts has the
 /// class `pair`.
 pub(super) fn options() -> Markup {
+    options_of(false)
+}
+
+/// As [`options`]. At first, the differences are marked, or what both texts share.
+pub(super) fn options_of(shared: bool) -> Markup {
     html! {
         div.options {
             span.together { del { "only in the first" } } span.together { ins { "only in the second" } }
             span.together { span.like { "written differently" } }
-            label { input.mark-shared type="checkbox"; "Mark what both texts share instead" }
+            label { input.mark-shared type="checkbox" checked[shared]; "Mark what both texts share instead" }
         }
     }
 }

@@ -435,7 +435,7 @@ impl Sheets<'_> {
             if !sheets.parts.is_empty() {
                 sheet.put(sheets.contents())?;
             }
-            page.after_clusters(sheet, sheets.context)
+            page.after_clusters(sheets.workspace, sheet, sheets.context)
         })
     }
 

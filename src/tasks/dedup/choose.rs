@@ -96,6 +96,8 @@ pub(crate) struct Choice {
     empty: Bits,
     /// The documents that are removed before the choice.
     listed: Option<Listed>,
+    /// The documents that are kept whatever the rule says, because a `revisit` record refers to them.
+    referred: Option<Bits>,
     /// The first document of the cluster of each document if the listed ones are left out, and by
     /// this document the others in it. Without listed documents, these are [`Self::clusters`].
     left: Option<(Vec<u32>, Vec<u32>)>,
@@ -140,6 +142,7 @@ impl Choice {
             numbers: vec![NONE; documents],
             empty: without_words,
             listed,
+            referred: None,
             left: None,
             representatives,
         };
@@ -193,8 +196,32 @@ impl Choice {
         self.representatives[document as usize]
     }
 
+    /// Keeps these documents whatever the rule says.
+    pub(super) fn keep(&mut self, referred: Bits) {
+        self.referred = Some(referred);
+    }
+
+    /// Whether documents are kept only because `revisit` records refer to them.
+    pub(super) fn has_referred(&self) -> bool {
+        self.referred.is_some()
+    }
+
+    /// Whether a document is kept only because a `revisit` record refers to it.
+    pub fn is_referred(&self, document: u32) -> bool {
+        let referred = self.referred.as_ref();
+        referred.is_some_and(|referred| referred.contains(document))
+    }
+
     /// How a document is treated.
     pub fn fate(&self, document: u32) -> Fate {
+        match self.is_referred(document) {
+            true => Fate::Kept,
+            false => self.by_rule(document),
+        }
+    }
+
+    /// How the rule would treat a document to which nothing refers.
+    pub(super) fn by_rule(&self, document: u32) -> Fate {
         let removed = |reason, survivor, shared| Fate::Removed {
             reason,
             survivor,

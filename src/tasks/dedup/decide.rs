@@ -4,6 +4,7 @@ use super::choose::{self, Choice};
 use super::listed::Listed;
 use super::places::Places;
 use super::policy::Policy;
+use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, values};
 use crate::Result;
 use crate::base::budget::ByteSize;
@@ -24,8 +25,10 @@ pub(crate) struct Decided {
     pub choice: Choice,
     pub places: Places,
     pub names: Names,
-    /// Digest of the documents that a list names.
+    /// Digest of the documents that a list names, and of those that `revisit` records keep.
     pub list: Option<u64>,
+    /// The `revisit` records of the inputs.
+    pub references: References,
     pub scratch: Scratch,
     /// Bytes of memory that are in use, with those that the caller named.
     pub used: u64,
@@ -56,11 +59,13 @@ impl Decided {
             true => Listed::bytes(documents, inputs.len() as u64),
             false => 0,
         };
+        let revisits = referred::revisits(workspace, documents);
         let columns = Choice::bytes(documents, listing)
             + listed_bytes
             + Places::bytes(documents, inputs.len() as u64)
             + ranks_bytes
             + Sampled::bytes_for(criterion.measure, 1, extent)
+            + Referred::bytes(documents, revisits)
             + beside
             + Catalogue::names_bytes(workspace, &context.budget)?;
         let used = FIXED_BYTES + columns;
@@ -76,7 +81,7 @@ impl Decided {
         let listed = (config.remove.as_ref())
             .map(|list| Listed::read(list, (inputs, first), &places, &names, context))
             .transpose()?;
-        let list = listed.as_ref().map(Listed::digest);
+        let mut list = listed.as_ref().map(Listed::digest);
         let values = values::preferences(
             (workspace, inputs, &places),
             &config.keep,
@@ -99,11 +104,23 @@ impl Decided {
         context
             .progress
             .end(&format!("{STAGE}: {}", counted(documents, "document")));
+        let mut references = References::default();
+        if revisits > 0 {
+            let (from, room) = ((workspace, inputs, read), (scratch.path(), spare));
+            let found = Referred::find(from, (&choice, config.rejects, revisits), room, context)?;
+            references = found.counts;
+            if references.kept > 0 {
+                let digest = found.documents.digest();
+                list = Some(list.unwrap_or_default().rotate_left(1) ^ digest);
+                choice.keep(found.documents);
+            }
+        }
         Ok(Decided {
             choice,
             places,
             names,
             list,
+            references,
             scratch,
             used,
             spare,

@@ -35,12 +35,19 @@ pub const REMOVED_TABLE: &str = "removed.parquet";
 /// The kept documents of `--ids-only` as a table.
 pub const KEPT_TABLE: &str = "kept.parquet";
 
-/// The name of the evidence in a format.
-pub(super) fn file_name(format: ResultFormat) -> &'static str {
-    match format {
-        ResultFormat::Tsv => REMOVED_FILE,
-        ResultFormat::Parquet => REMOVED_TABLE,
-    }
+/// The evidence for documents as JSON lines, as a list of `--ids-only`, and as a table.
+type FileNames = [&'static str; 3];
+const REMOVED_NAMES: FileNames = [REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE];
+/// The evidence for documents that are kept only because `revisit` records refer to them.
+pub(super) const REFERRED_NAMES: FileNames = ["referred.jsonl", "referred.tsv", "referred.parquet"];
+
+/// The names of the evidence in a format.
+pub(super) fn file_names(format: ResultFormat) -> [&'static str; 2] {
+    let at = match format {
+        ResultFormat::Tsv => 0,
+        ResultFormat::Parquet => 2,
+    };
+    [REMOVED_NAMES[at], REFERRED_NAMES[at]]
 }
 
 /// What is known about every document.
@@ -96,7 +103,7 @@ impl Knowledge<'_> {
 
     /// The score of a removed document and its survivor in JSON; `null` without a survivor.
     pub(crate) fn score_text(&self, document: u32) -> String {
-        let score = self.score(document, self.choice.fate(document));
+        let score = self.score(document, self.choice.by_rule(document));
         Cell::from(score.map(|(score, _)| score)).json()
     }
 
@@ -125,7 +132,7 @@ impl Knowledge<'_> {
         })
     }
 
-    /// One line of `removed.jsonl`.
+    /// One line of `removed.jsonl` or `referred.jsonl`.
     fn line(&self, document: u32, offset: u64, fate: Fate) -> Result<String> {
         let Fate::Removed {
             reason, survivor, ..
@@ -203,7 +210,7 @@ impl Knowledge<'_> {
     ) -> Result<()> {
         let place = self.place(document)?;
         let other = survivor.map(|survivor| self.place(survivor)).transpose()?;
-        let score = self.score(document, self.choice.fate(document));
+        let score = self.score(document, self.choice.by_rule(document));
         let cluster = self.choice.cluster(document);
         let other = other.as_ref();
         let (file, record) = (
@@ -220,7 +227,7 @@ impl Knowledge<'_> {
     }
 }
 
-/// The columns of `removed.tsv` and `removed.parquet`. The resemblance has the name of the measure.
+/// The columns of `removed.tsv`, `removed.parquet` and the same for `referred`. The resemblance has the name of the measure.
 const REMOVED: [Column; 15] = columns! {
     file: Text, record: I64, docno: Text in Parquet, offset: I64, docno: Text in Lines,
     document: U32 in Parquet, reason: Text, survivor_file: Text or "", survivor_record: I64 or "",
@@ -250,9 +257,9 @@ pub fn removed_docnos(list: &Path) -> Result<impl Iterator<Item = Result<String>
 
 /// The lists that are written.
 struct Sinks {
-    evidence: Option<OutputFile>,
     kept: Option<Table<OutputFile>>,
-    removed: Option<Table<OutputFile>>,
+    removed: Evidence,
+    referred: Evidence,
 }
 
 impl Sinks {
@@ -264,27 +271,21 @@ impl Sinks {
     ) -> Result<Sinks> {
         // The copies of the inputs have the numbers below.
         let number = knowledge.inputs.len() as u32;
-        let list = |output: Option<&OutputDirectory>, name, number, columns: &[Column]| {
-            let begin = |output: &OutputDirectory| {
-                let file = output.create(name, number)?;
-                Table::new(&output.path(name), file, &[], columns)
-            };
-            output.map(begin).transpose()
+        let name = match format {
+            ResultFormat::Tsv => KEPT_LIST,
+            ResultFormat::Parquet => KEPT_TABLE,
         };
-        let evidence = |output: &OutputDirectory| output.create(REMOVED_FILE, number + 2);
-        let mut columns = REMOVED;
-        columns[11].name = knowledge.measure.column();
-        Ok(match format {
-            ResultFormat::Parquet => Sinks {
-                evidence: None,
-                kept: list(lists, KEPT_TABLE, number, &KEPT)?,
-                // Only one of the two directories is there.
-                removed: list(removed.or(lists), REMOVED_TABLE, number + 1, &columns)?,
-            },
-            ResultFormat::Tsv => Sinks {
-                evidence: removed.map(evidence).transpose()?,
-                kept: list(lists, KEPT_LIST, number, &KEPT)?,
-                removed: list(lists, REMOVED_LIST, number + 1, &columns)?,
+        let kept = lists.map(|output| begin(output, name, number, &KEPT));
+        let evidence = |names, number| {
+            let places = (removed, lists);
+            Evidence::new(names, number, places, (knowledge.measure, format))
+        };
+        Ok(Sinks {
+            kept: kept.transpose()?,
+            removed: evidence(REMOVED_NAMES, number + 1)?,
+            referred: match knowledge.choice.has_referred() {
+                true => evidence(REFERRED_NAMES, number + 2)?,
+                false => Evidence::default(),
             },
         })
     }
@@ -297,35 +298,101 @@ impl Sinks {
         offset: u64,
         fate: Fate,
     ) -> Result<()> {
-        let Fate::Removed {
-            reason, survivor, ..
-        } = fate
-        else {
-            let Some(table) = &mut self.kept else {
-                return Ok(());
-            };
+        if fate != Fate::Kept {
+            return self.removed.put(knowledge, document, offset, fate);
+        }
+        if let Some(table) = &mut self.kept {
             let place = knowledge.place(document)?;
             let cells = cells! { place.file, place.record, offset, &place.docno, document };
-            return table.row(&cells);
-        };
-        if let Some(table) = &mut self.removed {
-            knowledge.removed_row(table, document, offset, (reason, survivor))?;
+            table.row(&cells)?;
         }
-        if let Some(out) = &mut self.evidence {
-            let line = knowledge.line(document, offset, fate)?;
-            let put = out.write_all(line.as_bytes());
-            put.map_err(Error::io("write", out.path()))?;
+        match knowledge.choice.is_referred(document) {
+            true => {
+                let by_rule = knowledge.choice.by_rule(document);
+                self.referred.put(knowledge, document, offset, by_rule)
+            }
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Puts the complete files in their places.
     fn finish(self) -> Result<()> {
-        if let Some(out) = self.evidence {
-            out.finish()?;
+        let Sinks {
+            kept,
+            removed,
+            referred,
+        } = self;
+        for lines in [removed.lines, referred.lines].into_iter().flatten() {
+            lines.finish()?;
         }
-        for table in [self.kept, self.removed].into_iter().flatten() {
+        let tables = [kept, removed.table, referred.table];
+        for table in tables.into_iter().flatten() {
             table.finish()?.finish()?;
+        }
+        Ok(())
+    }
+}
+
+fn begin(
+    output: &OutputDirectory,
+    name: &str,
+    number: u32,
+    columns: &[Column],
+) -> Result<Table<OutputFile>> {
+    let file = output.create(name, number)?;
+    Table::new(&output.path(name), file, &[], columns)
+}
+
+/// A list of documents with the reasons for their removal, as lines of JSON or as a table.
+#[derive(Default)]
+struct Evidence {
+    lines: Option<OutputFile>,
+    table: Option<Table<OutputFile>>,
+}
+
+impl Evidence {
+    /// Begins the list with one of the names. Only one of the two directories is there.
+    fn new(
+        [lines, list, table]: FileNames,
+        number: u32,
+        (removed, lists): (Option<&OutputDirectory>, Option<&OutputDirectory>),
+        (measure, format): (Measure, ResultFormat),
+    ) -> Result<Evidence> {
+        let mut columns = REMOVED;
+        columns[11].name = measure.column();
+        let (jsonl, table) = match format {
+            ResultFormat::Parquet => (None, removed.or(lists).map(|output| (output, table))),
+            ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
+        };
+        let table = table.map(|(output, name)| begin(output, name, number, &columns));
+        Ok(Evidence {
+            lines: jsonl
+                .map(|output| output.create(lines, number))
+                .transpose()?,
+            table: table.transpose()?,
+        })
+    }
+
+    fn put(
+        &mut self,
+        knowledge: &Knowledge<'_>,
+        document: u32,
+        offset: u64,
+        fate: Fate,
+    ) -> Result<()> {
+        let Fate::Removed {
+            reason, survivor, ..
+        } = fate
+        else {
+            return Ok(());
+        };
+        if let Some(table) = &mut self.table {
+            knowledge.removed_row(table, document, offset, (reason, survivor))?;
+        }
+        if let Some(out) = &mut self.lines {
+            let line = knowledge.line(document, offset, fate)?;
+            let put = out.write_all(line.as_bytes());
+            put.map_err(Error::io("write", out.path()))?;
         }
         Ok(())
     }

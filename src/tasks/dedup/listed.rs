@@ -142,13 +142,7 @@ impl Listed {
 
     /// A digest of the documents.
     pub fn digest(&self) -> u64 {
-        let words: Vec<_> = self
-            .0
-            .words()
-            .iter()
-            .map(|word| word.to_le_bytes())
-            .collect();
-        xxh3_64(words.as_flattened())
+        self.0.digest()
     }
 }
 

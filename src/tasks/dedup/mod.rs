@@ -18,12 +18,14 @@
 //!    connected component. With containment, a document is removed if a kept one with at least as
 //!    many shingles contains it, so documents with more shingles come first, and the policies order
 //!    documents with equal numbers. [`Rule::All`] keeps every document that is left.
-//! 3. Each input file is decompressed, and everything except the removed records is compressed
+//! 3. A capture of a web archive to which a `revisit` record of the inputs refers is kept, in
+//!    addition to the survivor of its group (`referred`).
+//! 4. Each input file is decompressed, and everything except the removed records is compressed
 //!    again. A file that loses nothing is copied unchanged.
 //!
 //! # Invariants
-//! - Star rule: no two kept documents reach the threshold, and each removed document reaches it
-//!   with its survivor, which is kept.
+//! - Star rule: no two kept documents reach the threshold, except for captures to which `revisit`
+//!   records refer. Each removed document reaches it with its survivor, which is kept.
 //! - Every record of the inputs is in the kept or in the removed files, with its own bytes. In
 //!   addition, the kept files contain `revisit` records ([`Revisit`]).
 //! - What is written depends on inputs and parameters alone.
@@ -36,8 +38,9 @@
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
 //! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory
-//! for its file. Policies that read a field read the inputs once more; a WARC file that loses a
-//! record is framed once more, to find the request and the metadata of the removed capture.
+//! for its file. Policies that read a field read the inputs once more. If the inputs have `revisit`
+//! records, all WARC files are framed once more. A WARC file that loses a record is framed once
+//! more, to find the request and the metadata of the removed capture.
 
 mod choose;
 mod decide;
@@ -47,6 +50,7 @@ mod listed;
 mod order;
 mod places;
 mod policy;
+mod referred;
 mod revisit;
 mod search;
 mod source;
@@ -64,6 +68,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::measure::Measure;
+use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, Catalogue, InputRecords};
@@ -83,6 +88,7 @@ pub use evidence::{
     KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, removed_docnos,
 };
 pub use policy::{Policy, Rule, preference};
+pub use referred::References;
 pub use search::{Search, search};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;
@@ -197,6 +203,9 @@ pub struct DedupSummary {
     pub companions: u64,
     /// Removed documents in whose place there is a `revisit` record.
     pub revisits: u64,
+    /// `revisit` records of the inputs, and the documents that are kept because of them.
+    #[serde(default, skip_serializing_if = "References::is_empty")]
+    pub references: References,
     /// Input files.
     pub files: u64,
     /// Input files that lose nothing.
@@ -291,8 +300,9 @@ fn check(
     inputs: &[InputFile],
     removed: Option<&Path>,
 ) -> Result<()> {
-    let evidence = evidence::file_name(config.results);
-    if removed.is_some() && inputs.iter().any(|input| input.docno == evidence) {
+    let evidence = evidence::file_names(config.results);
+    let mut names = inputs.iter().map(|input| input.docno.as_str());
+    if let (Some(_), Some(evidence)) = (removed, names.find(|name| evidence.contains(name))) {
         let limit = "an input has the name of the file with the reasons; rename the input";
         return refuse("removed", evidence, limit);
     }
@@ -537,6 +547,12 @@ pub fn run(
     };
 
     costs.insert("choose", meter.cost());
+    if decided.references.removed > 0 {
+        let refer = counted(decided.references.removed, "revisit record");
+        (context.progress).lost(&format!(
+            "warning: {refer} of the inputs refer to records that --remove or --rejects drop removes"
+        ));
+    }
     let revisits = match config.revisit {
         Revisit::None => None,
         which => {
@@ -560,6 +576,7 @@ pub fn run(
     let lists = (config.form == Form::Lists).then_some(kept);
     let how = (config.results, config.rejects);
     let mut summary = knowledge.write(removed, lists, how, context)?;
+    summary.references = decided.references;
     summary.files = own.len() as u64;
     summary.skipped = collection::own_segments(&workspace.manifest)
         .iter()
@@ -608,6 +625,7 @@ fn names_of(inputs: &[InputFile]) -> Names<'_> {
         REMOVED_LIST,
         KEPT_TABLE,
     ];
+    let lists = lists.into_iter().chain(evidence::REFERRED_NAMES);
     let inputs = inputs.iter();
     let inputs = inputs.map(|input| (Cow::from(&*input.docno), Some(&*input.path)));
     inputs

@@ -1,7 +1,10 @@
 //! Reads fields of the records, such as those that policies need.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::each_file;
 use super::places::Places;
@@ -9,7 +12,9 @@ use super::policy::{Policy, preference};
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::memory::Credit;
+use crate::base::numbers;
 use crate::base::progress::{Context, Stop};
+use crate::base::threads::lock;
 use crate::engine::collection::{InputRecord, InputRecords};
 use crate::store::Rows;
 use crate::store::workspace::Workspace;
@@ -46,6 +51,7 @@ pub(super) fn preferences(
         policies,
         values: values.collect::<Result<_>>()?,
         found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
+        seen: policies.iter().map(|_| Mutex::default()).collect(),
     };
     let columns = policies
         .iter()
@@ -58,7 +64,73 @@ pub(super) fn preferences(
             return refuse("keep", policy, no_such_field(field, inputs, config));
         }
     }
+    for (policy, seen) in policies.iter().zip(preferences.seen) {
+        let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = seen.warning(policy) {
+            context.progress.note(&line);
+        }
+    }
     Ok(preferences.values)
+}
+
+/// The values of a field that have been seen.
+#[derive(Default)]
+struct Seen {
+    /// The number of records by value, for at most [`MOST_VALUES`].
+    counts: BTreeMap<String, u64>,
+    /// Whether the field has more values.
+    more: bool,
+    /// Wanted values that have been seen, by their places in the policy.
+    wanted: BTreeSet<u64>,
+}
+
+/// The most values of a field that are counted, the most bytes of one, and the most that a warning
+/// names.
+const MOST_VALUES: usize = 1000;
+const MOST_VALUE_BYTES: usize = 100;
+const VALUES_NAMED: usize = 5;
+
+impl Seen {
+    /// Counts a value, and its place in the policy.
+    fn count(&mut self, text: &str, place: u64) {
+        if place < u64::MAX {
+            self.wanted.insert(place);
+        }
+        if let Some(count) = self.counts.get_mut(text) {
+            *count += 1;
+        } else if self.counts.len() < MOST_VALUES && text.len() <= MOST_VALUE_BYTES {
+            self.counts.insert(text.into(), 1);
+        } else {
+            self.more = true;
+        }
+    }
+
+    /// A warning about values of a policy that no record has, with those that are most frequent.
+    fn warning(&self, policy: &Policy) -> Option<String> {
+        let Policy::Prefer { field, values } = policy else {
+            return None;
+        };
+        let missing = values.iter().zip(0..);
+        let missing = missing.filter(|(_, place)| !self.wanted.contains(place));
+        let missing: Vec<&str> = missing.map(|(value, _)| value.as_str()).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let none = format!(
+            "warning: --keep {policy}: no record has {} in {field}",
+            missing.join(" or ")
+        );
+        if self.more {
+            // Which values were counted depends on the order of the threads.
+            return Some(format!("{none}, which has many other values"));
+        }
+        let mut counts: Vec<_> = self.counts.iter().collect();
+        counts.sort_by_key(|(value, count)| (Reverse(**count), *value));
+        let named = counts.iter().take(VALUES_NAMED);
+        let named = named.map(|(value, count)| format!("{value} ({})", numbers::count(**count)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        Some(format!("{none}; its most frequent values: {named}"))
+    }
 }
 
 /// Why a field cannot be used, with the fields that a record has.
@@ -82,6 +154,8 @@ struct Preferences<'p> {
     values: Vec<Option<Rows<1>>>,
     /// By policy: whether a record has its field.
     found: Vec<AtomicBool>,
+    /// By policy, if it prefers values: what its field has.
+    seen: Vec<Mutex<Seen>>,
 }
 
 impl FieldSink for Preferences<'_> {
@@ -92,7 +166,13 @@ impl FieldSink for Preferences<'_> {
             found.store(true, Ordering::Relaxed);
         }
         let policy = self.policies.get(column);
-        Ok(policy.map_or(0, |policy| preference(policy, text)))
+        let value = policy.map_or(0, |policy| preference(policy, text));
+        if let (Some(Policy::Prefer { .. }), Some(text)) = (policy, text)
+            && let Some(seen) = self.seen.get(column)
+        {
+            lock(seen).count(text, value);
+        }
+        Ok(value)
     }
 
     fn put(&self, column: usize, first: u32, values: &[u64]) -> Result<()> {

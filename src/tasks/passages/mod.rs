@@ -57,6 +57,7 @@ mod places;
 mod removable;
 mod remove;
 mod repeats;
+pub(crate) mod shown;
 mod spans;
 mod sweep;
 mod tables;

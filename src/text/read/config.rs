@@ -226,7 +226,7 @@ impl ReadConfig {
     }
 
     /// Whether WARC records of a type, in lower case, are documents.
-    pub(super) fn reads_warc_type(&self, kind: &[u8]) -> bool {
+    pub(crate) fn reads_warc_type(&self, kind: &[u8]) -> bool {
         let types = self.warc_type.as_deref().unwrap_or(WARC_TYPES);
         types.split(',').any(|name| name.as_bytes() == kind)
     }

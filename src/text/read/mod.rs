@@ -156,4 +156,4 @@ pub use record::{
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
 pub(crate) use unread::Unread;
-pub(crate) use warc::warc_links;
+pub(crate) use warc::{WarcNames, warc_links};

@@ -10,6 +10,7 @@ use super::config::ReadConfig;
 use super::http::{self, Body, Head};
 use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
 use super::record::Reason;
+use crate::base::words::words;
 
 impl<'a> WarcHead<'a> {
     /// Old versions of wget put the URL in angle brackets.
@@ -60,6 +61,55 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
         links.push(xxh3_64(&[url, b" ", date].concat()));
     }
     (head.kind.unwrap_or_default(), links)
+}
+
+/// The fields of a WARC record that name it, and the record to which it refers. Values have no angle
+/// brackets, and the first one that is not empty counts.
+pub(crate) struct WarcNames<'a> {
+    /// `WARC-Type`.
+    pub kind: Option<&'a [u8]>,
+    /// `WARC-Record-ID`.
+    pub id: Option<&'a [u8]>,
+    /// `WARC-Target-URI`.
+    pub target: Option<&'a [u8]>,
+    /// `WARC-Date`.
+    pub date: Option<&'a [u8]>,
+    /// `WARC-Payload-Digest`.
+    pub digest: Option<&'a [u8]>,
+    /// `WARC-Refers-To`.
+    pub to_id: Option<&'a [u8]>,
+    /// `WARC-Refers-To-Target-URI`.
+    pub to_target: Option<&'a [u8]>,
+    /// `WARC-Refers-To-Date`.
+    pub to_date: Option<&'a [u8]>,
+}
+
+impl<'a> WarcNames<'a> {
+    pub fn parse(bytes: &'a [u8]) -> WarcNames<'a> {
+        const NAMES: [&str; 8] = words(
+            "WARC-Type WARC-Record-ID WARC-Target-URI WARC-Date WARC-Payload-Digest WARC-Refers-To \
+             WARC-Refers-To-Target-URI WARC-Refers-To-Date",
+        );
+        let mut values = [None; NAMES.len()];
+        for (name, value) in Fields::after_line(bytes) {
+            let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+            if let Some(at) = NAMES.iter().position(is) {
+                let value = Some(unbracket(value)).filter(|value| !value.is_empty());
+                values[at] = values[at].or(value);
+            }
+        }
+        let [kind, id, target, date, digest, to_id, to_target, to_date] = values;
+        WarcNames {
+            kind,
+            id,
+            target,
+            date,
+            digest,
+            to_id,
+            to_target,
+            to_date,
+        }
+    }
 }
 
 pub(super) struct WarcRecord;

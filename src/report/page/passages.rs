@@ -1,0 +1,266 @@
+//! The page of a search for passages: the pairs of documents that share the most words, with their
+//! passages side by side.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::choose::look_up;
+use super::documents::{ShownDocument, files, files_bytes, heading};
+use super::frame::{Frame, Sheet, many};
+use super::ledger::unread;
+use super::markup::{Markup, begin, end, html, isolated, visible};
+use super::pairs::names;
+use super::panels::headline;
+use super::side_by_side::{block, options_of};
+use super::texts::{self, Read, ShownText};
+use super::title::collection_name;
+use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
+use crate::Result;
+use crate::base::memory::Memory;
+use crate::base::numbers::{count, counted, percent};
+use crate::base::progress::{Context, Unit};
+use crate::base::words::shell_word;
+use crate::engine::collection;
+use crate::engine::document::record_bytes;
+use crate::store::workspace::Workspace;
+use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, list_bytes, most_shared};
+use crate::text::align::{TextComparison, Words};
+use crate::text::parse::ParseConfig;
+
+/// Words before and after a passage.
+const AROUND: usize = 15;
+
+/// Writes the page of a directory with passages to `output`.
+pub(crate) fn write(
+    workspace: &Workspace,
+    config: &PageConfig,
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    let what = || {
+        let pairs = counted(config.pairs as u64, "pair");
+        format!("a page of {pairs} with their passages")
+    };
+    let (record, names) = (record_bytes(workspace), files_bytes(workspace)?);
+    let list = list_bytes(workspace.directory(), config.pairs)?;
+    let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + names + list);
+    memory.check(what)?;
+    context.start(STAGE, Unit::Count("steps"), Some(3));
+    let shared = most_shared(workspace.directory(), config.pairs, context)?;
+    context.progress.at(1);
+    let wanted: HashSet<u32> = shared
+        .pairs
+        .iter()
+        .flat_map(|pair| pair.documents)
+        .collect();
+    let numbers = wanted.iter().copied().collect();
+    let documents = look_up(workspace, numbers, &mut memory, context)?;
+    let (room, none) = ((&mut memory, record), HashSet::new());
+    let read = texts::read(workspace, &documents, (&wanted, &none), room, None, context)?;
+    memory.check(what)?;
+    context.progress.at(2);
+    let page = Page {
+        shared: &shared,
+        config,
+        files: &files(workspace, &documents)?,
+        documents: &documents,
+        read: &read,
+        parse: &collection::config(&workspace.manifest).shingle.parse,
+    };
+    let title = match &config.title {
+        Some(title) => title.clone(),
+        None => format!("Shared passages in {}", collection_name(workspace)?),
+    };
+    let frame = Frame {
+        title: &title,
+        program: &workspace.manifest.program,
+        ..Frame::default()
+    };
+    let mut sheet = Sheet::create(output, &frame)?;
+    sheet.put(page.found())?;
+    sheet.put(begin("section", "pairs"))?;
+    sheet.put(page.head())?;
+    for (at, pair) in shared.pairs.iter().enumerate() {
+        context.stop.check(STAGE)?;
+        sheet.put(page.pair(pair, at == 0))?;
+    }
+    sheet.put(end("section"))?;
+    sheet.put(unread(workspace)?)?;
+    let (bytes, checksum) = sheet.finish()?;
+    let stats = PageStats {
+        clusters: 0,
+        pairs: shared.pairs.len() as u64,
+        missing: read.missing(),
+        bytes,
+        checksum,
+    };
+    context.progress.end(&stats.says());
+    Ok(stats)
+}
+
+/// What the sections of the page show.
+struct Page<'p> {
+    shared: &'p Shared,
+    config: &'p PageConfig,
+    /// Names of input files, by number.
+    files: &'p HashMap<u32, String>,
+    documents: &'p HashMap<u32, ShownDocument>,
+    read: &'p Read,
+    parse: &'p ParseConfig,
+}
+
+impl Page<'_> {
+    fn found(&self) -> Markup {
+        let (what, share) = match self.shared.all {
+            1 => ("pair", "shares"),
+            _ => ("pairs", "share"),
+        };
+        let finding = format!("{what} of documents {share} a passage.");
+        html! {
+            section id="found" {
+                (headline(self.shared.all, &finding, &[]))
+                p.soft {
+                    "A passage is a run of at least " (visible(&self.shared.length)) " words that both \
+                     documents have. Case, punctuation and markup do not matter."
+                }
+            }
+        }
+    }
+
+    fn head(&self) -> Markup {
+        let shown = self.shared.pairs.len() as u64;
+        html! {
+            h2 { "Pairs with the most shared words" }
+            p {
+                @if shown < self.shared.all {
+                    "The first " (count(shown)) " of " (many(self.shared.all, "pair")) " in total. "
+                    code { (isolated(&self.more())) } " shows more of them, and " code { "overlaps.tsv" }
+                    " lists all. "
+                }
+                "The passages of a pair are in the order of the first document, with the words around \
+                 them."
+            }
+        }
+    }
+
+    /// The command that shows more pairs.
+    fn more(&self) -> String {
+        let directory = self.config.directory.as_deref().map(shell_word);
+        format!(
+            "lookalike report {} --pairs N",
+            directory.unwrap_or("DIR".into())
+        )
+    }
+
+    fn pair(&self, pair: &SharedPair, open: bool) -> Markup {
+        let [a, b] = pair.documents;
+        let (Some(first), Some(second)) = (self.documents.get(&a), self.documents.get(&b)) else {
+            return html! {};
+        };
+        let replay = self.config.replay.as_ref();
+        let [words_a, words_b] = pair.words.map(|words| many(words, "word"));
+        let [share_a, share_b] = pair.shares.map(|share| percent(share, 1));
+        html! {
+            details.pair id={ "pair-" (a) "-" (b) } open[open] {
+                summary {
+                    b { (many(pair.words.into_iter().max().unwrap_or_default(), "word")) } " "
+                    (names(first, second))
+                }
+                div.in {
+                    p.soft.small {
+                        "Shared: " (words_a) " of the first document (" (share_a) "), " (words_b)
+                        " of the second (" (share_b) ")."
+                    }
+                    div.two-texts.heads {
+                        @for (number, document) in [(a, first), (b, second)] {
+                            (heading(document, self.files, self.read.known.get(&number), replay))
+                        }
+                    }
+                    (self.passages(pair, [first, second]))
+                }
+            }
+        }
+    }
+
+    /// The passages of a pair, or why they are missing.
+    fn passages(&self, pair: &SharedPair, documents: [&ShownDocument; 2]) -> Markup {
+        let [a, b] = pair.documents;
+        let Some(texts) = self.read.both(a, b) else {
+            return html! {
+                @for (number, document) in pair.documents.iter().zip(documents) {
+                    @if let Some(ShownText::Missing(problem)) = self.read.texts.get(number) {
+                        p.note {
+                            "The text of " (isolated(&document.docno)) " is not shown: "
+                            (visible(problem)) "."
+                        }
+                    }
+                }
+            };
+        };
+        let shown = shown(&pair.passages, texts);
+        let rest = pair.all.map(|all| all.saturating_sub(shown.len() as u64));
+        html! {
+            @if !shown.is_empty() { (options_of(true)) }
+            @for passage in &shown {
+                h3 { "Passage of " (many(passage.words as u64, "word")) }
+                @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n));
+                @let comparison = TextComparison::new(&first, &second, self.parse);
+                @for piece in comparison.blocks(None) { (block(&comparison, &piece)) }
+            }
+            @if rest != Some(0) {
+                p.note {
+                    @match rest {
+                        Some(rest) => { (many(rest, "passage")) " of this pair are not shown here." }
+                        None => { "This pair has too many passages for a list." }
+                    }
+                    @if let Some(directory) = &self.config.directory {
+                        " To see the texts: " code { (isolated(&diff(directory, documents))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The command that shows both documents.
+fn diff(directory: &str, documents: [&ShownDocument; 2]) -> String {
+    let [a, b] = documents.map(|document| shell_word(&document.docno));
+    format!("lookalike diff {} {a} {b} --full", shell_word(directory))
+}
+
+/// The passages that lie in the texts, the longest ones until they have [`WORDS_COMPARED`] words.
+fn shown(passages: &[SharedPassage], texts: [&Words; 2]) -> Vec<SharedPassage> {
+    let lies_in = |passage: &&SharedPassage| {
+        let ends = passage
+            .begins
+            .map(|begin| begin.saturating_add(passage.words));
+        ends.iter()
+            .zip(texts)
+            .all(|(&end, text)| end <= text.spans.len())
+    };
+    let mut found: Vec<SharedPassage> = passages.iter().filter(lies_in).copied().collect();
+    found.sort_by_key(|passage| std::cmp::Reverse(passage.words));
+    let mut words = 0;
+    found.retain(|passage| {
+        words += passage.words;
+        words <= WORDS_COMPARED
+    });
+    found.sort_unstable();
+    found
+}
+
+/// A passage in document `n` of its pair, with some words before and after it.
+fn around(text: &Words, passage: &SharedPassage, n: usize) -> Words {
+    let begin = passage.begins[n];
+    let from = begin.saturating_sub(AROUND);
+    let to = (begin + passage.words + AROUND).min(text.spans.len());
+    let bytes = text.bytes_of(&(from..to));
+    let spans = text.spans[from..to].iter();
+    Words {
+        spans: spans
+            .map(|span| span.start - bytes.start..span.end - bytes.start)
+            .collect(),
+        text: text.text[bytes].to_string(),
+        cut: false,
+    }
+}

@@ -1,0 +1,351 @@
+//! Captures to which `revisit` records of the inputs refer, and which are therefore kept.
+//!
+//! # Source
+//! ISO 28500:2017 (WARC 1.1), sections 5 and 6.7. A `revisit` record names the record that has its
+//! content by its id (`WARC-Refers-To`), or by its URL and date (`WARC-Refers-To-Target-URI` and
+//! `WARC-Refers-To-Date`). Many crawlers wrote neither. Software for replay then takes a capture of
+//! the same URL with the same `WARC-Payload-Digest`.
+//!
+//! # Algorithm
+//! 1. Read the WARC files. Sort the names of their captures and `revisit` records, and the names to
+//!    which the `revisit` records refer.
+//! 2. Go through each name with all its records. If a reference needs it, keep every capture with
+//!    this name; of copies, which have the same id, one. A name is needed if no earlier kind of name
+//!    led to a record. `revisit` records are not removed, so a chain of them ends at a kept capture.
+//!
+//! Documents that a list names are removed all the same.
+//!
+//! # Cost
+//! Nothing if the inputs have no `revisit` record; else the WARC files are read once more. Memory: a
+//! bit for each document, two for each `revisit` record, a record for each thread, and the sort.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::choose::{Choice, Fate, Removal};
+use super::policy::date;
+use super::values::memory_of_reader;
+use super::{Rejects, STAGE, each_file};
+use crate::Result;
+use crate::base::bits::Bits;
+use crate::base::budget::ByteSize;
+use crate::base::memory::{Credit, MOST_SORT_BYTES};
+use crate::base::progress::Context;
+use crate::base::threads::lock;
+use crate::engine::collection::{self, InputRecord, InputRecords};
+use crate::store::Sort;
+use crate::store::item::item;
+use crate::store::workspace::Workspace;
+use crate::text::read::{Container, InputFile, ReadConfig, RecordKind, WarcNames};
+use crate::text::rewrite::again::Again;
+
+/// The least memory of the sort.
+const LEAST_SORT_BYTES: u64 = 1 << 20;
+
+/// Counts of the `revisit` records in the inputs of a deduplication.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct References {
+    /// `revisit` records in the WARC inputs.
+    pub revisits: u64,
+    /// Documents that are kept only because a `revisit` record refers to them.
+    pub kept: u64,
+    /// `revisit` records that refer to a removed record, which a list names (`--remove`) or which
+    /// could not be read as a document (`--rejects drop`).
+    pub removed: u64,
+    /// `revisit` records that refer to no record of the inputs.
+    pub outside: u64,
+}
+
+impl References {
+    pub(super) fn is_empty(&self) -> bool {
+        self.revisits == 0
+    }
+}
+
+item! {
+    /// A record with a name, or a reference to it.
+    struct Named {
+        /// A hash of the name, behind its kind.
+        name: u128,
+        /// [`WANTED`], a hash of the id of the record, or [`REFERENCE`].
+        id: u32,
+        /// The document, [`KEPT`] or [`REMOVED`]; or the `revisit` record that refers to the name.
+        number: u32,
+    }
+}
+
+/// A reference, before the records with its name and after them.
+const WANTED: u32 = 0;
+const REFERENCE: u32 = u32::MAX;
+
+/// A record that is not a document: kept whatever is chosen, or removed.
+const KEPT: u32 = u32::MAX;
+const REMOVED: u32 = u32::MAX - 1;
+
+/// The documents to which `revisit` records refer, among those that would be removed.
+pub(super) struct Referred {
+    pub documents: Bits,
+    pub counts: References,
+}
+
+/// The `revisit` records that a collection may have; 0 if it certainly has none.
+pub(super) fn revisits(workspace: &Workspace, documents: u64) -> u64 {
+    let read = &collection::config(&workspace.manifest).read;
+    let own = collection::own_segments(&workspace.manifest).iter();
+    let skipped = own.filter_map(|segment| segment.stats.skipped.get("revisit"));
+    let as_documents = read.reads_warc_type(b"revisit");
+    skipped.sum::<u64>() + if as_documents { documents } else { 0 }
+}
+
+impl Referred {
+    /// Bytes of memory for a number of documents and of `revisit` records, without the threads.
+    pub fn bytes(documents: u64, revisits: u64) -> u64 {
+        match revisits {
+            0 => 0,
+            _ => documents / 8 + revisits / 4 + 64 + LEAST_SORT_BYTES,
+        }
+    }
+
+    /// Finds the documents, with `memory` for the threads and for a larger sort.
+    pub fn find(
+        from: (&Workspace, &[InputFile], &ReadConfig),
+        (choice, rejects, revisits): (&Choice, Rejects, u64),
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<Referred> {
+        let (workspace, inputs, read) = from;
+        let reader = memory_of_reader(read);
+        let more = (memory.saturating_sub(reader) / 2).min(MOST_SORT_BYTES);
+        let sort = Sort::scratch(
+            &scratch.join("references"),
+            ByteSize(LEAST_SORT_BYTES + more),
+        )?;
+        let names = Names {
+            sort: Mutex::new(sort),
+            revisits: AtomicU32::new(0),
+            rejected: match rejects {
+                Rejects::Keep => KEPT,
+                Rejects::Drop => REMOVED,
+            },
+        };
+        let memory = Credit::new(memory - more);
+        let all = (workspace, inputs);
+        each_file("references", all, context, |file, input, entries| {
+            let _memory = memory.hold(reader);
+            names.read(file, (input, read), entries, context)
+        })?;
+        let count = names.revisits.into_inner();
+        let mut resolver = Resolver {
+            choice,
+            referred: Bits::new(choice.documents() as usize),
+            inside: Bits::new(revisits.max(count.into()) as usize),
+            reached: Bits::new(revisits.max(count.into()) as usize),
+            group: Group::default(),
+        };
+        let sort = names.sort.into_inner();
+        let sorted = sort.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut passed = 0u64;
+        sorted.finish()?.for_each(|named| {
+            context.tick(STAGE, passed)?;
+            passed += 1;
+            resolver.take(named);
+            Ok(())
+        })?;
+        let kept = resolver.referred.iter().count() as u64;
+        let inside = resolver.inside.iter().count() as u64;
+        let counts = References {
+            revisits: count.into(),
+            kept,
+            removed: inside - resolver.reached.iter().count() as u64,
+            outside: u64::from(count) - inside,
+        };
+        Ok(Referred {
+            documents: resolver.referred,
+            counts,
+        })
+    }
+}
+
+/// The names in all files.
+struct Names {
+    sort: Mutex<Sort<Named>>,
+    /// `revisit` records so far.
+    revisits: AtomicU32,
+    /// [`KEPT`] or [`REMOVED`], for rejected records.
+    rejected: u32,
+}
+
+impl Names {
+    /// Takes the names of one file.
+    fn read(
+        &self,
+        file: u32,
+        (input, config): (&InputFile, &ReadConfig),
+        entries: &mut InputRecords<'_>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        input.check_path()?;
+        let mut records = Again::open(input, file, config, context.stop);
+        if records.container()? != Some(Container::Warc) {
+            return Ok(());
+        }
+        // The next entry of the collection.
+        let mut next: Option<(u64, u32)> = None;
+        while records.advance()? {
+            let Some((record, bytes)) = records.record() else {
+                continue;
+            };
+            let offset = record.source.offset;
+            while next.is_none_or(|(at, _)| at < offset) {
+                next = Some(match entries.next_of(file)? {
+                    None => (u64::MAX, KEPT),
+                    Some(InputRecord::Document(number, document)) => (document.offset, number),
+                    Some(InputRecord::Rejected(reject)) => (reject.source.offset, self.rejected),
+                });
+            }
+            let number = next.filter(|(at, _)| *at == offset);
+            if record.kind == RecordKind::Warc {
+                self.put(&WarcNames::parse(bytes), number.map_or(KEPT, |(_, n)| n))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the names of a record, and the names to which it refers.
+    fn put(&self, record: &WarcNames<'_>, number: u32) -> Result<()> {
+        let is = |kind: &[u8]| {
+            record
+                .kind
+                .is_some_and(|own| own.eq_ignore_ascii_case(kind))
+        };
+        let is_revisit = is(b"revisit");
+        if !is_revisit && !is(b"response") && !is(b"resource") {
+            return Ok(());
+        }
+        let by_id = record.id.map(|id| name(0, id, b""));
+        let by_date = record.target.zip(record.date).map(dated);
+        let by_digest = record.target.zip(record.digest);
+        let by_digest = by_digest.map(|(target, digest)| name(2, target, digest));
+        let id = record.id.map_or(number, |id| xxh3_64(id) as u32);
+        let id = id.clamp(WANTED + 1, REFERENCE - 1);
+        let mut sort = lock(&self.sort);
+        let own = [by_id, by_date, by_digest.filter(|_| !is_revisit)];
+        for name in own.into_iter().flatten() {
+            sort.push(Named { name, id, number })?;
+        }
+        if !is_revisit {
+            return Ok(());
+        }
+        let to_id = record.to_id.map(|id| name(0, id, b""));
+        let to_date = record.to_target.zip(record.to_date).map(dated);
+        let to_digest = by_digest.filter(|_| to_id.is_none() && to_date.is_none());
+        let number = self.revisits.fetch_add(1, Ordering::Relaxed);
+        for name in [to_id, to_date, to_digest].into_iter().flatten() {
+            for id in [WANTED, REFERENCE] {
+                sort.push(Named { name, id, number })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A hash of a name of two parts. Names of a lower kind sort first.
+fn name(kind: u128, one: &[u8], other: &[u8]) -> u128 {
+    kind << 126 | xxh3_128(&[one, b" ", other].concat()) >> 2
+}
+
+/// The name of a record by its URL and date. Dates may have different precisions.
+fn dated((target, when): (&[u8], &[u8])) -> u128 {
+    let instant = std::str::from_utf8(when).ok().and_then(date);
+    match instant {
+        Some(instant) => name(1, target, &instant.to_le_bytes()),
+        None => name(1, target, when),
+    }
+}
+
+/// Decides which records are kept, name by name.
+struct Resolver<'c> {
+    choice: &'c Choice,
+    referred: Bits,
+    /// The `revisit` records that refer to a record of the inputs, and to one that is kept.
+    inside: Bits,
+    reached: Bits,
+    group: Group,
+}
+
+/// What is known of the records with one name.
+#[derive(Default)]
+struct Group {
+    name: u128,
+    /// Whether a reference needs the name.
+    wanted: bool,
+    /// Whether a record has the name, and whether a record that is kept has it.
+    found: bool,
+    kept: bool,
+    /// The copies of the last record: their id, whether one of them is kept, and else the first one
+    /// that can be.
+    id: u32,
+    copy_kept: bool,
+    first: Option<u32>,
+}
+
+impl Resolver<'_> {
+    fn take(&mut self, named: Named) {
+        let Named { name, id, number } = named;
+        if name != self.group.name || id != self.group.id {
+            self.keep_copy();
+            self.group.id = id;
+        }
+        if name != self.group.name {
+            self.group = Group {
+                name,
+                id,
+                ..Group::default()
+            };
+        }
+        match id {
+            WANTED => self.group.wanted |= !self.inside.contains(number),
+            REFERENCE => {
+                let first = self.group.found && self.inside.insert(number);
+                if first && self.group.kept {
+                    self.reached.insert(number);
+                }
+            }
+            _ if self.group.wanted => self.record(number),
+            _ => {}
+        }
+    }
+
+    /// Takes a record with the name of the group, which a reference needs.
+    fn record(&mut self, number: u32) {
+        let group = &mut self.group;
+        group.found = true;
+        let fate = match number {
+            KEPT => Fate::Kept,
+            REMOVED => return,
+            document if self.referred.contains(document) => Fate::Kept,
+            document => self.choice.fate(document),
+        };
+        match fate {
+            Fate::Kept => (group.kept, group.copy_kept) = (true, true),
+            Fate::Removed { reason, .. } => {
+                let free = (reason != Removal::Listed).then_some(number);
+                group.first = group.first.or(free);
+            }
+        }
+    }
+
+    /// Keeps one of the copies of the last record, if none is kept and one can be.
+    fn keep_copy(&mut self) {
+        let first = self.group.first.take();
+        let kept = std::mem::take(&mut self.group.copy_kept);
+        if let Some(first) = first.filter(|_| !kept) {
+            self.referred.insert(first);
+            self.group.kept = true;
+        }
+    }
+}

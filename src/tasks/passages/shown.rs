@@ -1,0 +1,163 @@
+//! The pairs of documents that share the most words, with their passages, from the result files.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{MATCHES_FILE, OVERLAPS_FILE, STAGE};
+use crate::base::least::Least;
+use crate::base::progress::Context;
+use crate::engine::join::PairsEntry;
+use crate::store::disk;
+use crate::store::workspace::Workspace;
+use crate::text::read::lines::{parsed, shorten};
+use crate::text::table::Table;
+use crate::{Error, Result};
+
+/// Limit on the passages of a pair.
+const MOST_PASSAGES: usize = 200;
+
+/// The least bytes of a row of either file.
+const LEAST_ROW_BYTES: u64 = 30;
+/// Bytes of memory for a pair without its passages, and for a passage.
+const PAIR_BYTES: u64 = 512;
+const PASSAGE_BYTES: u64 = 24;
+
+/// The pairs that share the most words.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// The least length of a passage, as the files state it.
+    pub length: String,
+    /// All pairs, including those that are not in the list.
+    pub all: u64,
+    /// The pairs with the most shared words, in falling order.
+    pub pairs: Vec<SharedPair>,
+}
+
+/// Two documents that share passages.
+#[derive(Debug)]
+pub(crate) struct SharedPair {
+    /// The documents, in the order of the input.
+    pub documents: [u32; 2],
+    /// By document: its words that the other one also has.
+    pub words: [u64; 2],
+    /// By document: the share of its words.
+    pub shares: [f64; 2],
+    /// Passages in all; `None` if there are too many for a list.
+    pub all: Option<u64>,
+    /// The longest passages, in the order of the first document.
+    pub passages: Vec<SharedPassage>,
+}
+
+/// A passage of two documents, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SharedPassage {
+    /// By document: where it begins.
+    pub begins: [usize; 2],
+    pub words: usize,
+}
+
+/// Whether the page of a directory shows passages: it has no pairs of near-duplicates, and the pairs
+/// of a search for passages.
+pub(crate) fn shows_passages(workspace: &Workspace) -> Result<bool> {
+    let is_there = |name| disk::exists(&workspace.directory().join(name));
+    let other = workspace.manifest.has::<PairsEntry>();
+    Ok(!other && is_there(OVERLAPS_FILE)? && is_there(MATCHES_FILE)?)
+}
+
+/// Bytes of memory for a list of at most `most` pairs.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
+    let size = |name| {
+        let path = directory.join(name);
+        let found = disk::metadata(&path).map_err(Error::io("inspect", &path))?;
+        Ok(found.len())
+    };
+    let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
+    // A row of the file has more bytes than its passage takes here.
+    let passages = (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(size(MATCHES_FILE)?);
+    Ok(pairs * PAIR_BYTES + passages)
+}
+
+/// Reads the pairs that share the most words, at most `most`.
+///
+/// # Errors
+/// `BadLine`, `Io`.
+pub(crate) fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
+    let mut table = Table::open(&directory.join(OVERLAPS_FILE))?;
+    table.want_names(&[
+        "tokens_a",
+        "tokens_b",
+        "document_a",
+        "document_b",
+        "share_a",
+        "share_b",
+        "matches",
+    ])?;
+    let length = table.comment("length").unwrap_or_default().to_string();
+    let (mut shared, mut largest) = (
+        Shared {
+            length,
+            ..Shared::default()
+        },
+        Least::new(most),
+    );
+    let mut row = Vec::new();
+    while table.next(&mut row)? {
+        context.tick(STAGE, table.number())?;
+        shared.all += 1;
+        let [words_a, words_b, a, b] = cells(&table, &row)?;
+        largest.offer((
+            Reverse(words_a.max(words_b)),
+            a,
+            b,
+            [words_a, words_b],
+            row[4..].to_vec(),
+        ));
+    }
+    let mut longest = HashMap::new();
+    for (_, a, b, words, rest) in largest.sorted() {
+        let documents = [a as u32, b as u32];
+        longest.insert(documents, Least::new(MOST_PASSAGES));
+        shared.pairs.push(SharedPair {
+            documents,
+            words,
+            shares: [&rest[0], &rest[1]].map(|share| parsed(share).unwrap_or_default()),
+            all: parsed(&rest[2]),
+            passages: Vec::new(),
+        });
+    }
+    let mut table = Table::open(&directory.join(MATCHES_FILE))?;
+    table.want_names(&["document_a", "document_b", "begin_a", "begin_b", "tokens"])?;
+    while table.next(&mut row)? {
+        context.tick(STAGE, table.number())?;
+        let [a, b, begin_a, begin_b, words] = cells(&table, &row)?;
+        if let Some(longest) = longest.get_mut(&[a as u32, b as u32]) {
+            longest.offer((Reverse(words), begin_a, begin_b));
+        }
+    }
+    for pair in &mut shared.pairs {
+        let found = longest.remove(&pair.documents).map(Least::sorted);
+        let passages = found
+            .into_iter()
+            .flatten()
+            .map(|(Reverse(words), a, b)| SharedPassage {
+                begins: [a as usize, b as usize],
+                words: words as usize,
+            });
+        pair.passages = passages.collect();
+        pair.passages.sort_unstable();
+    }
+    Ok(shared)
+}
+
+/// The numbers in the first cells of a row.
+fn cells<const N: usize>(table: &Table, row: &[Vec<u8>]) -> Result<[u64; N]> {
+    let mut numbers = [0; N];
+    for (number, cell) in numbers.iter_mut().zip(row) {
+        *number = parsed(cell).ok_or_else(|| table.bad("a number", shorten(cell)))?;
+    }
+    Ok(numbers)
+}
