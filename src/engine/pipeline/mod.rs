@@ -9,7 +9,8 @@ use crate::base::progress::Context;
 use crate::engine::cluster;
 use crate::engine::cluster::{ResultsEntry, TablesEntry};
 use crate::engine::collection::{
-    self, Additions, Against, Catalogue, CatalogueEntry, CollectionConfig, Ingested, Segments,
+    self, Additions, Against, Catalogue, CatalogueBefore, CatalogueEntry, CollectionConfig,
+    Ingested, Segments,
 };
 use crate::engine::index::{self, IndexEntry, IndexStats};
 use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
@@ -44,6 +45,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Against>(),
     StageRecordKind::of::<Segments>(),
     StageRecordKind::of::<Additions>(),
+    StageRecordKind::of::<CatalogueBefore>(),
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
     StageRecordKind::of::<Checkpoint>(),
@@ -271,12 +273,7 @@ pub(crate) fn ingest_for(
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
         read(&mut workspace, inputs, context)?;
     }
-    let workspace_ = &mut workspace;
-    if !workspace_.manifest.has::<CatalogueEntry>() {
-        stage(workspace_, "catalogue", context, |w| {
-            collection::catalogue(w, context)
-        })?;
-    }
+    catalogue(&mut workspace, context)?;
     accepted(workspace, inputs.need_documents, (new, made), strict)
 }
 
@@ -341,10 +338,22 @@ pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Res
     note_lost(workspace, context);
     if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
         stage(workspace, "catalogue", context, |w| {
-            collection::catalogue(w, context)
+            collection::catalogue(w, &each_md5, context)
         })?;
     }
     Ok(())
+}
+
+/// Reads MD5s from the index if it has all these documents, and from the documents otherwise.
+fn each_md5(
+    workspace: &Workspace,
+    end: u32,
+    each: &mut dyn FnMut(u32, u128) -> Result<()>,
+) -> Result<()> {
+    match index::each_md5(workspace, end, each)? {
+        true => Ok(()),
+        false => collection::each_md5(workspace, end, each),
+    }
 }
 
 /// Makes the features of a collection by a method, with `make`, and its catalogue, unless they
