@@ -613,6 +613,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         },
         spill: Spill::Auto,
         all_postings: false,
+        results: Default::default(),
         fan_in: None,
     };
     let budget = Budget {
@@ -1325,6 +1326,7 @@ fn directories_are_read() {
             },
             spill: Spill::Auto,
             all_postings: false,
+            results: Default::default(),
             fan_in: None,
         };
         pipeline::join(&mut workspace, &question, &context).unwrap();

@@ -7,7 +7,7 @@ use crate::base::ids::FingerprintKind;
 use crate::base::measure::Criterion;
 use crate::base::progress::Context;
 use crate::engine::cluster;
-use crate::engine::cluster::{ResultsEntry, TablesEntry};
+use crate::engine::cluster::{ResultFormat, ResultsEntry, TablesEntry};
 use crate::engine::collection::{
     self, Additions, Against, Catalogue, CatalogueBefore, CatalogueEntry, CollectionConfig,
     Ingested, Segments,
@@ -669,6 +669,24 @@ pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summar
     Ok(summary)
 }
 
+/// Writes the result files that the format wants, unless they exist. Without any, `lookalike cluster`
+/// makes them later from the pairs that are there.
+pub fn results(
+    workspace: &mut Workspace,
+    format: ResultFormat,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    if format == ResultFormat::None {
+        workspace.commit(&[])?;
+        return Ok(Summary::of(&workspace.manifest));
+    }
+    let summary = cluster(workspace, context)?;
+    match format {
+        ResultFormat::Parquet => tables(workspace, context),
+        _ => Ok(summary),
+    }
+}
+
 /// Runs all stages.
 pub fn run(
     inputs: &Inputs,
@@ -681,5 +699,5 @@ pub fn run(
     against::check(false, parameters)?;
     let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
     join(&mut workspace, parameters, context)?;
-    cluster(&mut workspace, context)
+    results(&mut workspace, parameters.results, context)
 }

@@ -38,7 +38,7 @@ pub const KEPT_TABLE: &str = "kept.parquet";
 /// The name of the evidence in a format.
 pub(super) fn file_name(format: ResultFormat) -> &'static str {
     match format {
-        ResultFormat::Tsv => REMOVED_FILE,
+        ResultFormat::None | ResultFormat::Tsv => REMOVED_FILE,
         ResultFormat::Parquet => REMOVED_TABLE,
     }
 }
@@ -281,7 +281,7 @@ impl Sinks {
                 // Only one of the two directories is there.
                 removed: list(removed.or(lists), REMOVED_TABLE, number + 1, &columns)?,
             },
-            ResultFormat::Tsv => Sinks {
+            ResultFormat::None | ResultFormat::Tsv => Sinks {
                 evidence: removed.map(evidence).transpose()?,
                 kept: list(lists, KEPT_LIST, number, &KEPT)?,
                 removed: list(lists, REMOVED_LIST, number + 1, &columns)?,
