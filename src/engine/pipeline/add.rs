@@ -14,7 +14,7 @@ use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::{ResultFormat, TablesEntry};
-use crate::engine::collection::{self, Ingested};
+use crate::engine::collection::{self, Catalogue, Ingested};
 use crate::engine::index::IndexEntry;
 use crate::engine::join::{Before, PairsEntry};
 use crate::store::disk;
@@ -164,9 +164,11 @@ pub fn add(
     super::results(&mut workspace, results.unwrap_or(before), context)
 }
 
-/// Brings the index up to date, if there is one.
+/// Brings the index up to date, if there is one. The join may have done so.
 fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace.manifest.has::<IndexEntry>() {
+    let documents = Catalogue::stats(workspace)?.documents;
+    let index = workspace.manifest.get::<IndexEntry>();
+    if index.is_some_and(|index| index.documents() != documents || index.making.is_some()) {
         super::index(workspace, context)?;
     }
     Ok(())
