@@ -34,7 +34,9 @@ pub struct Options {
     /// Leave out inputs that cannot be opened
     #[arg(long, hide_short_help = true)]
     skip_unreadable: bool,
-    /// Format of the result files: tsv, parquet as well, or none [default: as before]
+    /// Format of the result files: tsv, parquet as well, or none
+    ///
+    /// The default is the format that the directory has, or tsv.
     ///
     /// The result files list all documents, so writing them costs more than adding one document to
     /// a large collection. With none, they are removed and not written; `lookalike cluster DIR`
