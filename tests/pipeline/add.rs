@@ -238,7 +238,7 @@ fn results_can_wait() {
     let (stop, run) = (Stop::default(), run());
     let context = run.context(&stop, &Silent);
     let mut workspace = pipeline::open(out.path()).unwrap();
-    let joined = workspace.manifest.costs["join"].clone();
+    let joined = workspace.manifest.costs["join"];
     let summary = pipeline::cluster(&mut workspace, &context).unwrap();
     assert_eq!(summary.costs["join"], joined);
     assert_same_files(&results(out.path()), &all, "one run");

@@ -222,7 +222,7 @@ pub fn run(workspace: &mut Workspace, md5s: EachMd5<'_>, context: &Context<'_>) 
     let segments = super::segments(&workspace.manifest).to_vec();
     let making = Making::new(workspace, segments, context)?;
     let before = workspace.manifest.get::<CatalogueBefore>().cloned();
-    let before = before.filter(|before| making.may_continue(&before.0.stats));
+    let before = before.filter(|before| making.may_continue(&before.0));
     if before.is_none() && workspace.manifest.has::<CatalogueBefore>() {
         // Its files are going to be replaced.
         workspace.manifest.remove::<CatalogueBefore>();
@@ -303,9 +303,18 @@ impl<'a> Making<'a> {
 
     /// Whether the catalogue of the documents before an addition is continued. The documents that
     /// were added must fit in memory. If they are most, it costs less to make all columns again.
-    fn may_continue(&self, before: &CatalogueStats) -> bool {
-        let added = self.documents.saturating_sub(before.documents);
-        added <= before.documents && added * ADDED_BYTES <= self.memory.0
+    fn may_continue(&self, before: &CatalogueEntry) -> bool {
+        let known = before.stats.documents;
+        let Some(added) = self.documents.checked_sub(known) else {
+            return false;
+        };
+        let mut starts = self.segments.iter().map(|s| u64::from(s.first_document));
+        added <= known
+            && added * ADDED_BYTES <= self.memory.0
+            && (added == 0 || starts.any(|start| start == known))
+            && before.is_whole(|level| &level.names)
+            && before.is_whole(|level| &level.representatives)
+            && before.is_whole(|level| &level.stored)
     }
 
     /// Makes the columns of the documents that were added, and copies the columns that they
@@ -911,8 +920,11 @@ impl Catalogue {
         workspace: &Workspace,
         each: impl FnMut(u32, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let levels: Vec<_> = Catalogue::entry(workspace)?.levels().collect();
-        each_name_in(workspace, &levels, each)
+        each_name_in(
+            workspace,
+            &Catalogue::whole(workspace, |level| &level.names)?,
+            each,
+        )
     }
 
     /// Bytes of memory that look-ups of docnos take.
@@ -987,16 +999,26 @@ impl Catalogue {
         Ok(workspace.path(DIRECTORY).join(&entry.first.stored.name))
     }
 
-    fn open(workspace: &Workspace, part: fn(&CatalogueLevel) -> &PartInfo) -> Result<ColumnReader> {
-        let levels: Vec<_> = Catalogue::entry(workspace)?.levels().collect();
-        let documents = Catalogue::stats(workspace)?.documents;
-        let numbers: u64 = levels.iter().map(|level| part(level).records).sum();
-        if numbers != documents {
-            let path = Catalogue::stored_file(workspace)?;
-            let path = path.with_file_name(&part(levels[0]).name);
-            return Err(Error::corrupt(path, "numbers in the column (manifest)")
-                .expected(format!("{documents}, one for each document"), numbers));
+    /// The levels, if a part of theirs has a record for each document.
+    fn whole(
+        workspace: &Workspace,
+        part: fn(&CatalogueLevel) -> &PartInfo,
+    ) -> Result<Vec<&CatalogueLevel>> {
+        let entry = Catalogue::entry(workspace)?;
+        if !entry.is_whole(part) {
+            let path = workspace.path(DIRECTORY).join(&part(&entry.first).name);
+            let records = entry.levels().map(|level| part(level).records);
+            return Err(
+                Error::corrupt(path, "numbers in the column (manifest)").expected(
+                    format!("{}, one for each document", entry.stats.documents),
+                    records.fold(0, u64::saturating_add),
+                ),
+            );
         }
-        column_in(workspace, &levels, part)
+        Ok(entry.levels().collect())
+    }
+
+    fn open(workspace: &Workspace, part: fn(&CatalogueLevel) -> &PartInfo) -> Result<ColumnReader> {
+        column_in(workspace, &Catalogue::whole(workspace, part)?, part)
     }
 }

@@ -102,7 +102,7 @@ impl Names {
                 names: open(Kind::Names, names)?,
                 ends: open(Kind::Column, ends)?,
             };
-            first += names.records as u32;
+            first = first.saturating_add(u32::try_from(names.records).unwrap_or(u32::MAX));
             Ok(level)
         });
         let levels = levels.collect::<Result<_>>()?;

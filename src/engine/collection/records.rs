@@ -172,8 +172,14 @@ pub struct CatalogueEntry {
 
 impl CatalogueEntry {
     /// The columns, in the order of their documents.
-    pub fn levels(&self) -> impl DoubleEndedIterator<Item = &CatalogueLevel> {
+    pub fn levels(&self) -> impl Iterator<Item = &CatalogueLevel> {
         std::iter::once(&self.first).chain(&self.added)
+    }
+
+    /// Whether a part of all levels together has a record for each document.
+    pub(super) fn is_whole(&self, part: fn(&CatalogueLevel) -> &PartInfo) -> bool {
+        let records = self.levels().map(|level| part(level).records);
+        records.fold(0, u64::saturating_add) == self.stats.documents
     }
 }
 

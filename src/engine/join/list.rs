@@ -95,9 +95,9 @@ fn counted(
         None => Vec::new(),
     };
     // As for the levels of the index: a pair is written again only when the list has doubled.
-    let mut pairs: u64 = files.iter().map(RunFile::records).sum();
+    let mut pairs = count(&files);
     while let Some(part) = kept.pop_if(|part| part.records <= pairs) {
-        pairs += part.records;
+        pairs = pairs.saturating_add(part.records);
         files.push(open_list(workspace, &part)?);
     }
     Ok((files, kept))
@@ -192,7 +192,10 @@ pub(super) fn finish<K: Key>(
     if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         joining.stats.looked_up = looked_up;
     }
-    pairs += lists.iter().map(|part| part.records).sum::<u64>();
+    pairs = lists
+        .iter()
+        .map(|part| part.records)
+        .fold(pairs, u64::saturating_add);
     lists.push(part);
     committed(workspace, config, lists, scores, pairs)
 }
@@ -435,6 +438,14 @@ impl Before {
         let added = self.added.iter().filter(|_| self.part.is_some());
         self.part.iter().chain(added)
     }
+}
+
+/// The number of pairs in some files.
+pub(super) fn count(files: &[RunFile<u64>]) -> u64 {
+    files
+        .iter()
+        .map(RunFile::records)
+        .fold(0, u64::saturating_add)
 }
 
 /// Opens a part of a list of pairs.

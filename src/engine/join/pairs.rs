@@ -3,7 +3,7 @@
 
 use crate::base::measure::Measure;
 use crate::engine::join::PairsEntry;
-use crate::engine::join::list::open_list;
+use crate::engine::join::list::{count, open_list};
 use crate::engine::merge::LoserTree;
 use crate::engine::sample::Sampled;
 use crate::engine::sort::RunFile;
@@ -87,7 +87,7 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
         })?;
         pairs += 1;
     }
-    let records = lists.iter().map(RunFile::records).sum();
+    let records = count(&lists);
     if pairs != records {
         return Err(corrupt(&lists[0], "pairs in the list", records, pairs));
     }
