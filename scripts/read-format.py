@@ -570,11 +570,11 @@ def parts_of(manifest):
             yield "collection", kind, segment[kind]
         if "text" in segment:
             yield "collection", "text", segment["text"]
-    catalogue = manifest["catalogue"] or {}
     kinds = {"names": "names", "rejects": "rejects"}
-    for field in ("names", "name_ends", "representatives", "stored", "rejects"):
-        if field in catalogue:
-            yield "catalogue", kinds.get(field, "column"), catalogue[field]
+    for catalogue in filter(None, [manifest["catalogue"], manifest.get("catalogue_before")]):
+        for level in [catalogue] + catalogue.get("added", []):
+            for field in ("names", "name_ends", "representatives", "stored", "rejects"):
+                yield "catalogue", kinds.get(field, "column"), level[field]
     for info in (manifest["sample"] or {}).get("sizes", []):
         yield "sample", "column", info
     for entry in (manifest["runs"] or {}).get("runs", []):
@@ -592,7 +592,8 @@ def parts_of(manifest):
     for entry in joining.get("runs", []) + (joining.get("prefix") or {}).get("candidates", []):
         yield "pairs", "run", entry["part"]
     if manifest["pairs"]:
-        yield "pairs", "pairs", manifest["pairs"]["part"]
+        for info in [manifest["pairs"]["part"]] + manifest["pairs"].get("added", []):
+            yield "pairs", "pairs", info
         if "scores" in manifest["pairs"]:
             yield "pairs", "pairs", manifest["pairs"]["scores"]
     for sort in manifest.get("checkpoint", {}).get("sorts", {}).values():
@@ -600,7 +601,8 @@ def parts_of(manifest):
             yield "checkpoint", "sorted", info
     before = manifest.get("before") or {}
     if before.get("part"):
-        yield "pairs", "pairs", before["part"]
+        for info in [before["part"]] + before.get("added", []):
+            yield "pairs", "pairs", info
 
 
 def levels_of(manifest):

@@ -282,7 +282,7 @@ fn grow(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
     place::put(&input, b"{\"id\":\"N\",\"text\":\"one two three four\"}\n");
     let inputs = pipeline::inputs(&[input], out)?;
     if command.is_multiple_of(3) {
-        return pipeline::add(out, &inputs, false, context).map(drop);
+        return pipeline::add(out, &inputs, false, None, context).map(drop);
     }
     if command % 3 == 1 {
         return pipeline::index(&mut pipeline::open(out)?, context).map(drop);
@@ -308,6 +308,7 @@ fn question(threshold: Threshold) -> JoinParameters {
             pairs: "all".parse().expect("a kind of pairs"),
             candidates: None,
         },
+        results: Default::default(),
         spill: Spill::Always,
         all_postings: true,
         fan_in: None,

@@ -58,6 +58,7 @@ pub fn run(data: &[u8]) {
             threshold: "0.3".parse().expect("a threshold"),
             ..Default::default()
         },
+        results: Default::default(),
         spill: pipeline::Spill::Auto,
         all_postings: false,
         fan_in: None,

@@ -621,7 +621,7 @@ fn names(mut controls: Controls<'_>) {
     let Some(catalogue) = workspace.manifest.get_mut::<CatalogueEntry>() else {
         panic!("no catalogue");
     };
-    (catalogue.names, catalogue.name_ends) = (names, ends);
+    (catalogue.first.names, catalogue.first.name_ends) = (names, ends);
     let names = [ByteSize(1 << 30), ByteSize(0)].map(|memory| {
         let budget = Budget {
             memory,
@@ -684,7 +684,7 @@ fn sets(mut controls: Controls<'_>) {
     let Some(catalogue) = workspace.manifest.get_mut::<CatalogueEntry>() else {
         panic!("no catalogue");
     };
-    catalogue.stored = stored;
+    catalogue.first.stored = stored;
     collection::segments_mut(&mut workspace.manifest).truncate(1);
     let Some(segment) = collection::segments_mut(&mut workspace.manifest).first_mut() else {
         panic!("no segment");

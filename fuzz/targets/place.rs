@@ -95,6 +95,7 @@ pub fn finished_run(name: &str) -> PathBuf {
             pairs: "all".parse().expect("a kind of pairs"),
             candidates: None,
         },
+        results: Default::default(),
         spill: pipeline::Spill::Auto,
         all_postings: false,
         fan_in: None,

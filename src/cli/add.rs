@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
 use crate::engine::pipeline;
 use clap::Args;
 
@@ -33,6 +34,17 @@ pub struct Options {
     /// Leave out inputs that cannot be opened
     #[arg(long, hide_short_help = true)]
     skip_unreadable: bool,
+    /// Format of the result files: tsv, parquet as well, or none
+    ///
+    /// The default is the format that the directory has, or tsv.
+    ///
+    /// The result files list all documents, so writing them costs more than adding one document to
+    /// a large collection. With none, they are removed and not written; `lookalike cluster DIR`
+    /// writes them after the last addition, without another search.
+    ///
+    /// Example: --results none
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
+    results: Option<ResultFormat>,
     #[command(flatten)]
     walk: WalkFlags,
     #[command(flatten)]
@@ -53,7 +65,7 @@ impl Command for Options {
         if !self.skip_unreadable {
             inputs.check_readable()?;
         }
-        let summary = pipeline::add(directory, &inputs, self.strict, context)?;
+        let summary = pipeline::add(directory, &inputs, self.strict, self.results, context)?;
         self.verbose.print(&summary, directory, out, context)?;
         unread::warn_in(directory, &summary, context)
     }

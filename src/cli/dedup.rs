@@ -277,6 +277,7 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
+        self.results.some()?;
         let config = self.config();
         let criterion = self.comparison.criterion();
         if !matches!(

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
 use crate::engine::methods::{self, Entry, METHODS, Spec};
 use crate::engine::pipeline;
 use crate::report::{GraphFormat, write_graph};
@@ -46,7 +47,7 @@ impl Command for Options {
         let Some(spec) = &self.spec else {
             return out.host.say(&list());
         };
-        let spec = Spec::read(spec)?;
+        let (spec, format) = (Spec::read(spec)?, self.results.some()?);
         let Some(directory) = &self.directory else {
             return out.host.say(&page(spec.entry()));
         };
@@ -55,8 +56,10 @@ impl Command for Options {
         }
         let mut base = pipeline::open_texts(directory)?;
         pipeline::catalogued(&mut base, context)?;
-        let (mut made, summary) = methods::run(&base, &spec, context)?;
-        let summary = self.results.complete(&mut made, summary, context)?;
+        let (mut made, mut summary) = methods::run(&base, &spec, context)?;
+        if format == ResultFormat::Parquet {
+            summary = pipeline::tables(&mut made, context)?;
+        }
         if self.graph {
             for format in GraphFormat::ALL {
                 let output = made.directory().join(format.file_name());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, CollectionConfig};
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline;
@@ -130,7 +131,8 @@ impl Command for RunOptions {
         }
         let flags = &self.collection;
         let config = flags.config()?;
-        let (planning, parameters) = self.join.parameters(&config)?;
+        let (planning, mut parameters) = self.join.parameters(&config)?;
+        parameters.results = self.results.results;
         Workspace::look_whether_free(&flags.output)?;
         if self.against.is_some() && planning.is_some() {
             return Err(Error::parameter("precision", "with --against")
@@ -154,7 +156,6 @@ impl Command for RunOptions {
                 pipeline::run(&inputs, directory, &config, &parameters, strict, context)?
             }
         };
-        let summary = self.results.complete_in(directory, summary, context)?;
         self.verbose.print(&summary, directory, out, context)?;
         unread::warn_in(directory, &summary, context)
     }
@@ -163,15 +164,17 @@ impl Command for RunOptions {
 impl RunOptions {
     /// Runs a published method on the collection.
     fn run_method(&self, spec: &Spec, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let text = true;
+        let (text, format) = (true, self.results.some()?);
         let config = self.collection.config()?;
         let workspace = ingested(
             &self.collection,
             &CollectionConfig { text, ..config },
             context,
         )?;
-        let (mut made, summary) = methods::run(&workspace, spec, context)?;
-        let summary = self.results.complete(&mut made, summary, context)?;
+        let (mut made, mut summary) = methods::run(&workspace, spec, context)?;
+        if format == ResultFormat::Parquet {
+            summary = pipeline::tables(&mut made, context)?;
+        }
         let places = (&workspace, made.directory());
         self.verbose.print_of(&summary, places, out)?;
         unread::warn(&workspace, context)
@@ -225,8 +228,7 @@ impl Command for JoinOptions {
         }
         pipeline::join(&mut workspace, &parameters, context)?;
         // The results of the earlier pairs are gone, so make the results of the new pairs.
-        let summary = pipeline::cluster(&mut workspace, context)?;
-        let summary = self.results.complete(&mut workspace, summary, context)?;
+        let summary = pipeline::results(&mut workspace, self.results.results, context)?;
         let places = (&workspace, self.directory.as_path());
         self.verbose.print_of(&summary, places, out)
     }
@@ -238,9 +240,9 @@ impl Command for ClusterOptions {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let format = self.results.some()?;
         let mut workspace = pipeline::open(&self.directory)?;
-        let summary = pipeline::cluster(&mut workspace, context)?;
-        let summary = self.results.complete(&mut workspace, summary, context)?;
+        let summary = pipeline::results(&mut workspace, format, context)?;
         let places = (&workspace, self.directory.as_path());
         self.verbose.print_of(&summary, places, out)
     }

@@ -205,7 +205,13 @@ impl Collection {
     pub fn add<P: Into<PathBuf>>(&self, inputs: impl IntoIterator<Item = P>) -> Result<Summary> {
         let context = self.options.context()?;
         let inputs = listed(inputs, &self.directory)?;
-        pipeline::add(&self.directory, &inputs, self.options.strict, &context)
+        pipeline::add(
+            &self.directory,
+            &inputs,
+            self.options.strict,
+            None,
+            &context,
+        )
     }
 
     /// Finds the documents that resemble or contain each of these texts, and returns an answer for

@@ -42,7 +42,11 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
     if summary.method.is_none() {
         not_used(&summary.ingest.rejected, results, &mut out)?;
     }
-    let _ = writeln!(out, "Results in {}.", results.display());
+    let place = results.display();
+    let _ = match summary.join.is_some() && summary.cluster.is_none() {
+        true => writeln!(out, "Pairs in {place}; its result files are not written."),
+        false => writeln!(out, "Results in {place}."),
+    };
     if let Some(next) = next(summary, collection, results)? {
         let _ = writeln!(out, "Next: {next}");
     }
@@ -85,9 +89,21 @@ fn found_lines(
     let all = summary.ingest.documents;
     let exact = summary.catalogue.as_ref().map_or(0, |c| c.exact_duplicates);
     let against = collection::against(&collection.manifest).files > 0;
+    let pairs = match (&summary.join, Wording::of(summary), &summary.join_config) {
+        (Some(join), Some(wording), Some(config)) if config.pairs != Pairs::None => {
+            let pairs = counted(join.pairs, "pair");
+            let have = if join.pairs == 1 { "has" } else { "have" };
+            let of = if exact > 0 { " of different texts" } else { "" };
+            format!("{pairs}{of} {have} {}", wording.listed())
+        }
+        _ => String::new(),
+    };
     let Some(cluster) = &summary.cluster else {
         let exact = counted(exact, "document");
         let _ = writeln!(out, "{exact} repeat the words of another one.");
+        if !pairs.is_empty() {
+            let _ = writeln!(out, "{pairs}.{}", reservation(summary));
+        }
         return Ok(());
     };
     let redundant = cluster.redundant;
@@ -113,15 +129,6 @@ fn found_lines(
             writeln!(out, "{of} {is} redundant: {exact}, {near}.")
         }
         _ => writeln!(out, "{of} {is} redundant."),
-    };
-    let pairs = match (&summary.join, Wording::of(summary), &summary.join_config) {
-        (Some(join), Some(wording), Some(config)) if config.pairs != Pairs::None => {
-            let pairs = counted(join.pairs, "pair");
-            let have = if join.pairs == 1 { "has" } else { "have" };
-            let of = if exact > 0 { " of different texts" } else { "" };
-            format!("{pairs}{of} {have} {}", wording.listed())
-        }
-        _ => String::new(),
     };
     if cluster.clusters == 0 {
         if !pairs.is_empty() {
@@ -289,6 +296,11 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         let list = in_shell(&results.join("rejects.jsonl"));
         return Ok(Some(format!(
             "check --text-field: {documents} lack a field that it names ({list} says which)"
+        )));
+    }
+    if summary.join.is_some() && summary.cluster.is_none() {
+        return Ok(Some(format!(
+            "lookalike cluster {place}   # writes them, without another search"
         )));
     }
     let (Some(_), Some(cluster), Some(config)) =

@@ -34,6 +34,31 @@ fn answer(place: &Path, arguments: &str) -> String {
 }
 
 #[test]
+fn results_that_are_not_written_are_offered() {
+    let place = common::temporary();
+    let at = place.path();
+    assert_eq!(
+        answer(at, "run sample-corpora/trec-web -o out --results none"),
+        "Read 253 documents from 2 files.\n\
+         42 documents repeat the words of another one.\n\
+         77 pairs have a resemblance of 0.85 or more.\n\
+         Pairs in out; its result files are not written.\n\
+         Next: lookalike cluster out   # writes them, without another search\n"
+    );
+    assert!(!at.join("out/pairs.tsv").exists() && !at.join("out/summary.json").exists());
+    let output = lookalike(at, "report out");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("run `lookalike cluster out` first"), "{told}");
+    let output = lookalike(at, "cluster out --results none");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("run, join and add"), "{told}");
+    answer(at, "cluster out");
+    answer(at, "run sample-corpora/trec-web -o whole");
+    let pairs = |out: &str| fs::read(at.join(out).join("pairs.tsv")).unwrap();
+    assert_eq!(pairs("out"), pairs("whole"));
+}
+
+#[test]
 fn a_run_ends_with_its_answer() {
     let place = common::temporary();
     let at = place.path();

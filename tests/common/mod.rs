@@ -101,6 +101,7 @@ impl Default for Run {
                 },
                 spill: Spill::Auto,
                 all_postings: false,
+                results: Default::default(),
                 fan_in: None,
             },
             memory: ByteSize::mib(256),

@@ -3,7 +3,8 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Progress, Silent, Stop};
-use lookalike::engine::collection;
+use lookalike::engine::cluster::ResultFormat;
+use lookalike::engine::collection::{self, CatalogueEntry};
 use lookalike::engine::index::{Index, IndexEntry};
 use lookalike::engine::join::Before;
 use lookalike::engine::pipeline::{self, Summary};
@@ -62,7 +63,9 @@ fn add_watched(
     progress: &dyn Progress,
 ) -> Result<Summary, Error> {
     let inputs = pipeline::inputs(files, out)?;
-    pipeline::add(out, &inputs, run.strict, &run.context(stop, progress))
+    let context = run.context(stop, progress);
+    let none = (run.question.results == ResultFormat::None).then_some(ResultFormat::None);
+    pipeline::add(out, &inputs, run.strict, none, &context)
 }
 
 pub fn add(run: &Run, out: &Path, files: &[PathBuf]) -> Result<Summary, Error> {
@@ -189,6 +192,59 @@ fn levels_stay_few() {
     }
     assert!((2..=5).contains(&most), "{most} levels");
     assert_same_files(&results(out.path()), &expected(&run(), files), "additions");
+}
+
+/// Additions that write no result files, stopped at every third moment, and the results in the end.
+#[test]
+fn results_can_wait() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 9, 60, 20);
+    // Copies of documents of every level, with their docnos or with others.
+    for (n, from) in [(17, 0), (18, 16), (19, 17)] {
+        let copied = fs::read_to_string(&files[from]).unwrap();
+        let copied = copied.lines().rev().take(6);
+        let copied: String = copied.map(|line| format!("{line}\n")).collect();
+        let renamed = copied.replace("\"id\":\"", "\"id\":\"again-");
+        assert_ne!(copied, renamed);
+        let all = fs::read_to_string(&files[n]).unwrap() + &copied + &renamed;
+        fs::write(&files[n], all).unwrap();
+    }
+    let all = expected(&run(), &files);
+    let lines = |name: &str| all[name].iter().filter(|&&byte| byte == b'\n').count();
+    assert!(lines("rejects.jsonl") >= 18 && lines("exact-duplicates.tsv") >= 36);
+    let out = common::temporary();
+    run().run(&paths(&files[..12]), out.path()).unwrap();
+    let mut waiting = run();
+    waiting.question.results = ResultFormat::None;
+    let mut most = 0;
+    for n in 12..20 {
+        let stop = StopAt::call(3 * n - 30);
+        let _ = add_watched(&waiting, out.path(), &files[n..=n], &stop.stop, &stop);
+        let summary = add(&waiting, out.path(), &files[n..=n]).unwrap();
+        assert!(summary.cluster.is_none() && summary.join.unwrap().added.is_some());
+        let written = |name| out.path().join(name).exists();
+        assert!(!common::RESULTS.into_iter().any(written), "{n}");
+        let manifest = pipeline::look(out.path()).unwrap();
+        let catalogue = manifest.get::<CatalogueEntry>().unwrap();
+        let documents = catalogue.levels().map(|level| level.names.records);
+        let documents: Vec<u64> = documents.collect();
+        assert_eq!(documents.iter().sum::<u64>(), catalogue.stats.documents);
+        assert!(documents.is_sorted_by(|a, b| a > b), "{documents:?}");
+        most = most.max(documents.len());
+    }
+    assert!((3..=5).contains(&most), "{most} levels");
+    let verified = lookalike::tasks::inspect::verify(out.path()).unwrap();
+    assert!(verified.errors.is_empty(), "{:?}", verified.errors);
+    let (stop, run) = (Stop::default(), run());
+    let context = run.context(&stop, &Silent);
+    let mut workspace = pipeline::open(out.path()).unwrap();
+    let joined = workspace.manifest.costs["join"];
+    let summary = pipeline::cluster(&mut workspace, &context).unwrap();
+    assert_eq!(summary.costs["join"], joined);
+    assert_same_files(&results(out.path()), &all, "one run");
+    let whole = common::temporary();
+    let at_once = run.run(&paths(&files), whole.path()).unwrap();
+    assert_eq!(summary.catalogue, at_once.catalogue);
 }
 
 /// Stopped at any moment, the same command continues.

@@ -136,6 +136,7 @@ fn folding_is_a_parameter_of_the_collection() {
         &out,
         &inputs,
         false,
+        None,
         &folded.context(&Stop::default(), &Silent),
     )
     .unwrap();
@@ -244,7 +245,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
         ("run", new.run(&inputs, &out).map(drop)),
         (
             "add",
-            pipeline::add(&out, &added(), false, &context).map(drop),
+            pipeline::add(&out, &added(), false, None, &context).map(drop),
         ),
         ("query", queried(&new, &out, &files[0]).map(drop)),
         (

@@ -13,8 +13,8 @@ use lookalike::base::budget::{Budget, ByteSize, Disk};
 use lookalike::base::ids::Key;
 use lookalike::base::progress::{Context, Silent, Stop};
 use lookalike::engine::collection::{
-    Addition, Additions, Against, CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter,
-    SetWriter, SizeGroups, TextWriter,
+    Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CollectionConfig,
+    DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups, TextWriter,
 };
 use lookalike::engine::index::{IndexEntry, IndexStats, Layout, Level};
 use lookalike::engine::join::prefix;
@@ -613,6 +613,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         },
         spill: Spill::Auto,
         all_postings: false,
+        results: Default::default(),
         fan_in: None,
     };
     let budget = Budget {
@@ -820,7 +821,11 @@ fn in_an_addition(out: &Path) {
         plan: None,
         tables: false,
         part: Some(part("000000.pairs")),
+        added: vec![part("000001.pairs")],
     });
+    let mut catalogue = manifest.take::<CatalogueEntry>().unwrap();
+    catalogue.added.push(catalogue.first.clone());
+    manifest.set(CatalogueBefore(catalogue));
     manifest.set(Additions(vec![Addition::default()]));
     manifest.set(Against::default());
     manifest.base = Some(Base {
@@ -1325,6 +1330,7 @@ fn directories_are_read() {
             },
             spill: Spill::Auto,
             all_postings: false,
+            results: Default::default(),
             fan_in: None,
         };
         pipeline::join(&mut workspace, &question, &context).unwrap();

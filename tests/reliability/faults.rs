@@ -725,7 +725,8 @@ fn added(name: &'static str, indexed: bool) -> Subject {
             let out = root.join("out");
             let inputs = pipeline::inputs(&[root.join("in")], &out)?;
             let stop = Stop::default();
-            let summary = pipeline::add(&out, &inputs, false, &small().context(&stop, &Silent))?;
+            let summary =
+                pipeline::add(&out, &inputs, false, None, &small().context(&stop, &Silent))?;
             let join = summary.join.unwrap();
             assert!(join.added.is_some() && join.pairs > 0);
             Ok(String::new())

@@ -284,8 +284,8 @@ impl JoinFlags {
             sampling,
             plan,
             spill: self.spill,
-            all_postings: false,
             fan_in: self.fan_in,
+            ..JoinParameters::default()
         };
         parameters.check(&collection.size_groups, planning.is_some())?;
         Ok((planning, parameters))

@@ -1,22 +1,19 @@
 //! The flag for the format of the result files.
 
-use std::path::Path;
-
 use crate::Result;
-use crate::base::progress::Context;
+use crate::base::error::refuse;
 use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline::{self, Summary};
-use crate::store::workspace::Workspace;
 use clap::Args;
 
 /// The format of the result files.
 #[derive(Debug, Args)]
 pub(crate) struct ResultsFlag {
-    /// Format of the result files: tsv, or parquet as well
+    /// Format of the result files: tsv, parquet as well, or none
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
     /// with typed columns, for DuckDB, Polars, pandas and Spark. In a finished directory, the
-    /// command only adds these files and computes nothing again.
+    /// command only adds these files and computes nothing again. With none, `run` and `join` write
+    /// no result files; `lookalike cluster DIR` writes them later, without another search.
     ///
     /// Example: --results parquet
     #[arg(
@@ -30,32 +27,11 @@ pub(crate) struct ResultsFlag {
 }
 
 impl ResultsFlag {
-    /// Writes the files that the format wants beside the text files of a finished directory.
-    /// Returns the summary of the directory.
-    pub fn complete(
-        &self,
-        workspace: &mut Workspace,
-        summary: Summary,
-        context: &Context<'_>,
-    ) -> Result<Summary> {
+    /// The format, for a command whose purpose is to write results.
+    pub fn some(&self) -> Result<ResultFormat> {
         match self.results {
-            ResultFormat::Tsv => Ok(summary),
-            ResultFormat::Parquet => pipeline::tables(workspace, context),
-        }
-    }
-
-    /// As [`ResultsFlag::complete`], in a directory that is not open.
-    pub(crate) fn complete_in(
-        &self,
-        directory: &Path,
-        summary: Summary,
-        context: &Context<'_>,
-    ) -> Result<Summary> {
-        match self.results {
-            ResultFormat::Tsv => Ok(summary),
-            ResultFormat::Parquet => {
-                self.complete(&mut pipeline::open(directory)?, summary, context)
-            }
+            ResultFormat::None => refuse("--results", "none", "possible with run, join and add"),
+            format => Ok(format),
         }
     }
 }

@@ -1,4 +1,8 @@
 //! The catalogue: columns over all documents with docnos, representatives and stored set sizes.
+//!
+//! Documents that are added get columns of their own, a *level*, so that an addition writes little.
+//! If the levels before it have no more documents, it begins with a copy of them: so there are at
+//! most about log2(documents) levels.
 
 use crate::base::budget::{Budget, ByteSize};
 use crate::base::memory::MOST_SORT_BYTES;
@@ -6,25 +10,26 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined, joined_all};
 use crate::base::threads;
 use crate::base::workers::{Queue, in_order};
-use crate::engine::collection::CatalogueEntry;
 use crate::store::item::item;
 use crate::store::workspace::{Places, Workspace};
 use crate::store::{
-    Group, HEADER_BYTES, Header, Kind, PartInfo, PartReader, PartWriter, Sort, VERSION, disk,
+    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, VERSION, disk, part_unit,
 };
 use crate::text::read::{Reason, Reject, SourceSpan};
 use crate::{Error, Result};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, bounded};
 use serde::{Deserialize, Serialize};
 
+use super::RejectReader;
 use super::column::{Column, ColumnBuilder, ColumnReader};
 use super::config::SizeGroups;
 use super::documents::{DocumentReader, DocumentView, RejectWriter};
 use super::names::Names;
-use super::records::SegmentEntry;
+use super::records::{CatalogueBefore, CatalogueEntry, CatalogueLevel, SegmentEntry};
 
 const STAGE: &str = "catalogue";
 const DIRECTORY: &str = "catalogue";
@@ -34,6 +39,8 @@ const REPRESENTATIVES: u64 = 1;
 const STORED: u64 = 2;
 /// Memory for the buffers of readers and writers, beyond the columns and the sorts.
 const FIXED_BYTES: u64 = 16 << 20;
+/// Memory for each added document, while the documents before it are read: in two tables.
+const ADDED_BYTES: u64 = 192;
 /// Docnos are mapped if they take at most the budget divided by this.
 const NAMES_SHARE: u64 = 16;
 
@@ -67,6 +74,24 @@ pub struct GroupStats {
     pub documents: u64,
     /// Sum of their distinct shingles.
     pub shingles: u64,
+}
+
+/// Passes on the number and the MD5 of each document before the given one, in order, except of
+/// documents without words.
+pub(crate) type EachMd5<'a> =
+    &'a dyn Fn(&Workspace, u32, &mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>;
+
+/// An [`EachMd5`] that reads the documents.
+pub(crate) fn each_md5(
+    workspace: &Workspace,
+    end: u32,
+    each: &mut dyn FnMut(u32, u128) -> Result<()>,
+) -> Result<()> {
+    let segments = super::segments(&workspace.manifest);
+    let known = segments.partition_point(|segment| segment.first_document < end);
+    each_document_of(workspace, &segments[..known], |document, record| {
+        md5(&record).map_or(Ok(()), |md5| each(document, md5))
+    })
 }
 
 /// Calls `each` with every document of the collection, in order.
@@ -123,14 +148,16 @@ fn md5(record: &DocumentView<'_>) -> Option<u128> {
     (record.words > 0).then(|| u128::from_be_bytes(record.md5))
 }
 
-/// The hash of a document's docno.
-fn docno(record: &DocumentView<'_>) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes())
+/// The hash of a docno.
+fn docno(name: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(name)
 }
 
-/// The documents that equal earlier ones.
+/// The documents that equal earlier ones, among the documents that are read.
 struct Repeated {
-    /// For each document, the first one with the same MD5.
+    /// The first of these documents.
+    first: u32,
+    /// For each of them, the first document with the same MD5.
     representatives: Vec<u32>,
     /// A bit for each document whose docno an earlier document has.
     docnos: Vec<u64>,
@@ -139,16 +166,23 @@ struct Repeated {
 }
 
 impl Repeated {
-    fn new(representatives: Vec<u32>, (docnos, docno_count): (Vec<u64>, u64)) -> Repeated {
-        Repeated {
-            representatives,
-            docnos,
-            docno_count,
-        }
+    fn nth(&self, document: u32) -> usize {
+        (document - self.first) as usize
+    }
+
+    fn of(&self, document: u32) -> u32 {
+        self.representatives[self.nth(document)]
     }
 
     fn has_docno(&self, document: u32) -> bool {
-        self.docnos[document as usize / 64] >> (document % 64) & 1 == 1
+        let nth = self.nth(document);
+        self.docnos[nth / 64] >> (nth % 64) & 1 == 1
+    }
+
+    fn set_docno(&mut self, document: u32) {
+        let nth = self.nth(document);
+        self.docnos[nth / 64] |= 1 << (nth % 64);
+        self.docno_count += 1;
     }
 }
 
@@ -176,8 +210,9 @@ const MOST_READERS: usize = 8;
 /// Memory that one of them takes: the keys or the columns of some documents, and their blocks.
 const READER_BYTES: u64 = 2 << 20;
 
-/// Creates the columns, unless they exist.
-pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+/// Creates the columns, unless they exist. Those of a collection that documents were added to are
+/// continued; `md5s` gives its earlier documents.
+pub fn run(workspace: &mut Workspace, md5s: EachMd5<'_>, context: &Context<'_>) -> Result<()> {
     if workspace.manifest.has::<CatalogueEntry>() {
         return Ok(());
     }
@@ -186,16 +221,38 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     }
     let segments = super::segments(&workspace.manifest).to_vec();
     let making = Making::new(workspace, segments, context)?;
+    let before = workspace.manifest.get::<CatalogueBefore>().cloned();
+    let before = before.filter(|before| making.may_continue(&before.0));
+    if before.is_none() && workspace.manifest.has::<CatalogueBefore>() {
+        // Its files are going to be replaced.
+        workspace.manifest.remove::<CatalogueBefore>();
+        workspace.commit(&[])?;
+    }
     let documents = Some(making.documents);
     context.start(STAGE, Unit::Count("documents"), documents);
-    let repeated = making.repeated()?;
-    let entry = making.write(&repeated, &super::config(&workspace.manifest).size_groups)?;
+    let entry = match before {
+        Some(CatalogueBefore(before)) => making.continued(workspace, before, md5s)?,
+        None => {
+            let (first, stats) = making.write(workspace, &making.repeated()?, &[], &[])?;
+            let added = Vec::new();
+            CatalogueEntry {
+                first,
+                added,
+                stats,
+            }
+        }
+    };
+    workspace.manifest.remove::<CatalogueBefore>();
     workspace.manifest.set(entry);
     workspace.commit(&[DIRECTORY])
 }
 
 /// What the columns are made from, and with.
 struct Making<'a> {
+    /// The first document that is read.
+    first: u32,
+    /// The upper half of the numbers of the parts.
+    level: u32,
     segments: Vec<SegmentEntry>,
     documents: u64,
     places: Places,
@@ -230,6 +287,8 @@ impl<'a> Making<'a> {
             _ => readers as u64 * READER_BYTES,
         };
         Ok(Making {
+            first: 0,
+            level: 0,
             segments,
             documents,
             places: workspace.places().clone(),
@@ -239,6 +298,92 @@ impl<'a> Making<'a> {
             scratch: workspace.scratch(context)?,
             directory: workspace.path(DIRECTORY),
             context,
+        })
+    }
+
+    /// Whether the catalogue of the documents before an addition is continued. The documents that
+    /// were added must fit in memory. If they are most, it costs less to make all columns again.
+    fn may_continue(&self, before: &CatalogueEntry) -> bool {
+        let known = before.stats.documents;
+        let Some(added) = self.documents.checked_sub(known) else {
+            return false;
+        };
+        let mut starts = self.segments.iter().map(|s| u64::from(s.first_document));
+        added <= known
+            && added * ADDED_BYTES <= self.memory.0
+            && (added == 0 || starts.any(|start| start == known))
+            && before.is_whole(|level| &level.names)
+            && before.is_whole(|level| &level.representatives)
+            && before.is_whole(|level| &level.stored)
+    }
+
+    /// Makes the columns of the documents that were added, and copies the columns that they
+    /// replace.
+    fn continued(
+        mut self,
+        workspace: &Workspace,
+        mut before: CatalogueEntry,
+        md5s: EachMd5<'_>,
+    ) -> Result<CatalogueEntry> {
+        self.first = before.stats.documents as u32;
+        self.documents -= before.stats.documents;
+        self.segments
+            .retain(|segment| segment.first_document >= self.first);
+        let numbers = before.levels().map(|l| part_unit(&l.names.name));
+        self.level = numbers.max().unwrap_or(0) + 1;
+        let levels: Vec<&CatalogueLevel> = before.levels().collect();
+        let mut repeated = self.repeated()?;
+        self.look_back(workspace, &levels, md5s, &mut repeated)?;
+        let (mut kept, mut documents) = (levels.len(), self.documents);
+        while kept > 1 && levels[kept - 1].names.records <= documents {
+            kept -= 1;
+            documents += levels[kept].names.records;
+        }
+        let (level, stats) = self.write(workspace, &repeated, &levels, &levels[kept..])?;
+        before.added.truncate(kept - 1);
+        before.added.push(level);
+        before.stats.add(&stats);
+        Ok(before)
+    }
+
+    /// Finds the documents that equal earlier ones, or have their docnos, among the documents of
+    /// `levels`.
+    fn look_back(
+        &self,
+        workspace: &Workspace,
+        levels: &[&CatalogueLevel],
+        md5s: EachMd5<'_>,
+        repeated: &mut Repeated,
+    ) -> Result<()> {
+        let (mut of_md5s, mut of_docnos) = (HashMap::new(), HashMap::new());
+        for segment in &self.segments {
+            self.each_in(segment, |document, record| {
+                if repeated.of(document) == document {
+                    of_md5s.extend(md5(&record).map(|md5| (md5, document)));
+                }
+                if !repeated.has_docno(document) {
+                    of_docnos.insert(docno(record.docno.as_bytes()), document);
+                }
+                Ok(())
+            })?;
+        }
+        let mut firsts = HashMap::new();
+        md5s(workspace, self.first, &mut |document, md5| {
+            self.context.tick(STAGE, document)?;
+            if let Some(added) = of_md5s.remove(&md5) {
+                firsts.insert(added, document);
+            }
+            Ok(())
+        })?;
+        for representative in &mut repeated.representatives {
+            *representative = *firsts.get(representative).unwrap_or(representative);
+        }
+        each_name_in(workspace, levels, |document, name| {
+            self.context.tick(STAGE, document)?;
+            if let Some(added) = of_docnos.remove(&docno(name)) {
+                repeated.set_docno(added);
+            }
+            Ok(())
         })
     }
 
@@ -255,7 +400,7 @@ impl<'a> Making<'a> {
             kind,
             version: VERSION,
             parameters: self.parameters,
-            number,
+            number: u64::from(self.level) << 32 | number,
             key_bytes,
         }
     }
@@ -265,21 +410,24 @@ impl<'a> Making<'a> {
     }
 
     fn representatives(&self, md5s: Sort<Keyed>) -> Result<Vec<u32>> {
-        let mut representatives: Vec<u32> = (0..self.documents as u32).collect();
+        let end = self.first + self.documents as u32;
+        let mut representatives: Vec<u32> = (self.first..end).collect();
         each_repeat(md5s, |document, first| {
-            representatives[document as usize] = first;
+            representatives[(document - self.first) as usize] = first;
         })?;
         Ok(representatives)
     }
 
-    fn repeated_docnos(&self, docnos: Sort<Keyed>) -> Result<(Vec<u64>, u64)> {
-        let mut repeated = vec![0u64; self.documents.div_ceil(64) as usize];
-        let mut count = 0;
-        each_repeat(docnos, |document, _| {
-            repeated[document as usize / 64] |= 1 << (document % 64);
-            count += 1;
-        })?;
-        Ok((repeated, count))
+    /// The documents whose docnos earlier ones have. Their representatives are not known yet.
+    fn repeated_docnos(&self, docnos: Sort<Keyed>) -> Result<Repeated> {
+        let mut repeated = Repeated {
+            first: self.first,
+            representatives: Vec::new(),
+            docnos: vec![0u64; self.documents.div_ceil(64) as usize],
+            docno_count: 0,
+        };
+        each_repeat(docnos, |document, _| repeated.set_docno(document))?;
+        Ok(repeated)
     }
 
     /// Finds the documents that equal earlier ones. If there are several threads, some of them read
@@ -294,10 +442,11 @@ impl<'a> Making<'a> {
                 of_docnos.into_iter().try_for_each(|key| docnos.push(key))
             })?;
             let representatives = self.representatives(md5s)?;
-            return Ok(Repeated::new(
+            let others = self.repeated_docnos(docnos)?;
+            return Ok(Repeated {
                 representatives,
-                self.repeated_docnos(docnos)?,
-            ));
+                ..others
+            });
         }
         let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
         let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
@@ -325,7 +474,11 @@ impl<'a> Making<'a> {
             let docnos = joined(STAGE, docnos);
             // Without all keys, the rest means nothing.
             joined_all(STAGE, readers)?;
-            Ok(Repeated::new(representatives?, docnos?))
+            let (representatives, docnos) = (representatives?, docnos?);
+            Ok(Repeated {
+                representatives,
+                ..docnos
+            })
         })
     }
 
@@ -349,7 +502,7 @@ impl<'a> Making<'a> {
                 if docnos.len() == PASSED {
                     pass(&mut md5s, &mut docnos)?;
                 }
-                let key = docno(&record);
+                let key = docno(record.docno.as_bytes());
                 docnos.push(Keyed { key, document });
                 md5s.extend(md5(&record).map(|key| Keyed { key, document }));
                 Ok(())
@@ -359,57 +512,55 @@ impl<'a> Making<'a> {
         Ok(())
     }
 
-    /// Writes the columns.
-    fn write(&self, repeated: &Repeated, sizes: &SizeGroups) -> Result<CatalogueEntry> {
-        let (documents, directory) = (self.documents, &self.directory);
-        let column = |number| PartWriter::create(directory, &self.header(Kind::Column, number, 4));
-        let mut stats = CatalogueStats {
-            documents,
-            docnos_repeated: repeated.docno_count,
-            groups: (0..sizes.count())
-                .map(|group| GroupStats {
-                    words: sizes.describe(group),
-                    ..GroupStats::default()
-                })
-                .collect(),
-            ..CatalogueStats::default()
-        };
-        let mut names = NamesWriter::create(self)?;
-        let mut stored = column(STORED)?;
-        let mut rejects = RejectWriter::create(directory, self.parameters, 0)?;
+    /// Writes a level: copies of `replaced`, which are the last ones of `levels`, and the documents
+    /// that are read. Returns it with the counts of these documents.
+    fn write(
+        &self,
+        workspace: &Workspace,
+        repeated: &Repeated,
+        levels: &[&CatalogueLevel],
+        replaced: &[&CatalogueLevel],
+    ) -> Result<(CatalogueLevel, CatalogueStats)> {
+        let mut out = LevelWriter::create(self)?;
+        out.copy(workspace, replaced)?;
+        let sizes = &super::config(&workspace.manifest).size_groups;
+        let mut stats = CatalogueStats::begin(self.documents, sizes);
+        stats.docnos_repeated = repeated.docno_count;
         in_order(
             STAGE,
             self.readers,
             |hand_out| self.segments.iter().try_for_each(hand_out),
             |segment, pass| self.columns(segment, repeated, pass),
             |columns: Columns| {
-                names.push(&columns.names, &columns.lengths)?;
-                stored.put(&columns.stored)?;
+                out.push_names(&columns.names, &columns.lengths)?;
+                out.stored.put(&columns.stored)?;
                 stats.count(&columns.of_groups);
                 let mut repeated = columns.rejects.iter();
-                repeated.try_for_each(|reject| rejects.push(reject, true))
+                repeated.try_for_each(|reject| out.rejects.push(reject, true))
             },
         )?;
-        stats.exact_duplicates = documents - stats.representatives;
-        let mut duplicated = vec![0u64; documents.div_ceil(64) as usize];
-        let mut representatives = column(REPRESENTATIVES)?;
-        for (number, &first) in repeated.representatives.iter().enumerate() {
-            representatives.put(&first.to_le_bytes())?;
-            if first as usize != number {
+        stats.exact_duplicates = self.documents - stats.representatives;
+        let end = u64::from(self.first) + self.documents;
+        let mut duplicated = vec![0u64; end.div_ceil(64) as usize];
+        for (number, &first) in (self.first..).zip(&repeated.representatives) {
+            out.representatives.put(&first.to_le_bytes())?;
+            if first != number {
                 duplicated[first as usize / 64] |= 1 << (first % 64);
             }
         }
+        if !levels.is_empty() {
+            let before = column_in(workspace, levels, |level| &level.representatives)?;
+            before.each(|number, first| {
+                if first < number {
+                    duplicated[first as usize / 64] &= !(1 << (first % 64));
+                }
+                Ok(())
+            })?;
+        }
         let ones = duplicated.iter().map(|bits| u64::from(bits.count_ones()));
         stats.duplicated = ones.sum();
-        let (names, name_ends) = names.finish(documents)?;
-        Ok(CatalogueEntry {
-            names,
-            name_ends,
-            representatives: representatives.finish(documents, 0, 0)?,
-            stored: stored.finish(documents, 0, 0)?,
-            rejects: rejects.finish()?,
-            stats,
-        })
+        let copied: u64 = replaced.iter().map(|level| level.names.records).sum();
+        Ok((out.finish(copied + self.documents)?, stats))
     }
 
     /// Passes on the columns of the documents of a segment, piece by piece.
@@ -434,6 +585,34 @@ impl<'a> Making<'a> {
 }
 
 impl CatalogueStats {
+    /// Nothing but the number of documents, and the bounds of the size groups.
+    fn begin(documents: u64, sizes: &SizeGroups) -> CatalogueStats {
+        let groups = (0..sizes.count()).map(|group| GroupStats {
+            words: sizes.describe(group),
+            ..GroupStats::default()
+        });
+        CatalogueStats {
+            documents,
+            groups: groups.collect(),
+            ..CatalogueStats::default()
+        }
+    }
+
+    /// Adds the counts of documents that were added.
+    fn add(&mut self, more: &CatalogueStats) {
+        self.documents += more.documents;
+        self.representatives += more.representatives;
+        self.exact_duplicates += more.exact_duplicates;
+        self.duplicated += more.duplicated;
+        self.shingles += more.shingles;
+        self.without_shingles += more.without_shingles;
+        self.docnos_repeated += more.docnos_repeated;
+        for (group, more) in self.groups.iter_mut().zip(&more.groups) {
+            group.documents += more.documents;
+            group.shingles += more.shingles;
+        }
+    }
+
     /// Counts representatives by their size groups and numbers of shingles.
     fn count(&mut self, of_groups: &[(u8, u32)]) {
         for &(group, size) in of_groups {
@@ -473,7 +652,7 @@ impl Columns {
             0
         };
         self.stored.extend(size.to_le_bytes());
-        if repeated.representatives[number as usize] == number {
+        if repeated.of(number) == number {
             self.of_groups.push((document.group, document.shingles));
         }
         if repeated.has_docno(number) {
@@ -497,31 +676,63 @@ impl Columns {
     }
 }
 
-/// Writes the docnos and the end of each.
-struct NamesWriter {
+/// Writes the columns of a level.
+struct LevelWriter {
     names: PartWriter,
     ends: PartWriter,
+    /// Where the last name ends.
     end: u64,
+    representatives: PartWriter,
+    stored: PartWriter,
+    rejects: RejectWriter,
 }
 
 /// Number of the part with the ends of the docnos.
 const NAME_ENDS: u64 = 3;
 
-impl NamesWriter {
+impl LevelWriter {
     fn create(making: &Making<'_>) -> Result<Self> {
         let part = |kind, number, key_bytes| {
             let header = making.header(kind, number, key_bytes);
             PartWriter::create(&making.directory, &header)
         };
-        Ok(NamesWriter {
+        let number = u64::from(making.level) << 32;
+        Ok(LevelWriter {
             names: part(Kind::Names, NAMES, 0)?,
             ends: part(Kind::Column, NAME_ENDS, 8)?,
             end: 0,
+            representatives: part(Kind::Column, REPRESENTATIVES, 4)?,
+            stored: part(Kind::Column, STORED, 4)?,
+            rejects: RejectWriter::create(&making.directory, making.parameters, number)?,
         })
     }
 
+    /// Copies the columns of consecutive levels.
+    fn copy(&mut self, workspace: &Workspace, levels: &[&CatalogueLevel]) -> Result<()> {
+        if levels.is_empty() {
+            return Ok(());
+        }
+        each_name_in(workspace, levels, |_, name| {
+            self.push_names(name, &[name.len() as u32])
+        })?;
+        column_in(workspace, levels, |level| &level.representatives)?
+            .each(|_, first| self.representatives.put(&first.to_le_bytes()))?;
+        column_in(workspace, levels, |level| &level.stored)?
+            .each(|_, stored| self.stored.put(&stored.to_le_bytes()))?;
+        for level in levels {
+            let path = workspace.path(DIRECTORY).join(&level.rejects.name);
+            let parameters = Some(workspace.collection_parameters());
+            let mut rejects = RejectReader::open(&path, parameters, Some(&level.rejects))?;
+            while let Some((reject, kept)) = rejects.next()? {
+                self.rejects.push(&reject, kept)?;
+            }
+            rejects.finish()?;
+        }
+        Ok(())
+    }
+
     /// Appends names, one after the other, of these lengths.
-    fn push(&mut self, names: &[u8], lengths: &[u32]) -> Result<()> {
+    fn push_names(&mut self, names: &[u8], lengths: &[u32]) -> Result<()> {
         self.names.put(names)?;
         for &length in lengths {
             self.end += u64::from(length);
@@ -530,12 +741,61 @@ impl NamesWriter {
         Ok(())
     }
 
-    fn finish(self, documents: u64) -> Result<(PartInfo, PartInfo)> {
-        Ok((
-            self.names.finish(documents, 0, 0)?,
-            self.ends.finish(documents, 0, 0)?,
-        ))
+    fn finish(self, documents: u64) -> Result<CatalogueLevel> {
+        Ok(CatalogueLevel {
+            names: self.names.finish(documents, 0, 0)?,
+            name_ends: self.ends.finish(documents, 0, 0)?,
+            representatives: self.representatives.finish(documents, 0, 0)?,
+            stored: self.stored.finish(documents, 0, 0)?,
+            rejects: self.rejects.finish()?,
+        })
     }
+}
+
+/// Calls `each` with the docnos of consecutive levels, in order. They are numbered from 0.
+fn each_name_in<'l>(
+    workspace: &Workspace,
+    levels: impl IntoIterator<Item = &'l &'l CatalogueLevel>,
+    mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut document = 0;
+    for level in levels {
+        let open = |kind, info: &PartInfo| {
+            let path = workspace.path(DIRECTORY).join(&info.name);
+            let parameters = Some(workspace.collection_parameters());
+            PartReader::open(&path, kind, parameters, Some(info))
+        };
+        let mut names = open(Kind::Names, &level.names)?;
+        let mut ends = open(Kind::Column, &level.name_ends)?;
+        let mut start = 0;
+        for _ in 0..level.names.records {
+            let end = ends.take_u64()?;
+            let length = end.checked_sub(start);
+            let Some(length) = length.filter(|length| *length <= names.remaining()) else {
+                let expected = format!("{start} to {}", start + names.remaining());
+                return Err(ends.corrupt("end of a docno", expected, end));
+            };
+            each(document, names.take(length as usize)?)?;
+            start = end;
+            document += 1;
+        }
+        names.finish()?;
+        ends.finish()?;
+    }
+    Ok(())
+}
+
+/// Opens a column of consecutive levels.
+fn column_in(
+    workspace: &Workspace,
+    levels: &[&CatalogueLevel],
+    part: fn(&CatalogueLevel) -> &PartInfo,
+) -> Result<ColumnReader> {
+    let parts = levels.iter().map(|level| {
+        let info = part(level);
+        (workspace.path(DIRECTORY).join(&info.name), info.clone())
+    });
+    ColumnReader::open_all(parts.collect(), workspace.collection_parameters())
 }
 
 /// For each document, the first document with the same MD5.
@@ -580,7 +840,6 @@ impl Representatives {
 /// Reads representatives in order.
 pub struct RepresentativeReader {
     reader: ColumnReader,
-    path: PathBuf,
     document: u32,
 }
 
@@ -598,9 +857,8 @@ impl RepresentativeReader {
         self.document += 1;
         if first > document {
             let what = format!("representative of document {document}");
-            return Err(Error::corrupt(&self.path, what)
-                .at(HEADER_BYTES as u64 + u64::from(document) * 4)
-                .expected("a document that is not after it", first));
+            let expected = "a document that is not after it";
+            return Err(self.reader.corrupt(what, expected, first));
         }
         Ok(Some(first))
     }
@@ -653,41 +911,27 @@ impl Catalogue {
         let entry = Catalogue::entry(workspace)?;
         let files = (workspace.path(DIRECTORY), workspace.collection_parameters());
         let mapped = Catalogue::names_bytes(workspace, budget)? > 0;
-        Names::open(files, (&entry.names, &entry.name_ends), mapped)
+        let parts = entry.levels().map(|level| (&level.names, &level.name_ends));
+        Names::open(files, &parts.collect::<Vec<_>>(), mapped)
     }
 
     /// Calls `each` with every document and its docno, in order.
     pub(crate) fn each_name(
         workspace: &Workspace,
-        mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+        each: impl FnMut(u32, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let entry = Catalogue::entry(workspace)?;
-        let open = |kind, info: &PartInfo| {
-            let path = workspace.path(DIRECTORY).join(&info.name);
-            let parameters = Some(workspace.collection_parameters());
-            PartReader::open(&path, kind, parameters, Some(info))
-        };
-        let mut names = open(Kind::Names, &entry.names)?;
-        let mut ends = open(Kind::Column, &entry.name_ends)?;
-        let mut start = 0;
-        for document in 0..entry.stats.documents as u32 {
-            let end = ends.take_u64()?;
-            let length = end.checked_sub(start);
-            let Some(length) = length.filter(|length| *length <= names.remaining()) else {
-                let expected = format!("{start} to {}", start + names.remaining());
-                return Err(ends.corrupt("end of a docno", expected, end));
-            };
-            each(document, names.take(length as usize)?)?;
-            start = end;
-        }
-        names.finish()?;
-        ends.finish()
+        each_name_in(
+            workspace,
+            &Catalogue::whole(workspace, |level| &level.names)?,
+            each,
+        )
     }
 
     /// Bytes of memory that look-ups of docnos take.
     pub(crate) fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
         let entry = Catalogue::entry(workspace)?;
-        let bytes = entry.names.bytes + entry.name_ends.bytes;
+        let levels = entry.levels();
+        let bytes: u64 = levels.map(|l| l.names.bytes + l.name_ends.bytes).sum();
         let fits = bytes <= budget.memory.0 / NAMES_SHARE;
         Ok(if fits { bytes } else { 0 })
     }
@@ -719,11 +963,8 @@ impl Catalogue {
 
     /// Reads the representative of each document in order.
     pub(crate) fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
-        let info = &Catalogue::entry(workspace)?.representatives;
-        let (reader, path) = Catalogue::open(workspace, info)?;
         Ok(RepresentativeReader {
-            reader,
-            path,
+            reader: Catalogue::open(workspace, |level| &level.representatives)?,
             document: 0,
         })
     }
@@ -740,8 +981,7 @@ impl Catalogue {
 
     /// Reads the number of stored fingerprints of each document in order.
     pub(crate) fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
-        let info = &Catalogue::entry(workspace)?.stored;
-        Ok(Catalogue::open(workspace, info)?.0)
+        Catalogue::open(workspace, |level| &level.stored)
     }
 
     /// The documents and their stored fingerprints, which bound the memory of columns.
@@ -753,20 +993,32 @@ impl Catalogue {
         })
     }
 
-    /// The file of [`Catalogue::stored`].
+    /// The first file of [`Catalogue::stored`].
     pub(crate) fn stored_file(workspace: &Workspace) -> Result<PathBuf> {
         let entry = Catalogue::entry(workspace)?;
-        Ok(workspace.path(DIRECTORY).join(&entry.stored.name))
+        Ok(workspace.path(DIRECTORY).join(&entry.first.stored.name))
     }
 
-    fn open(workspace: &Workspace, info: &PartInfo) -> Result<(ColumnReader, PathBuf)> {
-        let path = workspace.path(DIRECTORY).join(&info.name);
-        let documents = Catalogue::stats(workspace)?.documents;
-        if info.records != documents {
-            return Err(Error::corrupt(path, "numbers in the column (manifest)")
-                .expected(format!("{documents}, one for each document"), info.records));
+    /// The levels, if a part of theirs has a record for each document.
+    fn whole(
+        workspace: &Workspace,
+        part: fn(&CatalogueLevel) -> &PartInfo,
+    ) -> Result<Vec<&CatalogueLevel>> {
+        let entry = Catalogue::entry(workspace)?;
+        if !entry.is_whole(part) {
+            let path = workspace.path(DIRECTORY).join(&part(&entry.first).name);
+            let records = entry.levels().map(|level| part(level).records);
+            return Err(
+                Error::corrupt(path, "numbers in the column (manifest)").expected(
+                    format!("{}, one for each document", entry.stats.documents),
+                    records.fold(0, u64::saturating_add),
+                ),
+            );
         }
-        let reader = ColumnReader::open(&path, workspace.collection_parameters(), info)?;
-        Ok((reader, path))
+        Ok(entry.levels().collect())
+    }
+
+    fn open(workspace: &Workspace, part: fn(&CatalogueLevel) -> &PartInfo) -> Result<ColumnReader> {
+        column_in(workspace, &Catalogue::whole(workspace, part)?, part)
     }
 }

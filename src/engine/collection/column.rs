@@ -1,8 +1,8 @@
 //! Columns of one 32-bit number per document: packed in memory, and read in order.
 
-use crate::Result;
-use crate::store::{Kind, PartInfo, PartReader};
-use std::path::Path;
+use crate::store::{HEADER_BYTES, Kind, PartInfo, PartReader};
+use crate::{Error, Result};
+use std::path::{Path, PathBuf};
 
 /// Documents in a block.
 const BLOCK: usize = 64;
@@ -162,27 +162,54 @@ impl FromIterator<u32> for Column {
     }
 }
 
-/// Reads a column part in order.
+/// Reads a column in order. It may have several parts, one after the other.
 pub struct ColumnReader {
+    parameters: u128,
     part: PartReader,
+    /// The parts after it, the next one last.
+    rest: Vec<(PathBuf, PartInfo)>,
     left: usize,
     numbers: std::vec::IntoIter<u32>,
 }
 
 impl ColumnReader {
-    /// Opens a column part.
+    /// Opens a column of one part.
     pub fn open(path: &Path, parameters: u128, info: &PartInfo) -> Result<ColumnReader> {
-        let part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
-        let n = part.footer.records;
-        if n.checked_mul(4) != Some(part.footer.payload_bytes) {
-            let expected = format!("{n} numbers of 4 bytes");
-            return Err(part.corrupt("size of a column", expected, part.footer.payload_bytes));
-        }
-        Ok(ColumnReader {
-            part,
-            left: n as usize,
+        let mut column = ColumnReader {
+            parameters,
+            part: PartReader::open(path, Kind::Column, Some(parameters), Some(info))?,
+            rest: Vec::new(),
+            left: 0,
             numbers: Vec::new().into_iter(),
-        })
+        };
+        column.begin()?;
+        Ok(column)
+    }
+
+    /// Opens a column of these parts, of which there is at least one.
+    pub(super) fn open_all(
+        mut parts: Vec<(PathBuf, PartInfo)>,
+        parameters: u128,
+    ) -> Result<ColumnReader> {
+        let rest = parts.split_off(1);
+        let (path, info) = &parts[0];
+        let mut column = ColumnReader::open(path, parameters, info)?;
+        column.rest.extend(rest.into_iter().rev());
+        Ok(column)
+    }
+
+    /// Checks the size of the part that was opened.
+    fn begin(&mut self) -> Result<()> {
+        let n = self.part.footer.records;
+        if n.checked_mul(4) != Some(self.part.footer.payload_bytes) {
+            let (expected, found) = (
+                format!("{n} numbers of 4 bytes"),
+                self.part.footer.payload_bytes,
+            );
+            return Err(self.part.corrupt("size of a column", expected, found));
+        }
+        self.left = n as usize;
+        Ok(())
     }
 
     /// The next number; `None` at the end.
@@ -194,10 +221,15 @@ impl ColumnReader {
         if let Some(number) = self.numbers.next() {
             return Ok(Some(number));
         }
-        let piece = self.left.min(PIECE);
-        if piece == 0 {
-            return Ok(None);
+        while self.left == 0 {
+            let Some((path, info)) = self.rest.pop() else {
+                return Ok(None);
+            };
+            let next = PartReader::open(&path, Kind::Column, Some(self.parameters), Some(&info))?;
+            std::mem::replace(&mut self.part, next).finish()?;
+            self.begin()?;
         }
+        let piece = self.left.min(PIECE);
         self.left -= piece;
         let bytes = self.part.take(piece * 4)?.chunks_exact(4);
         let numbers = bytes.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
@@ -215,7 +247,16 @@ impl ColumnReader {
         self.finish()
     }
 
-    /// Checks the whole part, once every number is read.
+    /// Reports the number that was read last as corrupt.
+    pub(super) fn corrupt(&self, what: String, expected: &str, found: u32) -> Error {
+        let after = (self.left + self.numbers.len() + 1) as u64 * 4;
+        let end = HEADER_BYTES as u64 + self.part.footer.payload_bytes;
+        Error::corrupt(self.part.path(), what)
+            .at(end - after)
+            .expected(expected, found)
+    }
+
+    /// Checks the last part, once every number is read.
     pub fn finish(self) -> Result<()> {
         self.part.finish()
     }

@@ -53,7 +53,7 @@ pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,
 };
-pub(crate) use catalogue::{each_document, each_document_of};
+pub(crate) use catalogue::{each_document, each_document_of, each_md5};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
 pub(crate) use documents::DocumentView;
@@ -66,8 +66,9 @@ pub(crate) use places::{
     InputRecord, InputRecords, each_place, each_place_with_others, each_unread,
 };
 pub use records::{
-    Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
-    against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,
+    Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
+    Ingested, SegmentEntry, Segments, against, begin, beside, config, ingested, own_segments,
+    segments, segments_mut, standing_on,
 };
 pub(crate) use records::{begin_addition, insert_segment, origin};
 pub(crate) use sets::position;

@@ -14,6 +14,14 @@ use crate::{Error, Result};
 /// (figures in docs/experiments.md).
 #[derive(Debug)]
 pub struct Names {
+    levels: Vec<Level>,
+}
+
+/// The docnos of consecutive documents.
+#[derive(Debug)]
+struct Level {
+    /// The first document.
+    first: u32,
     names: Bytes,
     ends: Bytes,
 }
@@ -70,12 +78,14 @@ impl Names {
     /// Opens the files of docnos and of their ends.
     pub(super) fn open(
         (directory, parameters): (PathBuf, u128),
-        (names, ends): (&PartInfo, &PartInfo),
+        parts: &[(&PartInfo, &PartInfo)],
         mapped: bool,
     ) -> Result<Names> {
         if mapped {
-            let bytes = names.bytes + ends.bytes;
-            limits::room_for_mappings(2, bytes, || "looking up docnos in mapped files".into())?;
+            let bytes = parts.iter().map(|(names, ends)| names.bytes + ends.bytes);
+            let (count, bytes) = (parts.len() * 2, bytes.sum());
+            let what = || "looking up docnos in mapped files".into();
+            limits::room_for_mappings(count, bytes, what)?;
         }
         let open = |kind, info: &PartInfo| {
             Bytes::open(
@@ -85,15 +95,30 @@ impl Names {
                 (info, mapped),
             )
         };
-        Ok(Names {
-            names: open(Kind::Names, names)?,
-            ends: open(Kind::Column, ends)?,
-        })
+        let mut first = 0;
+        let levels = parts.iter().map(|(names, ends)| {
+            let level = Level {
+                first,
+                names: open(Kind::Names, names)?,
+                ends: open(Kind::Column, ends)?,
+            };
+            first = first.saturating_add(u32::try_from(names.records).unwrap_or(u32::MAX));
+            Ok(level)
+        });
+        let levels = levels.collect::<Result<_>>()?;
+        Ok(Names { levels })
     }
 
     /// Returns the docno of a document.
     pub fn get(&self, document: u32) -> Result<Cow<'_, str>> {
-        let at = u64::from(document) * 8;
+        let after = self.levels.partition_point(|level| level.first <= document);
+        self.levels[after.saturating_sub(1)].get(document)
+    }
+}
+
+impl Level {
+    fn get(&self, document: u32) -> Result<Cow<'_, str>> {
+        let at = u64::from(document - self.first) * 8;
         let corrupt = |file: &Bytes, offset: u64, expected: &str| {
             Error::corrupt(file.path(), format!("docno of document {document}"))
                 .at(HEADER_BYTES as u64 + offset)
@@ -105,7 +130,7 @@ impl Names {
             word.copy_from_slice(bytes);
             u64::from_le_bytes(word)
         };
-        let (start, end) = if document == 0 {
+        let (start, end) = if document == self.first {
             let ends = self.ends.get(0, 8)?.ok_or_else(outside)?;
             (0, word(&ends))
         } else {
@@ -153,13 +178,14 @@ mod tests {
         let ends = part(directory.path(), Kind::Column, 1, &ends);
         for mapped in [true, false] {
             let files = (directory.path().into(), 7);
-            let names = Names::open(files, (&names, &ends), mapped).unwrap();
+            let names = Names::open(files, &[(&names, &ends)], mapped).unwrap();
             assert_eq!(names.get(0).unwrap(), "a");
+            let level = &names.levels[0];
             for (document, file, offset) in [
-                (1, &names.names, 65),
-                (2, &names.ends, 80),
-                (3, &names.ends, 88),
-                (4, &names.ends, 96),
+                (1, &level.names, 65),
+                (2, &level.ends, 80),
+                (3, &level.ends, 88),
+                (4, &level.ends, 96),
             ] {
                 let error = names.get(document).unwrap_err().to_string();
                 let start = format!(

@@ -142,9 +142,9 @@ pub fn own_segments(manifest: &Manifest) -> &[SegmentEntry] {
 #[serde(transparent)]
 pub struct Ingested(pub bool);
 
-/// The columns over all documents.
+/// Columns over consecutive documents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CatalogueEntry {
+pub struct CatalogueLevel {
     /// All docnos, concatenated.
     pub names: PartInfo,
     /// The end of each docno.
@@ -155,8 +155,48 @@ pub struct CatalogueEntry {
     pub stored: PartInfo,
     /// Notices about repeated docnos.
     pub rejects: PartInfo,
+}
+
+/// The columns over all documents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CatalogueEntry {
+    /// The columns over the first documents.
+    #[serde(flatten)]
+    pub first: CatalogueLevel,
+    /// The columns over the documents after them, which were added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<CatalogueLevel>,
     /// What was counted.
     pub stats: CatalogueStats,
+}
+
+impl CatalogueEntry {
+    /// The columns, in the order of their documents.
+    pub fn levels(&self) -> impl Iterator<Item = &CatalogueLevel> {
+        std::iter::once(&self.first).chain(&self.added)
+    }
+
+    /// Whether a part of all levels together has a record for each document.
+    pub(super) fn is_whole(&self, part: fn(&CatalogueLevel) -> &PartInfo) -> bool {
+        let records = self.levels().map(|level| part(level).records);
+        records.fold(0, u64::saturating_add) == self.stats.documents
+    }
+}
+
+/// The catalogue of a collection whose addition of documents is not complete. The new catalogue
+/// continues it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CatalogueBefore(pub CatalogueEntry);
+
+impl StageRecord for CatalogueBefore {
+    const NAME: &'static str = "catalogue_before";
+    const OMITTED: bool = true;
+    const DIRECTORY: Option<&'static str> = Some("catalogue");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        self.0.parts()
+    }
 }
 
 impl StageRecord for CollectionConfig {
@@ -168,6 +208,7 @@ impl StageRecord for Segments {
     const DIRECTORY: Option<&'static str> = Some("collection");
     const FROM_INPUTS: bool = true;
     const TAKES_ALONG: &'static [&'static str] = &[
+        "catalogue_before",
         "ingested",
         "catalogue",
         "checkpoint",
@@ -214,18 +255,21 @@ impl StageRecord for CatalogueEntry {
     const DIRECTORY: Option<&'static str> = Some("catalogue");
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        vec![
-            (Kind::Names, &self.names),
-            (Kind::Column, &self.name_ends),
-            (Kind::Column, &self.representatives),
-            (Kind::Column, &self.stored),
-            (Kind::Rejects, &self.rejects),
-        ]
+        let parts = self.levels().flat_map(|level| {
+            [
+                (Kind::Names, &level.names),
+                (Kind::Column, &level.name_ends),
+                (Kind::Column, &level.representatives),
+                (Kind::Column, &level.stored),
+                (Kind::Rejects, &level.rejects),
+            ]
+        });
+        parts.collect()
     }
 }
 
 /// Opens a completely ingested collection for more inputs. Records that later stages made of all
-/// documents must be removed.
+/// documents must be removed. The catalogue is kept, because the new one continues it.
 pub(crate) fn begin_addition(manifest: &mut Manifest) {
     let file = manifest.inputs.files as u32;
     let before = segments(manifest).len() as u32;
@@ -238,6 +282,9 @@ pub(crate) fn begin_addition(manifest: &mut Manifest) {
         segments: before,
     });
     manifest.set(Ingested(false));
+    if let Some(catalogue) = manifest.take::<CatalogueEntry>() {
+        manifest.set(CatalogueBefore(catalogue));
+    }
 }
 
 /// Creates the manifest of a collection with these parameters.

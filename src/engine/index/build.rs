@@ -43,7 +43,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         if entry.making.as_ref().is_none_or(|level| !fits(level)) {
             entry.making = None;
             if entry.documents() == documents {
-                return workspace.commit(&[]);
+                return Ok(());
             }
             let level = next(workspace, documents);
             if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::lists::sum;
-use super::{DIRECTORY, Level, STAGE};
+use super::{DIRECTORY, IndexEntry, Level, STAGE};
 use crate::base::ids::Key;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, SegmentEntry, each_document_of};
@@ -286,6 +286,32 @@ impl InOrder<'_> {
         let bytes = &self.bytes[at..at + FACTS_BYTES];
         Facts::decode(self.part, bytes, (nth, document))
     }
+}
+
+/// Calls `each` with the MD5 of each document before `end` that has words, in order; `false` if the
+/// complete levels of the index do not end there.
+pub(crate) fn each_md5(
+    workspace: &Workspace,
+    end: u32,
+    each: &mut dyn FnMut(u32, u128) -> Result<()>,
+) -> Result<bool> {
+    let entry = workspace.manifest.get::<IndexEntry>();
+    let Some(entry) = entry.filter(|entry| entry.documents() == u64::from(end)) else {
+        return Ok(false);
+    };
+    for level in &entry.levels {
+        let documents = IndexedDocuments::of(workspace, level)?;
+        let Some(mut facts) = documents.in_order() else {
+            continue;
+        };
+        for document in level.first..level.end() as u32 {
+            let own = facts.get(document)?;
+            if own.words > 0 {
+                each(document, u128::from_be_bytes(own.md5))?;
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Calls `each` with the facts of every document, and checks them.

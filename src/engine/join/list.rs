@@ -19,7 +19,7 @@ use crate::engine::sort::{
     RunsEntry,
 };
 use crate::store::workspace::{Manifest, StageRecord, Workspace};
-use crate::store::{Kind, PartInfo, disk};
+use crate::store::{Kind, PartInfo, disk, part_number as part_number_of};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -78,21 +78,29 @@ pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFi
         .collect()
 }
 
-/// The committed runs, as few as one merge takes, and the pairs from before an addition.
+/// The committed runs, as few as one merge takes, and the parts of the list from before an addition
+/// that the new pairs replace; also the parts that are kept.
 fn counted(
     workspace: &mut Workspace,
     memory: u64,
     limit: Option<usize>,
     context: &Context<'_>,
-) -> Result<Vec<RunFile<u64>>> {
+) -> Result<(Vec<RunFile<u64>>, Vec<PartInfo>)> {
     let progress = workspace.manifest.get_or_default::<JoinProgress>();
     let to = |progress: &mut JoinProgress, runs| progress.runs = runs;
     let runs = fewer(workspace, progress.runs, memory, limit, context, to)?;
     let mut files = open(workspace, &runs)?;
-    if let Some(before) = before(workspace) {
-        files.extend(before.open(workspace)?);
+    let mut kept: Vec<PartInfo> = match before(workspace) {
+        Some(before) => before.lists().cloned().collect(),
+        None => Vec::new(),
+    };
+    // As for the levels of the index: a pair is written again only when the list has doubled.
+    let mut pairs = count(&files);
+    while let Some(part) = kept.pop_if(|part| part.records <= pairs) {
+        pairs = pairs.saturating_add(part.records);
+        files.push(open_list(workspace, &part)?);
     }
-    Ok(files)
+    Ok((files, kept))
 }
 
 /// Merges the committed runs of counted pairs and adds the counts of equal pairs. The pairs that
@@ -106,7 +114,7 @@ pub(super) fn finish<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let files = counted(workspace, memory, limit, context)?;
+    let (files, kept) = counted(workspace, memory, limit, context)?;
     let mut merged = Merged::of(&files)?;
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let number = part_number(workspace);
@@ -173,6 +181,7 @@ pub(super) fn finish<K: Key>(
     let mut part = out.finish()?;
     drop(merged);
     drop(files);
+    let mut lists = kept;
     let mut scores = None;
     if config.measure == Measure::S4 {
         let weighed = weigh::run::<K>(workspace, config, sampled, &part, memory, context)?;
@@ -183,7 +192,12 @@ pub(super) fn finish<K: Key>(
     if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         joining.stats.looked_up = looked_up;
     }
-    committed(workspace, config, part, scores, pairs)
+    pairs = lists
+        .iter()
+        .map(|part| part.records)
+        .fold(pairs, u64::saturating_add);
+    lists.push(part);
+    committed(workspace, config, lists, scores, pairs)
 }
 
 /// The pairs that were there before documents were added, if the join that has begun adds to them.
@@ -317,22 +331,26 @@ impl Full {
     }
 }
 
-/// The number of the part with the pairs: not that of the list that was there before documents were
-/// added, which is read until the new one is complete.
+/// The number of the part with the pairs: the least one that no part of the list has that was there
+/// before documents were added. That list is read until the new one is complete.
 pub(super) fn part_number(workspace: &Workspace) -> u64 {
     let before = workspace.manifest.get::<Before>();
-    let part = before.and_then(|before| before.part.as_ref());
-    u64::from(part.is_some_and(|part| part.name.starts_with("000000.")))
+    let lists = before.into_iter().flat_map(Before::lists);
+    let used: Vec<u64> = lists
+        .filter_map(|part| part_number_of(&part.name))
+        .collect();
+    (0..).find(|number| !used.contains(number)).unwrap_or(0)
 }
 
 /// Records the complete pair list in the manifest, and drops the files that it was made from.
 pub(super) fn committed(
     workspace: &mut Workspace,
     config: &JoinConfig,
-    part: PartInfo,
+    mut lists: Vec<PartInfo>,
     scores: Option<PartInfo>,
     pairs: u64,
 ) -> Result<()> {
+    let added = lists.split_off(1);
     let mut progress = workspace
         .manifest
         .take::<JoinProgress>()
@@ -346,7 +364,8 @@ pub(super) fn committed(
     workspace.manifest.set(PairsEntry {
         digest: progress.digest,
         config: *config,
-        part,
+        part: lists.remove(0),
+        added,
         scores,
         stats: progress.stats,
         before,
@@ -377,6 +396,9 @@ pub struct Before {
     pub tables: bool,
     /// The pairs among these documents, unless they depend on the documents that are added.
     pub part: Option<PartInfo>,
+    /// The parts of the list after the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<PartInfo>,
 }
 
 impl Before {
@@ -407,18 +429,30 @@ impl Before {
             plan: manifest.get::<Plan>().map(|plan| (plan.clone(), given)),
             tables,
             part: stays.then(|| pairs.part.clone()),
+            added: pairs.added.clone(),
         })
     }
 
-    /// Opens the list of pairs.
-    pub(super) fn open(&self, workspace: &Workspace) -> Result<Option<RunFile<u64>>> {
-        let open = |part: &PartInfo| {
-            let path = workspace.part(DIRECTORY, &part.name);
-            let parameters = Some(workspace.collection_parameters());
-            RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
-        };
-        self.part.as_ref().map(open).transpose()
+    /// The parts of the list of pairs; none if all pairs are found again.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &PartInfo> {
+        let added = self.added.iter().filter(|_| self.part.is_some());
+        self.part.iter().chain(added)
     }
+}
+
+/// The number of pairs in some files.
+pub(super) fn count(files: &[RunFile<u64>]) -> u64 {
+    files
+        .iter()
+        .map(RunFile::records)
+        .fold(0, u64::saturating_add)
+}
+
+/// Opens a part of a list of pairs.
+pub(super) fn open_list(workspace: &Workspace, part: &PartInfo) -> Result<RunFile<u64>> {
+    let path = workspace.part(DIRECTORY, &part.name);
+    let parameters = Some(workspace.collection_parameters());
+    RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
 }
 
 impl StageRecord for Before {
@@ -427,7 +461,7 @@ impl StageRecord for Before {
     const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        self.part.iter().map(|part| (Kind::Pairs, part)).collect()
+        self.lists().map(|part| (Kind::Pairs, part)).collect()
     }
 
     fn without(&self, _: &str) -> Option<Self> {
@@ -447,6 +481,9 @@ pub struct PairsEntry {
     pub config: JoinConfig,
     /// The pairs.
     pub part: PartInfo,
+    /// More pairs, of documents that were added: each part is ordered like the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<PartInfo>,
     /// The scores of the pairs in units of 2^-32, in a part of the same format, if the shared
     /// counts do not determine them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -461,12 +498,19 @@ pub struct PairsEntry {
     pub selected: Option<(Selection, SelectStats)>,
 }
 
+impl PairsEntry {
+    /// The parts of the list.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &PartInfo> {
+        std::iter::once(&self.part).chain(&self.added)
+    }
+}
+
 impl StageRecord for PairsEntry {
     const NAME: &'static str = "pairs";
     const DIRECTORY: Option<&'static str> = Some("pairs");
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let parts = std::iter::once(&self.part).chain(&self.scores);
+        let parts = self.lists().chain(&self.scores);
         parts.map(|part| (Kind::Pairs, part)).collect()
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::base::measure::Measure;
 use crate::engine::join::PairsEntry;
+use crate::engine::join::list::{count, open_list};
+use crate::engine::merge::LoserTree;
 use crate::engine::sample::Sampled;
 use crate::engine::sort::RunFile;
-use crate::store::Kind;
 use crate::store::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -47,12 +48,9 @@ impl Pair {
     }
 }
 
-/// Opens the committed pair list.
+/// Opens the pair list of a directory that documents cannot be added to: it has one part.
 pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
-    let entry = workspace.record::<PairsEntry>("join")?;
-    let path = workspace.path("pairs").join(&entry.part.name);
-    let parameters = Some(workspace.collection_parameters());
-    RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))
+    open_list(workspace, &workspace.record::<PairsEntry>("join")?.part)
 }
 
 /// Calls `each` with every pair of the committed pair list, in order.
@@ -60,20 +58,16 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
     let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| {
         Error::corrupt(list.path(), what).expected(expected, found)
     };
-    let run = open_pairs(workspace)?;
-    let entry = workspace.manifest.get::<PairsEntry>();
-    let scores = entry.and_then(|entry| entry.scores.as_ref());
-    let scores = scores.map(|part| {
-        let path = workspace.path("pairs").join(&part.name);
-        let parameters = Some(workspace.collection_parameters());
-        RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
-    });
-    let scores = scores.transpose()?;
+    let entry = workspace.record::<PairsEntry>("join")?;
+    let open = |part| open_list(workspace, part);
+    let lists = entry.lists().map(open).collect::<Result<Vec<_>>>()?;
+    let scores = entry.scores.as_ref().map(open).transpose()?;
     let mut scored = scores.as_ref().map(|run| run.range(0, u64::MAX));
     let mut scored = scored.take().transpose()?;
-    let mut cursor = run.range(0, u64::MAX)?;
+    let cursors = lists.iter().map(|list| list.range(0, u64::MAX));
+    let mut merged = LoserTree::new(cursors.collect::<Result<_>>()?);
     let mut pairs = 0;
-    while let Some(record) = cursor.head() {
+    while let Some(record) = merged.next()? {
         let mut score = 0;
         if let (Some(scored), Some(list)) = (&mut scored, &scores) {
             let found = scored.head().unwrap_or_default();
@@ -92,10 +86,10 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
             score,
         })?;
         pairs += 1;
-        cursor.advance()?;
     }
-    if pairs != run.records() {
-        return Err(corrupt(&run, "pairs in the list", run.records(), pairs));
+    let records = count(&lists);
+    if pairs != records {
+        return Err(corrupt(&lists[0], "pairs in the list", records, pairs));
     }
     Ok(())
 }

@@ -13,8 +13,8 @@ use crate::Result;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
-use crate::engine::cluster::TablesEntry;
-use crate::engine::collection::{self, Ingested};
+use crate::engine::cluster::{ResultFormat, TablesEntry};
+use crate::engine::collection::{self, Catalogue, Ingested};
 use crate::engine::index::IndexEntry;
 use crate::engine::join::{Before, PairsEntry};
 use crate::store::disk;
@@ -94,8 +94,8 @@ pub(super) fn begin(
 }
 
 /// Adds inputs to the collection in a directory, and brings its pairs and results up to date, if it
-/// has them. It continues an addition that was stopped. Inputs that the collection has are left
-/// out.
+/// has them. Without `results`, it writes the result files that there were. It continues an
+/// addition that was stopped. Inputs that the collection has are left out.
 ///
 /// # Errors `InputChanged` if an input differs from what the collection has of it; otherwise the errors of
 /// [`super::run`].
@@ -103,6 +103,7 @@ pub fn add(
     directory: &Path,
     inputs: &Inputs,
     strict: bool,
+    results: Option<ResultFormat>,
     context: &Context<'_>,
 ) -> Result<Summary> {
     context.budget.check()?;
@@ -156,16 +157,18 @@ pub fn add(
         super::join(&mut workspace, &parameters, context)?;
     }
     indexed(&mut workspace, context)?;
-    let summary = super::cluster(&mut workspace, context)?;
-    match tables {
-        true => super::tables(&mut workspace, context),
-        false => Ok(summary),
-    }
+    let before = match tables {
+        true => ResultFormat::Parquet,
+        false => ResultFormat::Tsv,
+    };
+    super::results(&mut workspace, results.unwrap_or(before), context)
 }
 
-/// Brings the index up to date, if there is one.
+/// Brings the index up to date, if there is one. The join may have done so.
 fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace.manifest.has::<IndexEntry>() {
+    let documents = Catalogue::stats(workspace)?.documents;
+    let index = workspace.manifest.get::<IndexEntry>();
+    if index.is_some_and(|index| index.documents() != documents || index.making.is_some()) {
         super::index(workspace, context)?;
     }
     Ok(())

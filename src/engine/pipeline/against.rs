@@ -105,7 +105,7 @@ pub fn run_against(
     super::read(&mut workspace, &files, context)?;
     let mut workspace = super::accepted(workspace, inputs.need_documents, (new, made), strict)?;
     super::join(&mut workspace, parameters, context)?;
-    super::cluster(&mut workspace, context)
+    super::results(&mut workspace, parameters.results, context)
 }
 
 /// Refuses parameters that differ from the other collection's. It decides about segments and texts.

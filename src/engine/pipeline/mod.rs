@@ -7,9 +7,10 @@ use crate::base::ids::FingerprintKind;
 use crate::base::measure::Criterion;
 use crate::base::progress::Context;
 use crate::engine::cluster;
-use crate::engine::cluster::{ResultsEntry, TablesEntry};
+use crate::engine::cluster::{ResultFormat, ResultsEntry, TablesEntry};
 use crate::engine::collection::{
-    self, Additions, Against, Catalogue, CatalogueEntry, CollectionConfig, Ingested, Segments,
+    self, Additions, Against, Catalogue, CatalogueBefore, CatalogueEntry, CollectionConfig,
+    Ingested, Segments,
 };
 use crate::engine::index::{self, IndexEntry, IndexStats};
 use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
@@ -47,6 +48,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Against>(),
     StageRecordKind::of::<Segments>(),
     StageRecordKind::of::<Additions>(),
+    StageRecordKind::of::<CatalogueBefore>(),
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
     StageRecordKind::of::<Checkpoint>(),
@@ -274,12 +276,7 @@ pub(crate) fn ingest_for(
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
         read(&mut workspace, inputs, context)?;
     }
-    let workspace_ = &mut workspace;
-    if !workspace_.manifest.has::<CatalogueEntry>() {
-        stage(workspace_, "catalogue", context, |w| {
-            collection::catalogue(w, context)
-        })?;
-    }
+    catalogue(&mut workspace, context)?;
     accepted(workspace, inputs.need_documents, (new, made), strict)
 }
 
@@ -344,10 +341,22 @@ pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Res
     note_lost(workspace, context);
     if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
         stage(workspace, "catalogue", context, |w| {
-            collection::catalogue(w, context)
+            collection::catalogue(w, &each_md5, context)
         })?;
     }
     Ok(())
+}
+
+/// Reads MD5s from the index if it has all these documents, and from the documents otherwise.
+fn each_md5(
+    workspace: &Workspace,
+    end: u32,
+    each: &mut dyn FnMut(u32, u128) -> Result<()>,
+) -> Result<()> {
+    match index::each_md5(workspace, end, each)? {
+        true => Ok(()),
+        false => collection::each_md5(workspace, end, each),
+    }
 }
 
 /// Makes the features of a collection by a method, with `make`, and its catalogue, unless they
@@ -663,6 +672,24 @@ pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summar
     Ok(summary)
 }
 
+/// Writes the result files that the format wants, unless they exist. Without any, `lookalike cluster`
+/// makes them later from the pairs that are there.
+pub fn results(
+    workspace: &mut Workspace,
+    format: ResultFormat,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    if format == ResultFormat::None {
+        workspace.commit(&[])?;
+        return Ok(Summary::of(&workspace.manifest));
+    }
+    let summary = cluster(workspace, context)?;
+    match format {
+        ResultFormat::Parquet => tables(workspace, context),
+        _ => Ok(summary),
+    }
+}
+
 /// Runs all stages.
 pub fn run(
     inputs: &Inputs,
@@ -675,5 +702,5 @@ pub fn run(
     against::check(false, parameters)?;
     let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
     join(&mut workspace, parameters, context)?;
-    cluster(&mut workspace, context)
+    results(&mut workspace, parameters.results, context)
 }

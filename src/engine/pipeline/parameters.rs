@@ -3,6 +3,7 @@
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::measure::Criterion;
+use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::SizeGroups;
 use crate::engine::join::JoinConfig;
 use crate::engine::sample::plan::Plan;
@@ -70,6 +71,8 @@ pub struct JoinParameters {
     pub spill: Spill,
     /// Whether the postings of all fingerprints are made, because they are a result.
     pub all_postings: bool,
+    /// Which result files a run writes.
+    pub results: ResultFormat,
     /// The most runs merged at once, below what the budget allows: for tests and measurements.
     pub fan_in: Option<usize>,
 }

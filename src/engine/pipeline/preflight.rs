@@ -261,11 +261,12 @@ pub(crate) fn before_sort<K: Key>(
         return Ok(());
     };
     let segments = collection::segments(manifest).iter();
+    let names: u64 = catalogue.levels().map(|level| level.names.bytes).sum();
     let volume = Volume {
         documents: Catalogue::stats(workspace)?.documents,
         // The texts are on the disk already.
         text: 0,
-        names: catalogue.names.bytes + segments.map(|s| s.documents.bytes).sum::<u64>(),
+        names: names + segments.map(|s| s.documents.bytes).sum::<u64>(),
         stored: catalogue.stats.shingles,
         records,
         key_bytes: K::BYTES as u64,

@@ -112,7 +112,7 @@ pub fn run_with_plan(
         ..parameters.clone()
     };
     pipeline::join(&mut workspace, &parameters, context)?;
-    pipeline::cluster(&mut workspace, context)
+    pipeline::results(&mut workspace, parameters.results, context)
 }
 
 /// Writes a plan file.

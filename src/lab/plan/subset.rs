@@ -60,7 +60,7 @@ pub(crate) fn make<K: Key>(
         progress: &Silent,
         ..*context
     };
-    collection::catalogue(workspace, &silent)
+    collection::catalogue(workspace, &collection::each_md5, &silent)
 }
 
 /// Copies the records and sets of the selected representatives.

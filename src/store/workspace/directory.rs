@@ -615,7 +615,10 @@ impl Workspace {
         }
         self.manifest.program = program();
         let path = self.path(MANIFEST_FILE);
-        let body = store::json::pretty(&self.manifest, &path)?;
+        let mut body = store::json::line(&self.manifest, &path)?;
+        if body.len() <= MOST_INDENTED {
+            body = store::json::pretty(&self.manifest, &path)?;
+        }
         let sum = store::checksum(body.as_bytes());
         (self.manifest_bytes, self.uncommitted) = (body.len() as u64, 0);
         let mut file = disk::AtomicFile::create(&path)?;
@@ -626,6 +629,8 @@ impl Workspace {
     }
 }
 
+/// A larger manifest is on one line: indented, it would be twice as long.
+const MOST_INDENTED: usize = 64 << 10;
 /// Fewer files are not worth a thread.
 const FILES_OF_A_THREAD: usize = 16;
 /// A smaller manifest is written with every commit: all of them together are few bytes.

@@ -44,7 +44,7 @@ pub(super) const REFERRED_NAMES: FileNames = ["referred.jsonl", "referred.tsv", 
 /// The names of the evidence in a format.
 pub(super) fn file_names(format: ResultFormat) -> [&'static str; 2] {
     let at = match format {
-        ResultFormat::Tsv => 0,
+        ResultFormat::None | ResultFormat::Tsv => 0,
         ResultFormat::Parquet => 2,
     };
     [REMOVED_NAMES[at], REFERRED_NAMES[at]]
@@ -272,7 +272,7 @@ impl Sinks {
         // The copies of the inputs have the numbers below.
         let number = knowledge.inputs.len() as u32;
         let name = match format {
-            ResultFormat::Tsv => KEPT_LIST,
+            ResultFormat::None | ResultFormat::Tsv => KEPT_LIST,
             ResultFormat::Parquet => KEPT_TABLE,
         };
         let kept = lists.map(|output| begin(output, name, number, &KEPT));
@@ -362,7 +362,7 @@ impl Evidence {
         columns[11].name = measure.column();
         let (jsonl, table) = match format {
             ResultFormat::Parquet => (None, removed.or(lists).map(|output| (output, table))),
-            ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
+            ResultFormat::None | ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
         };
         let table = table.map(|(output, name)| begin(output, name, number, &columns));
         Ok(Evidence {

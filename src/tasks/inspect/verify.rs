@@ -545,7 +545,11 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
         (None, None) => waiting(),
     };
     out.push(("join", join));
-    out.push(("cluster", done(manifest.has::<ResultsEntry>(), waiting())));
+    let cluster = match manifest.has::<PairsEntry>() {
+        true => "no result files; `lookalike cluster` writes them".to_string(),
+        false => waiting(),
+    };
+    out.push(("cluster", done(manifest.has::<ResultsEntry>(), cluster)));
     // A search that has ended leaves no checkpoint.
     if let Some(begun) = manifest.get::<Checkpoint>() {
         let complete = begun.sorts.values().filter(|sort| sort.complete).count();

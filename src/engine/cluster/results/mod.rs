@@ -44,13 +44,15 @@ const FIXED_BYTES: u64 = 12 << 20;
 const LEAST_SORT_BYTES: u64 = 1 << 20;
 
 keywords! {
-    /// What is written beside the text files.
+    /// Which result files are written.
     #[derive(Default)]
     pub enum ResultFormat: "is not a value of --results; use" {
-        /// Nothing.
+        /// None. The stage is left out, and can run at any time later.
+        None = "none",
+        /// The text files.
         #[default]
         Tsv = "tsv",
-        /// The same as Parquet files ([`TABLE_FILES`]).
+        /// The text files, and the same as Parquet files ([`TABLE_FILES`]).
         Parquet = "parquet",
     }
 }

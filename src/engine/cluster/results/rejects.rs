@@ -28,7 +28,8 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
     let catalogue = manifest
         .get::<CatalogueEntry>()
         .into_iter()
-        .map(|c| ("catalogue", &c.rejects));
+        .flat_map(CatalogueEntry::levels)
+        .map(|level| ("catalogue", &level.rejects));
     let mut said = SaidOnce::default();
     for (place, info) in segments.chain(catalogue) {
         let path = workspace.part(place, &info.name);

@@ -198,7 +198,9 @@ impl Verifying<'_, '_> {
         };
         let mut files = list::open(self.workspace, &joining.runs)?;
         if let Some(before) = list::before(self.workspace) {
-            files.extend(before.open(self.workspace)?);
+            for part in before.lists() {
+                files.push(list::open_list(self.workspace, part)?);
+            }
         }
         for file in files {
             let mut cursor = file.range(0, u64::MAX)?;
@@ -400,5 +402,5 @@ fn links<K: Key>(
     })?;
     drop(scratch);
     let part = out.finish()?;
-    list::committed(workspace, join.config, part, None, links)
+    list::committed(workspace, join.config, vec![part], None, links)
 }
