@@ -1,6 +1,6 @@
 """Find near-duplicate documents exactly, in bounded memory.
 
-For texts in memory: `find_pairs` and `deduplicate`. For files: `run` and `dedup`, which are the commands
+For texts in memory: `find_pairs`, `deduplicate` and, for the splits of a dataset, `deduplicate_splits`. For files: `run` and `dedup`, which are the commands
 of the program ``lookalike`` in this process. Parameters, defaults and results are those of the commands:
 ``shingle_size=10`` is ``--shingle-size 10``. Sizes are numbers of bytes or texts such as ``"2GiB"``.
 
@@ -9,6 +9,7 @@ Results are tables that pyarrow, Polars, pandas and DuckDB can read.
 
 from ._native import Error, Table, __version__
 from ._run import Run, dedup, run
+from ._splits import deduplicate_splits
 from ._texts import (
     containment,
     deduplicate,
@@ -27,6 +28,7 @@ __all__ = [
     "containment",
     "dedup",
     "deduplicate",
+    "deduplicate_splits",
     "find_pairs",
     "fingerprints",
     "resemblance",

@@ -34,6 +34,8 @@ use crate::{locked, raise, results};
 /// its text. The other fields have the names of columns.
 const ROW: &str = "lookalike row";
 const TEXT: &str = "lookalike text";
+/// The number of the split that a row is from, if there are several.
+const SPLIT: &str = "lookalike split";
 
 /// The least value of `--max-document`: a smaller one saves no memory worth having.
 const LEAST_MAX_DOCUMENT: usize = 4 << 20;
@@ -55,6 +57,9 @@ struct Spooling {
     id: Option<String>,
     fields: Vec<String>,
     rows: u64,
+    /// The number of the split of the next rows, and its first row, which messages call 0.
+    split: Option<u64>,
+    first: u64,
     line: Vec<u8>,
     /// Bytes of the longest line of the file.
     longest: usize,
@@ -116,6 +121,8 @@ impl Spool {
             id,
             fields,
             rows: 0,
+            split: None,
+            first: 0,
             line: Vec::new(),
             longest: 0,
             ids: Vec::new(),
@@ -137,6 +144,18 @@ impl Spool {
     #[getter]
     fn rows(&self) -> u64 {
         locked(&self.spooling).rows
+    }
+
+    /// The policy that prefers the rows of earlier splits.
+    #[classattr]
+    fn by_split() -> String {
+        format!("min:{SPLIT}")
+    }
+
+    /// Begins the split of this number.
+    fn split(&self, number: u64) {
+        let mut spooling = locked(&self.spooling);
+        (spooling.split, spooling.first) = (Some(number), spooling.rows);
     }
 
     /// The file of the texts.
@@ -187,7 +206,7 @@ impl Spool {
 
     /// Adds texts.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
-        let first = locked(&self.spooling).rows;
+        let first = locked(&self.spooling).row();
         let texts: Vec<PyBackedStr> = (first..)
             .zip(texts)
             .map(|(row, text)| {
@@ -201,7 +220,8 @@ impl Spool {
             .collect::<PyResult<_>>()?;
         py.detach(|| {
             let mut spooling = locked(&self.spooling);
-            if spooling.kept.is_none() && spooling.id.is_none() {
+            let columns = spooling.id.is_some() || !spooling.fields.is_empty();
+            if spooling.kept.is_none() && !columns {
                 return spooling.put(texts.iter().map(|text| Some(&**text)), &[]);
             }
             let count = texts.len();
@@ -253,6 +273,14 @@ impl Spool {
             .map_err(|error| raise(py, &error))
     }
 
+    /// The numbers of the rows in `removed`, a list of the command `dedup`, in ascending order.
+    fn removed(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Vec<usize>> {
+        let rows = locked(&self.spooling).rows as usize;
+        let kept = py.detach(|| kept_rows(&removed, rows));
+        let kept = kept.map_err(|error| raise(py, &error))?;
+        Ok((0..rows).filter(|&row| !kept.value(row)).collect())
+    }
+
     /// The rows of the table without those in `removed`, a list of the command `dedup`.
     fn kept(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Table> {
         let mut spooling = locked(&self.spooling);
@@ -290,12 +318,17 @@ fn text_schema(text: &str) -> SchemaRef {
 }
 
 impl Spooling {
+    /// The number that a message gives to the next row.
+    fn row(&self) -> u64 {
+        self.rows - self.first
+    }
+
     /// Keeps the rows and the identifiers of an array, and returns the columns to be written.
     fn columns(&mut self, array: &ArrayRef) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
             Some(rows) if rows.null_count() > 0 => {
                 let null = (0..rows.len()).position(|row| rows.is_null(row));
-                let row = self.rows + null.unwrap_or(0) as u64;
+                let row = self.row() + null.unwrap_or(0) as u64;
                 let text = format!("expected a table or texts, found records; row {row} is null");
                 return Err(PyTypeError::new_err(text));
             }
@@ -341,7 +374,7 @@ impl Spooling {
             self.put(texts.iter(), &fields)
         } else {
             let kind = texts.data_type();
-            let row = self.rows;
+            let row = self.row();
             let text = format!(
                 "the column {} has the type {kind}, not strings, from row {row} on",
                 self.text
@@ -361,6 +394,9 @@ impl Spooling {
             out.clear();
             write!(out, "{{\"{ROW}\":\"{}\",\"{TEXT}\":", self.rows)?;
             serde_json::to_writer(&mut *out, text.unwrap_or("")).map_err(std::io::Error::from)?;
+            if let Some(split) = self.split {
+                write!(out, ",\"{SPLIT}\":{split}")?;
+            }
             for (name, values) in fields {
                 if values.is_valid(at) {
                     let value = value(values, at).ok_or_else(|| {
