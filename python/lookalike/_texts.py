@@ -210,12 +210,17 @@ def _parts(texts: Texts) -> Iterator[Any]:
     if isinstance(texts, Mapping):
         yield _table(texts)
     elif hasattr(texts, "__arrow_c_stream__"):
-        yield texts
+        yield _without_objects(texts)
     elif hasattr(texts, "__arrow_c_array__"):
         raise TypeError("an Arrow array has to be a chunked array: pyarrow.chunked_array([array])")
     elif hasattr(texts, "with_format") and hasattr(texts, "iter"):
-        yield from texts.with_format("arrow").iter(ROWS)
+        parts = texts.with_format("arrow").iter(ROWS)
+        if features := texts.features:
+            # A dataset without rows has no parts.
+            parts = itertools.chain(parts, [features.arrow_schema.empty_table()])
+        yield from parts
     elif hasattr(texts, "collect_batches"):
+        yield _without_objects(texts.head(0).collect())
         yield from texts.collect_batches()
     elif _is_table(texts):
         raise TypeError(
@@ -226,6 +231,19 @@ def _parts(texts: Texts) -> Iterator[Any]:
         texts = iter(texts)
         while part := list(itertools.islice(texts, ROWS)):
             yield part
+
+
+def _without_objects(texts: Any) -> Any:
+    """A frame of Polars without columns of Python objects, whose addresses Arrow would get."""
+    if type(texts).__module__.startswith("polars"):
+        kinds = texts.schema if hasattr(texts, "schema") else {texts.name: texts.dtype}
+        for name, kind in kinds.items():
+            if str(kind) == "Object":
+                raise TypeError(
+                    f"the column {name} has Python objects (the type Object of Polars), which cannot"
+                    " be read: cast it, or drop it"
+                )
+    return texts
 
 
 def _is_table(value: object) -> bool:
@@ -261,7 +279,7 @@ def _table(texts: Mapping[Any, Any]) -> Any:
     arrow = "__arrow_c_stream__"
     return pyarrow.table(
         {
-            str(name): pyarrow.chunked_array(value) if hasattr(value, arrow) else value
+            str(name): pyarrow.chunked_array(_without_objects(value)) if hasattr(value, arrow) else value
             for name, value in texts.items()
         }
     )

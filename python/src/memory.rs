@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 use arrow_array::cast::AsArray;
 use arrow_array::types as kinds;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
-    RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+    Array, ArrayReader, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
+    RecordBatch, RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+    new_empty_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -191,10 +192,17 @@ impl Spool {
     /// Adds the rows of a table, or the texts of an array.
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut arrays = arrays(object)?;
+        let field = arrays.field().clone();
+        if locked(&self.spooling).rows == 0 {
+            // The schema of a table without rows, which may have no batch.
+            let empty = new_empty_array(field.data_type());
+            let columns = locked(&self.spooling).columns(&empty, &field)?;
+            locked(&self.spooling).put_columns(&columns, 0, 0)?;
+        }
         // The producer of the arrays may need the interpreter's lock.
         while let Some(array) = py.detach(|| arrays.next()) {
             let array = array.map_err(failed)?;
-            let columns = py.detach(|| locked(&self.spooling).columns(&array))?;
+            let columns = py.detach(|| locked(&self.spooling).columns(&array, &field))?;
             for from in (0..array.len()).step_by(ROWS) {
                 let rows = ROWS.min(array.len() - from);
                 py.detach(|| locked(&self.spooling).put_columns(&columns, from, rows))?;
@@ -226,7 +234,8 @@ impl Spool {
             }
             let count = texts.len();
             let texts: LargeStringArray = texts.iter().map(|text| Some(&**text)).collect();
-            let columns = spooling.columns(&(Arc::new(texts) as ArrayRef))?;
+            let field = Field::new(&spooling.text, DataType::LargeUtf8, true);
+            let columns = spooling.columns(&(Arc::new(texts) as ArrayRef), &field)?;
             spooling.put_columns(&columns, 0, count)
         })
     }
@@ -323,8 +332,9 @@ impl Spooling {
         self.rows - self.first
     }
 
-    /// Keeps the rows and the identifiers of an array, and returns the columns to be written.
-    fn columns(&mut self, array: &ArrayRef) -> PyResult<Columns> {
+    /// Keeps the rows and the identifiers of an array, and returns the columns to be written. `field`
+    /// is that of the stream, with the metadata of its schema.
+    fn columns(&mut self, array: &ArrayRef, field: &Field) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
             Some(rows) if rows.null_count() > 0 => {
                 let null = (0..rows.len()).position(|row| rows.is_null(row));
@@ -332,7 +342,12 @@ impl Spooling {
                 let text = format!("expected a table or texts, found records; row {row} is null");
                 return Err(PyTypeError::new_err(text));
             }
-            Some(rows) => RecordBatch::from(rows.clone()),
+            Some(rows) => {
+                let metadata = field.metadata().clone();
+                let schema = Schema::new_with_metadata(rows.fields().clone(), metadata);
+                let batch = RecordBatch::from(rows.clone());
+                batch.with_schema(Arc::new(schema)).map_err(failed)?
+            }
             None => {
                 let field = Field::new(&self.text, array.data_type().clone(), true);
                 let schema = Arc::new(Schema::new(vec![field]));
@@ -450,6 +465,9 @@ fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
 impl Kept {
     fn add(&mut self, batch: &RecordBatch) -> PyResult<()> {
         let schema = self.schema.get_or_insert_with(|| batch.schema());
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         if schema.fields() != batch.schema().fields() {
             let text = format!("a part of the table has other columns: {}", batch.schema());
             return Err(PyValueError::new_err(text));
@@ -530,7 +548,10 @@ impl Iterator for ChosenRows {
         };
         let kept = self.chosen.kept.slice(self.at, batch.num_rows());
         self.at += batch.num_rows();
-        Some(filter_record_batch(&batch, &kept))
+        // Not the schema of this batch: each part of a table may have metadata of its own.
+        let batch = filter_record_batch(&batch, &kept);
+        let schema = self.chosen.schema.clone();
+        Some(batch.and_then(|batch| RecordBatch::try_new(schema, batch.columns().to_vec())))
     }
 }
 

@@ -167,6 +167,78 @@ def test_what_is_wrong_with_texts():
         assert pyarrow.table(lookalike.deduplicate(empty)).num_rows == 0
 
 
+EMPTY = pyarrow.schema(
+    {"n": pyarrow.int8(), "text": pyarrow.string(), "list": pyarrow.list_(pyarrow.date32())},
+    metadata={"whose": "ours"},
+)
+NO_ROWS = {
+    "pyarrow": lambda: EMPTY.empty_table(),
+    "no batches": lambda: pyarrow.Table.from_batches([], EMPTY),
+    "stream": lambda: pyarrow.RecordBatchReader.from_batches(EMPTY, []),
+    "polars": lambda: polars.from_arrow(EMPTY.empty_table()),
+    "polars lazy": lambda: polars.from_arrow(EMPTY.empty_table()).lazy(),
+    "pandas": lambda: pandas.DataFrame({"n": [1], "text": ["a"], "list": [None]})[:0],
+    "duckdb": lambda: duckdb.from_arrow(EMPTY.empty_table()),
+    "dataset": lambda: datasets.Dataset(EMPTY.empty_table()),
+    "iterable dataset": lambda: datasets.IterableDataset.from_generator(
+        lambda: iter(()), features=datasets.Features.from_arrow_schema(EMPTY)
+    ),
+    "columns": lambda: {"n": [], "text": pyarrow.array([], "string"), "list": []},
+}
+
+
+@pytest.mark.parametrize("source", NO_ROWS)
+def test_a_table_without_rows_keeps_its_schema(source):
+    kept = lookalike.deduplicate(NO_ROWS[source](), keep="newest:n")
+    assert kept.columns == ["n", "text", "list"]
+    found = pyarrow.table(kept)
+    assert found.num_rows == 0
+    if source in ("pyarrow", "no batches", "stream"):
+        assert found.schema.equals(EMPTY, check_metadata=True)
+    assert not lookalike.find_pairs(NO_ROWS[source]())
+    with pytest.raises(KeyError, match="there is no column body, only n, text, list"):
+        lookalike.find_pairs(NO_ROWS[source](), text="body")
+
+
+def test_metadata_of_a_schema_passes_through():
+    label = datasets.ClassLabel(names=["good", "bad"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": label})
+    given = {"text": ["a b", "A b", "c d"], "label": [0, 0, 1]}
+    dataset = datasets.Dataset.from_dict(given, features=features)
+    for source in (dataset, dataset.to_iterable_dataset(), dataset.data.table):
+        kept = datasets.Dataset(pyarrow.table(lookalike.deduplicate(source)))
+        assert kept.features == features
+        assert kept["label"][:] == [0, 1]
+    frame = pandas.DataFrame(given, index=pandas.Index(["x", "y", "z"], name="key"))
+    for memory in ("2GiB", "256MiB"):
+        frame["long"] = "x" * (30 << 20)
+        kept = lookalike.deduplicate(frame, memory=memory)
+        pandas.testing.assert_frame_equal(pyarrow.table(kept).to_pandas(), frame.iloc[[0, 2]])
+
+
+def test_length_and_truth():
+    pairs = lookalike.find_pairs(TEXTS, **PARAMETERS)
+    assert pairs and len(pairs) == pyarrow.table(pairs).num_rows
+    none = lookalike.find_pairs(["a", "b"])
+    assert not none and len(none) == 0
+    kept = lookalike.deduplicate(TABLE, **PARAMETERS)
+    assert kept and len(kept) == pyarrow.table(kept).num_rows
+    assert not lookalike.deduplicate([])
+    # Every batch is without a row until the last.
+    chunks = pyarrow.chunked_array([["a"], ["A"], ["b"]])
+    assert len(lookalike.deduplicate(chunks)) == 2
+
+
+def test_addresses_of_python_objects_are_no_values():
+    frame = polars.DataFrame({"text": ["a", "b"], "Object": ["x", "y"]})
+    assert len(lookalike.deduplicate(frame)) == 2
+    frame = frame.with_columns(polars.Series("o", [object(), object()], dtype=polars.Object))
+    for source in (frame, frame.lazy(), frame["o"], {"text": ["a", "b"], "o": frame["o"]}):
+        for call in (lookalike.deduplicate, lookalike.find_pairs):
+            with pytest.raises(TypeError, match="the column o has Python objects"):
+                call(source)
+
+
 class OwnError(Exception):
     """An error of the producer of the texts."""
 
