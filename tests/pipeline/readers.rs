@@ -7,7 +7,7 @@ use crate::common;
 use lookalike::base::budget::ByteSize;
 use lookalike::base::progress::Stop;
 use lookalike::text::read::{
-    Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
+    Batch, ContentKind, Format, InputFile, Interpreted, Markup, ReadConfig, Reason, RecordKind,
     RecordReader, interpret, list_inputs,
 };
 
@@ -1707,12 +1707,20 @@ fn json_fields() {
         one(r#"{"id": null, "url": "u", "text": ""}"#).docnos(),
         ["u"]
     );
-    let html = one(r#"{"id": "1", "html": "<p>\u0041"}"#);
+    let marked = |markup, text: &str| {
+        let config = ReadConfig {
+            markup: Some(markup),
+            ..ReadConfig::default()
+        };
+        read_with("x.jsonl", text.as_bytes(), &config)
+    };
+    let auto = |text: &str| marked(Markup::Auto, text);
+    let html = auto(r#"{"id": "1", "html": "<p>\u0041"}"#);
     assert_eq!(
         (html.documents[0].content, html.documents[0].text()),
         (ContentKind::Markup, "<p>A".into())
     );
-    let typed = one(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
+    let typed = auto(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
     assert_eq!(typed.documents[0].content, ContentKind::Markup);
     for (object, content) in [
         (
@@ -1732,7 +1740,11 @@ fn json_fields() {
             ContentKind::Text,
         ),
     ] {
-        assert_eq!(one(object).documents[0].content, content, "{object}");
+        assert_eq!(auto(object).documents[0].content, content, "{object}");
+        // The default.
+        assert_eq!(one(object).documents[0].content, ContentKind::Text);
+        let always = marked(Markup::Always, object);
+        assert_eq!(always.documents[0].content, ContentKind::Markup);
     }
     let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
     assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");
