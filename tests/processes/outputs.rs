@@ -607,6 +607,22 @@ fn messages_say_what_to_do() {
         ("run in -o s3://bucket/x", "copy the data here"),
         ("dedup in -o s3://bucket/x", "copy the data here"),
         ("report base -o gs://bucket/x", "copy the data here"),
+        ("dedup in -o k2 --removed gs://a/b", "copy the data here"),
+        ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
+        ("dedup in -o k2 --report s3://a/b", "copy the data here"),
+        ("dedup in -o k2 --review s3://a/b", "copy the data here"),
+        (
+            "evaluate --run base --truth base --judged s3://a/b",
+            "copy the data here",
+        ),
+        ("passages in -o s3://bucket/x", "copy the data here"),
+        ("count in -o s3://bucket/x", "copy the data here"),
+        ("query base https://host/page.html", "copy the data here"),
+        ("man s3://bucket/x", "copy the data here"),
+        (
+            "dedup in -o k2 --keep newest:id",
+            "no value of id is a date that can be read, such as 2024-01-31; it has \"",
+        ),
         ("dedup in -o k2 --remove empty", "empty: expected"),
         (
             "dedup in -o k2 --keep max:nothing",
