@@ -128,8 +128,8 @@ impl Options {
     }
 
     /// Sets which texts in memory, and which fields of JSON, CSV and Parquet, are markup, of which
-    /// only the visible text counts. The default is [`Markup::Never`]; look-ups read texts as the
-    /// collection was read.
+    /// only the visible text counts. The default is [`Markup::Declared`], so texts in memory are
+    /// plain text; look-ups read texts as the collection was read.
     #[must_use]
     pub fn markup(mut self, markup: Markup) -> Self {
         self.markup = Some(markup);

@@ -1715,12 +1715,15 @@ fn json_fields() {
         read_with("x.jsonl", text.as_bytes(), &config)
     };
     let auto = |text: &str| marked(Markup::Auto, text);
-    let html = auto(r#"{"id": "1", "html": "<p>\u0041"}"#);
+    let word = r#"{"id": "1", "text": "<p>", "type": "xml questions"}"#;
+    assert_eq!(one(word).documents[0].content, ContentKind::Text);
+    assert_eq!(auto(word).documents[0].content, ContentKind::Markup);
+    let html = one(r#"{"id": "1", "html": "<p>\u0041"}"#);
     assert_eq!(
         (html.documents[0].content, html.documents[0].text()),
         (ContentKind::Markup, "<p>A".into())
     );
-    let typed = auto(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
+    let typed = one(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
     assert_eq!(typed.documents[0].content, ContentKind::Markup);
     for (object, content) in [
         (
@@ -1741,8 +1744,14 @@ fn json_fields() {
         ),
     ] {
         assert_eq!(auto(object).documents[0].content, content, "{object}");
-        // The default.
-        assert_eq!(one(object).documents[0].content, ContentKind::Text);
+        // By default, the text itself declares nothing.
+        let declared = match object.contains("doctype") {
+            true => ContentKind::Text,
+            false => content,
+        };
+        assert_eq!(one(object).documents[0].content, declared, "{object}");
+        let never = marked(Markup::Never, object);
+        assert_eq!(never.documents[0].content, ContentKind::Text);
         let always = marked(Markup::Always, object);
         assert_eq!(always.documents[0].content, ContentKind::Markup);
     }

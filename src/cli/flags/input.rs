@@ -112,12 +112,13 @@ pub struct Reading {
     /// Example: --columns id,text
     #[arg(long, value_name = "NAMES", hide_short_help = true)]
     pub columns: Option<String>,
-    /// Read texts of JSON, CSV and Parquet as markup: never, auto, always
+    /// Read fields as markup: declared, auto, never or always [default: declared]
     ///
-    /// Of markup, only the visible text counts. The default is never: fields are plain text, and
-    /// tags are words like any other. auto takes a text as markup if its field is called html, if a
-    /// field content_type, mime or type says html or xml, or if it begins like a page. The flag
-    /// does not change how other formats are read: WARC, ARC, TREC, mail, and files of HTML or text
+    /// The texts of JSON, CSV and Parquet are plain text, in which tags are words, except declared
+    /// markup, of which only the visible text counts: the text of a field called html, or a text for
+    /// which a field content_type, mime or type has a media type such as text/html. auto also takes
+    /// a text as markup if it begins like a page; never takes none, and always all. The flag does
+    /// not change how other formats are read: WARC, ARC, TREC, mail, and files of HTML or text
     /// say what they are. query reads as the collection was read.
     ///
     /// Example: --markup auto

@@ -115,8 +115,10 @@ keywords! {
     /// Which texts of the fields of JSON, CSV and Parquet are markup, as `--markup` names it.
     /// Formats of the web and of mail say this themselves.
     pub enum Markup: "does not say which fields are markup; use" {
-        /// Those of a field called `html`, those that a field such as `content_type` declares to be
-        /// HTML or XML, and those that begin like a page.
+        /// Those of a field called `html`, and those for which a field such as `content_type` has a
+        /// media type of HTML or XML.
+        Declared = "declared",
+        /// The declared ones, and those that begin like a page. A type is read in any form.
         Auto = "auto",
         /// None: tags are text like any other.
         Never = "never",
@@ -179,7 +181,7 @@ impl Default for ReadConfig {
             id_field: None,
             url_field: None,
             columns: None,
-            markup: Some(Markup::Never),
+            markup: Some(Markup::Declared),
             warc_type: None,
             include_url: UrlGlobs::default(),
             exclude_url: UrlGlobs::default(),
@@ -251,16 +253,18 @@ impl ReadConfig {
         self.markup.unwrap_or(Markup::Auto)
     }
 
-    /// What the text of a field is. For [`Markup::Auto`], `html` says whether the field has this
-    /// name, and `declared` is the content type in lower case that another field declares; without
-    /// both, the beginning of the text decides.
+    /// What the text of a field is. `html` says whether the field has this name, and `declared` is
+    /// the content type in lower case that another field declares.
     #[must_use]
     pub fn content(&self, html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
         let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
+        let marked = html || is("html") || is("xml");
         ContentKind::of(match self.markup() {
             Markup::Never => false,
+            // `type` may also be a word of the user's own, such as "xml questions".
+            Markup::Declared => html || marked && is("/"),
             Markup::Always => true,
-            Markup::Auto => html || is("html") || is("xml") || !is("text/plain") && is_page(text),
+            Markup::Auto => marked || !is("text/plain") && is_page(text),
         })
     }
 
@@ -279,8 +283,8 @@ mod tests {
     #[test]
     fn directories_of_earlier_versions_read_fields_as_they_did() {
         let stored = serde_json::to_string(&ReadConfig::default()).unwrap();
-        assert!(stored.contains(r#""markup":"never","#), "{stored}");
-        let old = stored.replace(r#""markup":"never","#, "");
+        assert!(stored.contains(r#""markup":"declared","#), "{stored}");
+        let old = stored.replace(r#""markup":"declared","#, "");
         let read: ReadConfig = serde_json::from_str(&old).unwrap();
         assert_eq!(read.markup(), Markup::Auto);
         assert_eq!(serde_json::to_string(&read).unwrap(), old);
