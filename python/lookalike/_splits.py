@@ -27,6 +27,7 @@ def deduplicate_splits(
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
+    markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
     fold: str = "none",
@@ -57,7 +58,7 @@ def deduplicate_splits(
         The names of splits whose rows are kept before the rows of later ones. Other splits follow in
         the default order: those whose name has the word test, then val, dev or eval, then others,
         then train.
-    threshold, rule, score, shingle_size, tokens, fold, short, fingerprint, seed
+    threshold, rule, score, markup, shingle_size, tokens, fold, short, fingerprint, seed
         As for `deduplicate`.
     memory, threads, scratch, progress
         As for `deduplicate`. Only texts are written to the temporary file.

@@ -25,6 +25,7 @@ def find_pairs(
     *,
     text: str = "text",
     score: str = "resemblance",
+    markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
     fold: str = "none",
@@ -57,6 +58,9 @@ def find_pairs(
         most 1.
     text
         The column with the texts, if it is a table.
+    markup
+        Which texts are markup, of which only the visible text counts: ``"never"``, ``"auto"`` for
+        texts that begin like an HTML page, or ``"always"``.
     score, shingle_size, tokens, fold, short, fingerprint, seed, sampling
         As the flags of ``lookalike run``.
     memory
@@ -114,6 +118,7 @@ def deduplicate(
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
+    markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
     fold: str = "none",
@@ -143,6 +148,8 @@ def deduplicate(
         ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"`` or
         ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one before
         it, and the order of the rows breaks the rest.
+    markup
+        As for `find_pairs`.
     threshold, rule, score, shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike dedup``.
     memory, threads, scratch, progress
@@ -202,7 +209,7 @@ def spooled(spool: Spool, texts: Texts) -> Spool:
     return spool
 
 
-def _parts(texts: Texts) -> Iterator[Any]:
+def _parts(texts: Any) -> Iterator[Any]:
     """The texts, as tables, arrays and lists of str.
 
     Iterating over a mapping or a table gives its names, which would be taken for the texts.
@@ -215,12 +222,15 @@ def _parts(texts: Texts) -> Iterator[Any]:
         raise TypeError("an Arrow array has to be a chunked array: pyarrow.chunked_array([array])")
     elif hasattr(texts, "with_format") and hasattr(texts, "iter"):
         parts = texts.with_format("arrow").iter(ROWS)
-        if features := texts.features:
+        if features := getattr(texts, "features", None):
             # A dataset without rows has no parts.
             parts = itertools.chain(parts, [features.arrow_schema.empty_table()])
         yield from parts
     elif hasattr(texts, "collect_batches"):
-        yield _without_objects(texts.head(0).collect())
+        if hasattr(texts, "collect_schema"):
+            import polars
+
+            yield _without_objects(polars.DataFrame(schema=texts.collect_schema()))
         yield from texts.collect_batches()
     elif _is_table(texts):
         raise TypeError(
@@ -299,7 +309,8 @@ def optional_path(path: str | os.PathLike[str] | None) -> str | None:
 
 
 SHARED_FLAGS = (
-    "threshold score shingle_size tokens fold short fingerprint seed sampling memory threads".split()
+    "threshold score markup shingle_size tokens fold short fingerprint seed sampling memory"
+    " threads".split()
 )
 
 

@@ -21,6 +21,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
+use lookalike::store::workspace::refuse_remote;
 use lookalike::tasks::dedup::removed_docnos;
 use lookalike::{ByteSize, Collection, Error, Options, Pair, Result, Results};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -92,6 +93,7 @@ impl Spool {
     #[new]
     #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None))]
     fn new(
+        py: Python<'_>,
         directory: Option<PathBuf>,
         text: String,
         id: Option<String>,
@@ -100,6 +102,9 @@ impl Spool {
     ) -> PyResult<Self> {
         let memory = memory.map(str::parse::<ByteSize>).transpose();
         let memory = memory.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if let Some(directory) = &directory {
+            refuse_remote(directory).map_err(|error| raise(py, &error))?;
+        }
         let mut place = tempfile::Builder::new();
         let place = place.prefix("lookalike-");
         let place = match directory {
@@ -447,9 +452,20 @@ fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
             })*
         };
     }
+    macro_rules! real {
+        ($($kind:ident)*) => {
+            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
+                // JSON has no infinities.
+                let value = f64::from(values.value(at));
+                let number = serde_json::Number::from_f64(value).map(serde_json::Value::Number);
+                return Some(number.unwrap_or_else(|| value.to_string().into()));
+            })*
+        };
+    }
     number!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
-    number!(Float32Type Float64Type Date32Type Date64Type TimestampSecondType);
+    number!(Date32Type Date64Type TimestampSecondType);
     number!(TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType);
+    real!(Float32Type Float64Type);
     if let Some(values) = values.as_boolean_opt() {
         return Some(values.value(at).into());
     }

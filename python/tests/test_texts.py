@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import datasets
 import duckdb
@@ -237,6 +238,90 @@ def test_addresses_of_python_objects_are_no_values():
         for call in (lookalike.deduplicate, lookalike.find_pairs):
             with pytest.raises(TypeError, match="the column o has Python objects"):
                 call(source)
+
+
+def test_texts_are_plain_unless_markup_is_asked_for():
+    page = "<!DOCTYPE html><script>%s</script><p>Please enable JavaScript</p>"
+    pages = [page % name for name in ("a()", "b()", "c()")]
+    source = "<p>%s</p> and more"
+    tagged = [source % "one", "one and more"]
+    for texts in (pages, pyarrow.table({"text": pages, "content_type": ["text/html"] * 3})):
+        assert len(lookalike.deduplicate(texts)) == 3
+        assert len(lookalike.deduplicate(texts, markup="auto")) == 1
+        assert len(lookalike.find_pairs(texts, markup="auto")) == 2
+        assert not lookalike.find_pairs(texts, markup="never")
+    assert len(lookalike.deduplicate(tagged, markup="auto")) == 2
+    assert len(lookalike.deduplicate(tagged, markup="always")) == 1
+    with pytest.raises(ValueError, match="^markup=yes: "):
+        lookalike.find_pairs(pages, markup="yes")
+    splits = {"train": pages[1:], "test": pages[:1]}
+    assert lookalike.deduplicate_splits(splits) == splits
+    assert lookalike.deduplicate_splits(splits, markup="auto")["train"] == []
+
+
+def kept_n(values, keep):
+    texts = ["the same text"] * len(values)
+    table = polars.DataFrame({"text": texts, "n": range(len(values)), "d": values})
+    return polars.DataFrame(lookalike.deduplicate(table, keep=keep))["n"].to_list()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2020/01/01", "2024/01/01"],
+        ["Jan 2, 2020", "Jan 1, 2024"],
+        ["Thu, 02 Jan 2020 10:00:00 +0000", "Mon, 1 Jan 2024 00:00:00 GMT"],
+        ["2020-01-01", "Jan 2, 2024"],
+        [1577836800, 1704067200],
+        [1577836800000, 1704067200],
+        ["1704067199000", "2024-01-01"],
+        [float("-inf"), float("inf")],
+        [5.0, float("inf")],
+        [float("nan"), 0.5],
+        [2**53, 2**53 + 1],
+        [-(2**53) - 1, -(2**53)],
+        [2**63 - 2, 2**63 - 1],
+    ],
+)
+def test_dates_and_numbers_of_policies(values):
+    newest, oldest = ("newest", "oldest") if isinstance(values[0], (str, int)) else ("max", "min")
+    assert kept_n(values, f"{newest}:d") == [1]
+    assert kept_n(values[::-1], f"{newest}:d") == [0]
+    if values[0] == values[0]:
+        assert kept_n(values, f"{oldest}:d") == [0]
+
+
+def test_values_that_a_policy_cannot_read():
+    with pytest.warns(UserWarning, match='1 of 3 values cannot be read as a date, such as "soon"'):
+        assert kept_n(["2020-01-01", "soon", "2024-01-01"], "newest:d") == [2]
+    with pytest.raises(ValueError, match='no value of d is a date that can be read.* "01/02/2024"'):
+        kept_n(["01/02/2024", "31/12/2025"], "newest:d")
+    with pytest.raises(ValueError, match="no value of d is a number or date"):
+        kept_n(["a", "b"], "max:d")
+
+
+def test_addresses_are_no_directories(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = Path("in.jsonl")
+    file.write_text('{"id": "1", "text": "a"}')
+    run = lookalike.run(file, "out")
+    for address in ("s3://bucket/x", Path("gs://bucket/x"), "hf://datasets/x", "https://host/x"):
+        for call in [
+            lambda: lookalike.run(address, "other"),
+            lambda: lookalike.run(file, address),
+            lambda: lookalike.run(file, "other", scratch=address),
+            lambda: lookalike.dedup(file, address),
+            lambda: lookalike.dedup(file, "kept", removed=address),
+            lambda: lookalike.dedup(file, "kept", report=address),
+            lambda: lookalike.find_pairs(["a"], scratch=address),
+            lambda: lookalike.deduplicate(["a"], scratch=address),
+            lambda: lookalike.Run(address),
+            lambda: run.add(address),
+            lambda: run.report(address),
+        ]:
+            with pytest.raises(ValueError, match="is not on this machine"):
+                call()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out"]
 
 
 class OwnError(Exception):
