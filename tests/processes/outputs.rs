@@ -620,7 +620,7 @@ fn messages_say_what_to_do() {
         ("query base https://host/page.html", "copy the data here"),
         ("man s3://bucket/x", "copy the data here"),
         (
-            "dedup in -o k2 --keep newest:id",
+            "dedup in -o k2 --keep newest:id -q",
             "no value of id is a date that can be read, such as 2024-01-31; it has \"",
         ),
         ("dedup in -o k2 --remove empty", "empty: expected"),

@@ -112,7 +112,7 @@ pub struct Reading {
     /// Example: --columns id,text
     #[arg(long, value_name = "NAMES", hide_short_help = true)]
     pub columns: Option<String>,
-    /// Read fields as markup: declared, auto, never or always [default: declared]
+    /// Read fields as markup: auto, never, always [default: declared]
     ///
     /// The texts of JSON, CSV and Parquet are plain text, in which tags are words, except declared
     /// markup, of which only the visible text counts: the text of a field called html, or a text for
