@@ -114,14 +114,11 @@ struct Found {
 
 impl Found {
     fn unread(&self, text: &str) {
-        /// Bytes of a value in a message.
+        /// Characters of a value in a message.
         const SHOWN: usize = 64;
         let mut least = lock(&self.least);
         if self.unread.fetch_add(1, Ordering::Relaxed) == 0 || text < least.as_str() {
-            *least = text
-                .get(..text.floor_char_boundary(SHOWN))
-                .unwrap_or("")
-                .into();
+            *least = text.chars().take(SHOWN).collect();
         }
     }
 }
