@@ -63,3 +63,4 @@ pub use tasks::dedup::DedupConfig;
 pub use tasks::passages::PassagesConfig;
 pub use tasks::query::QueryConfig;
 pub use text::parse::TokenKind;
+pub use text::read::Markup;

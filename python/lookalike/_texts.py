@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Union
 
 from . import _native
@@ -25,6 +25,7 @@ def find_pairs(
     *,
     text: str = "text",
     score: str = "resemblance",
+    markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
     fold: str = "none",
@@ -46,8 +47,8 @@ def find_pairs(
     ----------
     texts
         A table or an array with the Arrow PyCapsule interface (pyarrow, Polars, pandas, DuckDB), a
-        dataset of Hugging Face, a LazyFrame of Polars, or an iterable of str. A text that is null
-        has no words.
+        dataset of Hugging Face, a LazyFrame of Polars, a dict of columns, or an iterable of str. A
+        text that is null has no words.
     ids
         What the result calls the texts: the name of a column of the table, or an Arrow array, or an
         iterable of str or of int. Without it, texts are called by their row, from 0. They are kept in
@@ -57,6 +58,9 @@ def find_pairs(
         most 1.
     text
         The column with the texts, if it is a table.
+    markup
+        Which texts are markup, of which only the visible text counts: ``"never"``, ``"auto"`` for
+        texts that begin like an HTML page, or ``"always"``.
     score, shingle_size, tokens, fold, short, fingerprint, seed, sampling
         As the flags of ``lookalike run``.
     memory
@@ -114,6 +118,7 @@ def deduplicate(
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
+    markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
     fold: str = "none",
@@ -134,7 +139,8 @@ def deduplicate(
     ----------
     table
         A table with the Arrow PyCapsule interface (pyarrow, Polars, pandas, DuckDB), a dataset of
-        Hugging Face, a LazyFrame of Polars, or an iterable of str. Rows without a text stay.
+        Hugging Face, a LazyFrame of Polars, a dict of columns, or an iterable of str. Rows without a
+        text are kept. For a dict of such tables, use `deduplicate_splits`.
     text
         The column with the texts.
     keep
@@ -142,6 +148,8 @@ def deduplicate(
         ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"`` or
         ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one before
         it, and the order of the rows breaks the rest.
+    markup
+        As for `find_pairs`.
     threshold, rule, score, shingle_size, tokens, fold, short, fingerprint, seed
         As the flags of ``lookalike dedup``.
     memory, threads, scratch, progress
@@ -170,13 +178,22 @@ def deduplicate(
     [1, 2]
     """
     policies = [keep] if isinstance(keep, str) else list(keep)
-    spool = Spool(optional_path(scratch), text, None, list(_columns(policies)), str(memory or "2GiB"))
+    spool = Spool(optional_path(scratch), text, None, list(columns(policies)), str(memory or "2GiB"))
     spooled(spool, table)
+    return spool.kept(removed(spool, policies, rule, locals(), progress))
+
+
+def removed(
+    spool: Spool, policies: list[str], rule: str, given: dict[str, Any], progress: Progress
+) -> str:
+    """Remove the near-duplicates of a spool; returns the list of what was removed."""
     kept, work = (os.path.join(spool.directory, name) for name in ("kept", "work"))
     places = ["-o", kept, "--work", work, "--ids-only"]
-    flags = [f"--keep={policy}" for policy in policies] + [f"--rule={rule}"] + _flags(locals())
+    # Of no rows, none has the column of a policy.
+    keep = [f"--keep={policy}" for policy in policies if spool.rows]
+    flags = [*keep, f"--rule={rule}", *_flags(given)]
     command(["dedup", spool.path, *places, *spool.flags("dedup"), *flags], progress)
-    return spool.kept(os.path.join(kept, "removed.tsv"))
+    return os.path.join(kept, "removed.tsv")
 
 
 def spooled(spool: Spool, texts: Texts) -> Spool:
@@ -192,23 +209,93 @@ def spooled(spool: Spool, texts: Texts) -> Spool:
     return spool
 
 
-def _parts(texts: Texts) -> Iterator[Any]:
-    """The texts, as tables, arrays and lists of str."""
-    if hasattr(texts, "__arrow_c_stream__"):
-        yield texts
+def _parts(texts: Any) -> Iterator[Any]:
+    """The texts, as tables, arrays and lists of str.
+
+    Iterating over a mapping or a table gives its names, which would be taken for the texts.
+    """
+    if isinstance(texts, Mapping):
+        yield _table(texts)
+    elif hasattr(texts, "__arrow_c_stream__"):
+        yield _without_objects(texts)
     elif hasattr(texts, "__arrow_c_array__"):
         raise TypeError("an Arrow array has to be a chunked array: pyarrow.chunked_array([array])")
     elif hasattr(texts, "with_format") and hasattr(texts, "iter"):
-        yield from texts.with_format("arrow").iter(ROWS)
+        parts = texts.with_format("arrow").iter(ROWS)
+        if features := getattr(texts, "features", None):
+            # A dataset without rows has no parts.
+            parts = itertools.chain(parts, [features.arrow_schema.empty_table()])
+        yield from parts
     elif hasattr(texts, "collect_batches"):
+        if hasattr(texts, "collect_schema"):
+            import polars
+
+            yield _without_objects(polars.DataFrame(schema=texts.collect_schema()))
         yield from texts.collect_batches()
+    elif _is_table(texts):
+        raise TypeError(
+            f"a {type(texts).__name__} has columns, but not the Arrow PyCapsule interface: convert"
+            " it to a table of pyarrow, or pass the column with the texts"
+        )
     else:
         texts = iter(texts)
         while part := list(itertools.islice(texts, ROWS)):
             yield part
 
 
-def _columns(policies: Iterable[str]) -> Iterator[str]:
+def _without_objects(texts: Any) -> Any:
+    """A frame of Polars without columns of Python objects, whose addresses Arrow would get."""
+    if type(texts).__module__.startswith("polars"):
+        kinds = texts.schema if hasattr(texts, "schema") else {texts.name: texts.dtype}
+        for name, kind in kinds.items():
+            if str(kind) == "Object":
+                raise TypeError(
+                    f"the column {name} has Python objects (the type Object of Polars), which cannot"
+                    " be read: cast it, or drop it"
+                )
+    return texts
+
+
+def _is_table(value: object) -> bool:
+    """Whether a value is a table or a dataset, not a column. Looks at the type only: to ask a
+    LazyFrame for its columns takes time."""
+    names = ("columns", "column_names", "schema")
+    return any(hasattr(type(value), name) for name in names)
+
+
+def is_splits(texts: Mapping[Any, Any]) -> bool:
+    """Whether a mapping has tables as values, not columns."""
+    return any(isinstance(value, Mapping) or _is_table(value) for value in texts.values())
+
+
+def _table(texts: Mapping[Any, Any]) -> Any:
+    """A mapping of columns as a table."""
+    if is_splits(texts):
+        first = next(iter(texts))
+        raise TypeError(
+            f"a {type(texts).__name__} of tables is not a table: pass d[{first!r}], or call"
+            " lookalike.deduplicate_splits(d) for all of them"
+        )
+    for name, value in texts.items():
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise TypeError(
+                f"the column {name} is a {type(value).__name__}, not a list: to compare the values"
+                " of a dict, pass list(d.values())"
+            )
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise TypeError("a dict of columns needs pyarrow: pip install pyarrow") from error
+    arrow = "__arrow_c_stream__"
+    return pyarrow.table(
+        {
+            str(name): pyarrow.chunked_array(_without_objects(value)) if hasattr(value, arrow) else value
+            for name, value in texts.items()
+        }
+    )
+
+
+def columns(policies: Iterable[str]) -> Iterator[str]:
     """The columns that policies look at."""
     for policy in policies:
         _, colon, rest = policy.partition(":")
@@ -222,7 +309,8 @@ def optional_path(path: str | os.PathLike[str] | None) -> str | None:
 
 
 SHARED_FLAGS = (
-    "threshold score shingle_size tokens fold short fingerprint seed sampling memory threads".split()
+    "threshold score markup shingle_size tokens fold short fingerprint seed sampling memory"
+    " threads".split()
 )
 
 

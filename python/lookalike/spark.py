@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -37,6 +37,7 @@ def pairs(
     threshold: float | str = 0.85,
     *,
     content_type: str | None = None,
+    markup: str = "declared",
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -58,15 +59,18 @@ def pairs(
     df
         The texts. Rows whose text is null, or has no words, are in no pair.
     id
-        The column that identifies a row; it may have any type that JSON can express.
+        The column by which the result calls rows. It may have any type that JSON can express. The
+        result cannot tell rows with the same id apart; a null is an error.
     text
         The column with the texts.
     threshold
         The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
         most 1.
     content_type
-        The column that says what a text is: ``text/html`` is markup. Without it, a text is markup if
-        it begins like an HTML page.
+        The column that says what a text is: ``text/html`` is markup.
+    markup
+        Which texts are markup, of which only the visible text counts: ``"declared"`` (by the content
+        type), ``"auto"`` (also those that begin like an HTML page), ``"never"`` or ``"always"``.
     method
         ``"exact"``, or ``"minhash"`` to compare only texts with a common band of min-hashes. That
         costs less and finds a pair of resemblance r with probability 1 - (1 - r^rows)^bands. The
@@ -122,6 +126,7 @@ def query(
     threshold: float | str = 0.85,
     *,
     content_type: str | None = None,
+    markup: str = "declared",
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -144,7 +149,7 @@ def query(
         The texts to look up.
     collection_df
         The collection, with the same columns; the types of their ids may differ.
-    id, text, threshold, content_type, method, bands, rows, score, shingle_size, tokens, fold, short, seed
+    id, text, threshold, content_type, markup, method, bands, rows, score, shingle_size, tokens, fold, short, seed
         As for `pairs`.
     sampling, size_groups, partitions, memory
         As for `pairs`.
@@ -212,13 +217,14 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
 
 def deduplicate(
     df: DataFrame,
-    id: str = "id",
+    id: str | None = None,
     text: str = "text",
     keep: str | Iterable[str] = "first",
     *,
     threshold: float | str = 0.85,
     rule: str = "star",
     content_type: str | None = None,
+    markup: str = "declared",
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -243,15 +249,17 @@ def deduplicate(
         The texts. Rows without a text stay. The DataFrame is read twice, so it must give the same
         rows twice.
     id
-        The column that identifies a row. Rows with the same id stay or go together.
+        The column whose order decides between rows that the policies leave equal; by default `id`, if
+        there is such a column. Ids may repeat and be null: each row is judged for itself. Without ids,
+        the order depends on the content of the rows.
     text
         The column with the texts.
     keep
-        Which row of a group stays: ``"first"`` and ``"last"`` (by id), ``"longest"``,
+        Which row of a group is kept: ``"first"`` and ``"last"`` (by id), ``"longest"``,
         ``"shortest"``, ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``
         or ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one
         before it, and the least id breaks the rest.
-    threshold, content_type, method, bands, rows, shingle_size, tokens, fold, short, seed
+    threshold, content_type, markup, method, bands, rows, shingle_size, tokens, fold, short, seed
         As for `pairs`.
     rule
         ``"star"``, or ``"cluster"`` to keep one row of each cluster.
@@ -274,25 +282,39 @@ def deduplicate(
     given = locals() | {"score": "resemblance", "sampling": "full", "size_groups": None}
     found, kind = _found(df, given, policies=policies or ["first"])
     numbers = kind.numbers
-    schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
+    schema = "a string not null, b string not null"
 
     def removed(batches: Batches) -> Batches:
         yield from _graph(batches, numbers, lambda graph: graph.removed(rule))
 
     edges = found.select("a", "b", "rank_a", "rank_b", "exact").repartition(1)
-    gone = edges.mapInArrow(removed, schema).select(F.col("a").alias("lookalike_removed"))
-    return df.join(gone, kind.encoded(df[id]) == gone["lookalike_removed"], "left_anti")
+    gone = edges.mapInArrow(removed, schema)
+    names = ("lookalike_row", "lookalike_removed", "lookalike_survivor")
+    row, removed_row, survivor = map(F.col, names)
+    gone = gone.select(F.col("a").alias(names[1]), F.col("b").alias(names[2]))
+    rows_of = df.select("*", kind.of(df).alias(names[0]))
+    joined = rows_of.join(gone, row == removed_row, "left")
+    # Rows that no policy can tell apart have one name. They survive themselves, but once.
+    copy = F.row_number().over(Window.partitionBy(names[0]).orderBy(names[0]))
+    once = F.when(removed_row == survivor, copy).otherwise(1)
+    kept = joined.where(removed_row.isNull() | (removed_row == survivor))
+    return kept.withColumn("lookalike_copy", once).where("lookalike_copy = 1").select(*df.columns)
 
 
 class _Ids:
     """How the ids of a column travel: as integers, as strings, or as JSON."""
 
     def __init__(self, df: DataFrame, name: str) -> None:
+        self.name = name
         self.type = df.schema[name].dataType
         integers = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
         self.numbers = isinstance(self.type, integers)
         self.strings = isinstance(self.type, T.StringType)
         self.encoded_type = "long" if self.numbers else "string"
+
+    def of(self, df: DataFrame) -> Column:
+        """What a row is called."""
+        return self.encoded(df[self.name])
 
     def encoded(self, column: Column) -> Column:
         if self.numbers:
@@ -309,6 +331,37 @@ class _Ids:
             return F.col(name)
         schema = T.StructType([T.StructField("id", self.type)])
         return F.from_json(F.col(name), schema, DATES)["id"]
+
+
+class _Rows(_Ids):
+    """Names of rows, in the order of their ids: rows have the same name only if their ids, texts and
+    the fields of policies are the same. They depend on content alone, because Spark may read rows
+    again in another order."""
+
+    def __init__(
+        self, df: DataFrame, id: str | None, text: str, policies: Sequence[str]
+    ) -> None:
+        if id is None and "id" in df.columns:
+            id = "id"
+        self.ids = None if id is None else _Ids(df, id)
+        self.text, self.fields = text, _native.fields_of(policies)
+        self.numbers, self.encoded_type = False, "string"
+
+    def of(self, df: DataFrame) -> Column:
+        ids = F.lit("") if self.ids is None else self.ids.of(df)
+        parts = [ids, df[self.text], *(df[name].cast("string") for name in self.fields)]
+        # A hash leaves nulls out.
+        parts += [part.isNull() for part in parts]
+        hashes = [F.hex(F.xxhash64(F.lit(seed), *parts)) for seed in ("1", "2")]
+        if self.ids is not None and self.ids.numbers:
+            # In the order of numbers, also as text.
+            least = F.lit(str(2**63)).cast("decimal(20,0)")
+            ids = F.lpad((ids.cast("decimal(20,0)") + least).cast("string"), 20, "0")
+        first = F.coalesce(F.concat(F.lit("0"), ids), F.lit("1"))
+        name = F.concat_ws("\u0000", first, *hashes)
+        # Rows without a text are never compared. One name for all would put them into one task.
+        alone = F.concat(F.lit("2"), F.monotonically_increasing_id().cast("string"))
+        return F.when(df[self.text].isNull(), alone).otherwise(name)
 
 
 def _found(
@@ -329,6 +382,7 @@ def _found(
         "memory": str(given["memory"]),
         "bands": (given["bands"], given["rows"]) if given["method"] == "minhash" else None,
         "look_up": collection is not None,
+        "markup": given["markup"],
     }
     _native.check_job(_configured(job), policies)
 
@@ -338,7 +392,11 @@ def _found(
     def stage(rows: DataFrame, name: str) -> DataFrame:
         return rows.mapInArrow(_Stage(name, job), ROWS)
 
-    kinds = [_Ids(side, given["id"]) for side in (df, collection) if side is not None]
+    kinds: list[_Ids]
+    if policies:
+        kinds = [_Rows(df, given["id"], given["text"], policies)]
+    else:
+        kinds = [_Ids(side, given["id"]) for side in (df, collection) if side is not None]
     sides = [3] if collection is None else [1, 2]
     texts = None
     for side, kind, number in zip((df, collection), kinds, sides):
@@ -382,7 +440,7 @@ def _texts(
     """The columns that the first stage needs."""
     if not isinstance(df.schema[given["text"]].dataType, T.StringType):
         raise ValueError(f"the column {given['text']} has no strings")
-    ids = kind.encoded(df[given["id"]])
+    ids = kind.of(df)
     if not all(kind.numbers for kind in kinds):
         ids = ids.cast("string")
     content_type = given["content_type"]

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_schema::SchemaRef;
 use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::raise;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -43,9 +45,7 @@ impl Table {
         // The interface leaves it to the producer whether it fulfils such a wish.
         let _ = requested_schema;
         let open = &self.open;
-        let rows = py
-            .detach(|| open())
-            .map_err(|error| crate::raise(py, &error))?;
+        let rows = py.detach(|| open()).map_err(|error| raise(py, &error))?;
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(rows), STREAM)
     }
 
@@ -53,6 +53,16 @@ impl Table {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(failed)?;
         PyCapsule::new_with_value(py, schema, SCHEMA)
+    }
+
+    /// The number of rows, which are all read.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.count(py, usize::MAX)
+    }
+
+    /// Whether there are rows.
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.count(py, 1)? > 0)
     }
 
     /// Names of the columns.
@@ -71,6 +81,22 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The number of rows, counted until there are at least `enough`.
+    fn count(&self, py: Python<'_>, enough: usize) -> PyResult<usize> {
+        py.detach(|| {
+            let mut count = 0;
+            for batch in (self.open)().map_err(|error| Python::attach(|py| raise(py, &error)))? {
+                count += batch.map_err(failed)?.num_rows();
+                if count >= enough {
+                    break;
+                }
+            }
+            Ok(count)
+        })
+    }
+}
+
 /// The arrays of an object with the Arrow PyCapsule interface.
 pub fn arrays(object: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     let capsule = object.call_method0("__arrow_c_stream__")?;
@@ -86,6 +112,11 @@ pub fn arrays(object: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
 }
 
 /// An error of Arrow as an exception.
-pub fn failed(error: arrow_schema::ArrowError) -> PyErr {
+pub fn failed(error: ArrowError) -> PyErr {
+    if let ArrowError::ExternalError(error) = &error
+        && let Some(error) = error.downcast_ref()
+    {
+        return Python::attach(|py| raise(py, error));
+    }
     PyValueError::new_err(error.to_string())
 }

@@ -1,5 +1,6 @@
 //! The tasks of `lookalike::tasks::distributed`, over Arrow batches.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +23,7 @@ use lookalike::tasks::distributed::{
     Prefixes, Row, Side, Verify,
 };
 use lookalike::text::parse::{Fold, ParseConfig};
-use lookalike::text::read::content_of;
+use lookalike::text::read::{Markup, ReadConfig};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -49,6 +50,7 @@ struct Given {
     scratch: PathBuf,
     bands: Option<(u32, u32)>,
     look_up: bool,
+    markup: Markup,
 }
 
 fn wrong(text: impl ToString) -> PyErr {
@@ -262,15 +264,24 @@ fn rows(rows: Vec<Row>) -> PyResult<Option<Table>> {
 
 /// A task that takes texts.
 #[pyclass(frozen, module = "lookalike._native")]
-pub struct IntakeTask(Mutex<Intake>);
+pub struct IntakeTask {
+    intake: Mutex<Intake>,
+    read: ReadConfig,
+}
 
 #[pymethods]
 impl IntakeTask {
     #[new]
     fn new(py: Python<'_>, given: &str, policies: Vec<String>) -> PyResult<Self> {
         let made = Intake::new(&config(py, given)?, parsed(&policies)?);
-        let made = made.map_err(|error| raise(py, &error))?;
-        Ok(IntakeTask(Mutex::new(made)))
+        let Given { markup, .. } = serde_json::from_str(given).map_err(wrong)?;
+        Ok(IntakeTask {
+            intake: Mutex::new(made.map_err(|error| raise(py, &error))?),
+            read: ReadConfig {
+                markup: Some(markup),
+                ..ReadConfig::default()
+            },
+        })
     }
 
     /// Takes rows with the columns `id`, `text`, `type`, `side` (1 for queries, 2 for the
@@ -288,7 +299,7 @@ impl IntakeTask {
 
     fn finish(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let mut out = Vec::new();
-        let done = py.detach(|| locked(&self.0).finish(&mut out));
+        let done = py.detach(|| locked(&self.intake).finish(&mut out));
         done.map_err(|error| raise(py, &error))?;
         rows(out)
     }
@@ -296,7 +307,7 @@ impl IntakeTask {
 
 impl IntakeTask {
     fn add_batch(&self, batch: &RecordBatch, out: &mut Vec<Row>) -> PyResult<()> {
-        let mut intake = locked(&self.0);
+        let mut intake = locked(&self.intake);
         let fields = intake.policies().iter().filter_map(Policy::field).count();
         let fields = (0..fields).map(|n| {
             let name = format!("field_{n}");
@@ -314,7 +325,9 @@ impl IntakeTask {
                 continue;
             };
             let declared = types.text(row)?.map(str::to_lowercase);
-            let content = content_of(false, declared.as_deref(), text.as_bytes());
+            let content = self
+                .read
+                .content(false, declared.as_deref(), text.as_bytes());
             let values = fields.iter().map(|field| field.text(row));
             let values = values.collect::<PyResult<Vec<_>>>()?;
             let side = match sides.value(row) {
@@ -532,16 +545,34 @@ impl GraphTask {
         })
     }
 
-    /// Each document that is removed, and the one that stays in its place.
+    /// Each document that is removed, and the one that is kept in its place. A document that is kept
+    /// and has copies with the same identifier is its own.
     fn removed(&self, py: Python<'_>, rule: &str) -> PyResult<Option<Table>> {
+        let mut star = true;
         match rule.parse().map_err(wrong)? {
             Rule::Star => {}
-            Rule::Cluster => return self.clusters(py, true),
+            Rule::Cluster => star = false,
             Rule::None | Rule::All => return Err(wrong("the rule is star or cluster")),
         }
         py.detach(|| {
             let mut pairs = Vec::new();
-            locked(&self.graph).removed(|id, best| pairs.push((id.to_vec(), best.to_vec())));
+            let graph = locked(&self.graph);
+            let take = |id: &[u8], best: &[u8]| {
+                if id != best {
+                    pairs.push((id.to_vec(), best.to_vec()));
+                }
+            };
+            match star {
+                true => graph.removed(take),
+                false => graph.clusters(take),
+            }
+            // Copies of a kept document: each of them survives itself.
+            let gone: HashSet<_> = pairs.iter().map(|(id, _)| id.clone()).collect();
+            graph.copies(|id| {
+                if !gone.contains(id) {
+                    pairs.push((id.to_vec(), id.to_vec()));
+                }
+            });
             self.pairs(&pairs)
         })
     }

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 use arrow_array::cast::AsArray;
 use arrow_array::types as kinds;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
-    RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+    Array, ArrayReader, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
+    RecordBatch, RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+    new_empty_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -20,6 +21,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
+use lookalike::store::workspace::refuse_remote;
 use lookalike::tasks::dedup::removed_docnos;
 use lookalike::{ByteSize, Collection, Error, Options, Pair, Result, Results};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -34,6 +36,8 @@ use crate::{locked, raise, results};
 /// its text. The other fields have the names of columns.
 const ROW: &str = "lookalike row";
 const TEXT: &str = "lookalike text";
+/// The number of the split that a row is from, if there are several.
+const SPLIT: &str = "lookalike split";
 
 /// The least value of `--max-document`: a smaller one saves no memory worth having.
 const LEAST_MAX_DOCUMENT: usize = 4 << 20;
@@ -55,6 +59,9 @@ struct Spooling {
     id: Option<String>,
     fields: Vec<String>,
     rows: u64,
+    /// The number of the split of the next rows, and its first row, which messages call 0.
+    split: Option<u64>,
+    first: u64,
     line: Vec<u8>,
     /// Bytes of the longest line of the file.
     longest: usize,
@@ -86,6 +93,7 @@ impl Spool {
     #[new]
     #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None))]
     fn new(
+        py: Python<'_>,
         directory: Option<PathBuf>,
         text: String,
         id: Option<String>,
@@ -94,6 +102,9 @@ impl Spool {
     ) -> PyResult<Self> {
         let memory = memory.map(str::parse::<ByteSize>).transpose();
         let memory = memory.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if let Some(directory) = &directory {
+            refuse_remote(directory).map_err(|error| raise(py, &error))?;
+        }
         let mut place = tempfile::Builder::new();
         let place = place.prefix("lookalike-");
         let place = match directory {
@@ -116,6 +127,8 @@ impl Spool {
             id,
             fields,
             rows: 0,
+            split: None,
+            first: 0,
             line: Vec::new(),
             longest: 0,
             ids: Vec::new(),
@@ -137,6 +150,18 @@ impl Spool {
     #[getter]
     fn rows(&self) -> u64 {
         locked(&self.spooling).rows
+    }
+
+    /// The policy that prefers the rows of earlier splits.
+    #[classattr]
+    fn by_split() -> String {
+        format!("min:{SPLIT}")
+    }
+
+    /// Begins the split of this number.
+    fn split(&self, number: u64) {
+        let mut spooling = locked(&self.spooling);
+        (spooling.split, spooling.first) = (Some(number), spooling.rows);
     }
 
     /// The file of the texts.
@@ -172,10 +197,17 @@ impl Spool {
     /// Adds the rows of a table, or the texts of an array.
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut arrays = arrays(object)?;
+        let field = arrays.field().clone();
+        if locked(&self.spooling).rows == 0 {
+            // The schema of a table without rows, which may have no batch.
+            let empty = new_empty_array(field.data_type());
+            let columns = locked(&self.spooling).columns(&empty, &field)?;
+            locked(&self.spooling).put_columns(&columns, 0, 0)?;
+        }
         // The producer of the arrays may need the interpreter's lock.
         while let Some(array) = py.detach(|| arrays.next()) {
             let array = array.map_err(failed)?;
-            let columns = py.detach(|| locked(&self.spooling).columns(&array))?;
+            let columns = py.detach(|| locked(&self.spooling).columns(&array, &field))?;
             for from in (0..array.len()).step_by(ROWS) {
                 let rows = ROWS.min(array.len() - from);
                 py.detach(|| locked(&self.spooling).put_columns(&columns, from, rows))?;
@@ -187,7 +219,7 @@ impl Spool {
 
     /// Adds texts.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
-        let first = locked(&self.spooling).rows;
+        let first = locked(&self.spooling).row();
         let texts: Vec<PyBackedStr> = (first..)
             .zip(texts)
             .map(|(row, text)| {
@@ -201,12 +233,14 @@ impl Spool {
             .collect::<PyResult<_>>()?;
         py.detach(|| {
             let mut spooling = locked(&self.spooling);
-            if spooling.kept.is_none() && spooling.id.is_none() {
+            let columns = spooling.id.is_some() || !spooling.fields.is_empty();
+            if spooling.kept.is_none() && !columns {
                 return spooling.put(texts.iter().map(|text| Some(&**text)), &[]);
             }
             let count = texts.len();
             let texts: LargeStringArray = texts.iter().map(|text| Some(&**text)).collect();
-            let columns = spooling.columns(&(Arc::new(texts) as ArrayRef))?;
+            let field = Field::new(&spooling.text, DataType::LargeUtf8, true);
+            let columns = spooling.columns(&(Arc::new(texts) as ArrayRef), &field)?;
             spooling.put_columns(&columns, 0, count)
         })
     }
@@ -253,6 +287,14 @@ impl Spool {
             .map_err(|error| raise(py, &error))
     }
 
+    /// The numbers of the rows in `removed`, a list of the command `dedup`, in ascending order.
+    fn removed(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Vec<usize>> {
+        let rows = locked(&self.spooling).rows as usize;
+        let kept = py.detach(|| kept_rows(&removed, rows));
+        let kept = kept.map_err(|error| raise(py, &error))?;
+        Ok((0..rows).filter(|&row| !kept.value(row)).collect())
+    }
+
     /// The rows of the table without those in `removed`, a list of the command `dedup`.
     fn kept(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Table> {
         let mut spooling = locked(&self.spooling);
@@ -290,16 +332,27 @@ fn text_schema(text: &str) -> SchemaRef {
 }
 
 impl Spooling {
-    /// Keeps the rows and the identifiers of an array, and returns the columns to be written.
-    fn columns(&mut self, array: &ArrayRef) -> PyResult<Columns> {
+    /// The number that a message gives to the next row.
+    fn row(&self) -> u64 {
+        self.rows - self.first
+    }
+
+    /// Keeps the rows and the identifiers of an array, and returns the columns to be written. `field`
+    /// is that of the stream, with the metadata of its schema.
+    fn columns(&mut self, array: &ArrayRef, field: &Field) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
             Some(rows) if rows.null_count() > 0 => {
                 let null = (0..rows.len()).position(|row| rows.is_null(row));
-                let row = self.rows + null.unwrap_or(0) as u64;
+                let row = self.row() + null.unwrap_or(0) as u64;
                 let text = format!("expected a table or texts, found records; row {row} is null");
                 return Err(PyTypeError::new_err(text));
             }
-            Some(rows) => RecordBatch::from(rows.clone()),
+            Some(rows) => {
+                let metadata = field.metadata().clone();
+                let schema = Schema::new_with_metadata(rows.fields().clone(), metadata);
+                let batch = RecordBatch::from(rows.clone());
+                batch.with_schema(Arc::new(schema)).map_err(failed)?
+            }
             None => {
                 let field = Field::new(&self.text, array.data_type().clone(), true);
                 let schema = Arc::new(Schema::new(vec![field]));
@@ -341,7 +394,7 @@ impl Spooling {
             self.put(texts.iter(), &fields)
         } else {
             let kind = texts.data_type();
-            let row = self.rows;
+            let row = self.row();
             let text = format!(
                 "the column {} has the type {kind}, not strings, from row {row} on",
                 self.text
@@ -361,6 +414,9 @@ impl Spooling {
             out.clear();
             write!(out, "{{\"{ROW}\":\"{}\",\"{TEXT}\":", self.rows)?;
             serde_json::to_writer(&mut *out, text.unwrap_or("")).map_err(std::io::Error::from)?;
+            if let Some(split) = self.split {
+                write!(out, ",\"{SPLIT}\":{split}")?;
+            }
             for (name, values) in fields {
                 if values.is_valid(at) {
                     let value = value(values, at).ok_or_else(|| {
@@ -396,9 +452,20 @@ fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
             })*
         };
     }
+    macro_rules! real {
+        ($($kind:ident)*) => {
+            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
+                // JSON has no infinities.
+                let value = f64::from(values.value(at));
+                let number = serde_json::Number::from_f64(value).map(serde_json::Value::Number);
+                return Some(number.unwrap_or_else(|| value.to_string().into()));
+            })*
+        };
+    }
     number!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
-    number!(Float32Type Float64Type Date32Type Date64Type TimestampSecondType);
+    number!(Date32Type Date64Type TimestampSecondType);
     number!(TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType);
+    real!(Float32Type Float64Type);
     if let Some(values) = values.as_boolean_opt() {
         return Some(values.value(at).into());
     }
@@ -414,6 +481,9 @@ fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
 impl Kept {
     fn add(&mut self, batch: &RecordBatch) -> PyResult<()> {
         let schema = self.schema.get_or_insert_with(|| batch.schema());
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         if schema.fields() != batch.schema().fields() {
             let text = format!("a part of the table has other columns: {}", batch.schema());
             return Err(PyValueError::new_err(text));
@@ -494,7 +564,10 @@ impl Iterator for ChosenRows {
         };
         let kept = self.chosen.kept.slice(self.at, batch.num_rows());
         self.at += batch.num_rows();
-        Some(filter_record_batch(&batch, &kept))
+        // Not the schema of this batch: each part of a table may have metadata of its own.
+        let batch = filter_record_batch(&batch, &kept);
+        let schema = self.chosen.schema.clone();
+        Some(batch.and_then(|batch| RecordBatch::try_new(schema, batch.columns().to_vec())))
     }
 }
 

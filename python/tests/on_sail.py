@@ -29,6 +29,12 @@ def main():
     kept = pyarrow.table(lookalike.deduplicate(table, keep="longest", **PARAMETERS))
     found = lookalike.spark.deduplicate(df, keep="longest", **PARAMETERS)
     assert sorted(row["id"] for row in found.collect()) == kept["id"].to_pylist()
+    # Without ids, and with copies of every row.
+    twice = df.drop("id").unionByName(df.drop("id"))
+    kept = [row["text"] for row in lookalike.spark.deduplicate(twice, **PARAMETERS).collect()]
+    with_words = [text for text in kept if lookalike.tokens(text)]
+    assert len(with_words) == len({tuple(lookalike.tokens(text)) for text in with_words})
+    assert len(kept) - len(with_words) == 2 * sum(not lookalike.tokens(t) for t in texts)
     spark.stop()
     server.stop()
     print(f"Sail: {len(expected)} pairs, {len(clusters)} documents in clusters, as on one machine")

@@ -271,10 +271,60 @@ def test_an_id_that_is_null_is_an_error(spark):
         lookalike.spark.pairs(df).collect()
 
 
+def test_ids_that_repeat_or_are_null_remove_no_other_row(spark):
+    words = "one two three four five"
+    given = [
+        (1, words, "a"),
+        (1, "something else entirely, with other words", "b"),
+        (2, words + " six", "c"),
+        (None, words.upper(), "d"),
+        (None, "a third text that nothing resembles", "e"),
+        (None, None, "f"),
+        (None, None, "g"),
+        (2, "!", "h"),
+        (2, "!", "h"),
+        (3, "copies of one row", "i"),
+        (3, "copies of one row", "i"),
+        (3, "copies of one row", "i"),
+        (3, "copies of one row, or nearly", "j"),
+    ]
+    df = spark.createDataFrame(given, "id long, text string, name string").repartition(4)
+    table = pyarrow.table({"text": [row[1] for row in given], "n": range(len(given))})
+    for kind in (df, df.withColumn("id", F.col("id").cast("string")), df.drop("id")):
+        for keep, rule, first in [
+            ("shortest", "star", "ai"),
+            ("longest", "cluster", "cj"),
+            (["prefer:name=d,j", "last"], "star", "dj"),
+        ]:
+            found = lookalike.spark.deduplicate(
+                kind, keep=keep, rule=rule, threshold=0.5, shingle_size=2
+            )
+            assert found.columns == kind.columns
+            names = [row["name"] for row in found.collect()]
+            if keep == "shortest" and "id" not in kind.columns:
+                # Equal texts, and neither policy nor id says which is preferred.
+                names = ["a" if name == "d" else name for name in names]
+            assert sorted(names) == sorted("befghh" + first), (keep, rule)
+    one = pyarrow.table(lookalike.deduplicate(table, threshold=0.5, shingle_size=2))
+    assert one.num_rows == len("befghh" + "ai")
+    found = lookalike.spark.deduplicate(df, "id", threshold=0.5, shingle_size=2)
+    assert sorted(row["name"] for row in found.collect()) == sorted("befghhai")
+
+
+def test_markup(spark):
+    page = "<!DOCTYPE html><script>%s</script><p>Please enable JavaScript</p>"
+    df = frame(spark, [page % name for name in ("a()", "b()", "c()")])
+    assert lookalike.spark.pairs(df).count() == 0
+    assert lookalike.spark.pairs(df, markup="auto").count() == 2
+    assert lookalike.spark.deduplicate(df, markup="always").count() == 1
+    with pytest.raises(ValueError, match="markup"):
+        lookalike.spark.pairs(df, markup="yes")
+
+
 def test_a_row_in_the_wrong_task_is_an_error():
     job = {"threshold": "0.5", "score": "resemblance", "shingle_size": 2, "tokens": "words"}
     job |= {"short": "whole", "seed": 0, "sampling": "full", "size_groups": None, "bands": None}
-    job |= {"partitions": 4, "memory": "1MiB", "scratch": "/tmp", "look_up": False}
+    job |= {"markup": "never", "partitions": 4, "memory": "1MiB", "scratch": "/tmp", "look_up": False}
     intake = _native.IntakeTask(json.dumps(job), [])
     texts = {"id": ["a", "b"], "text": ["one two three", "one two four"]}
     kinds = pyarrow.array([None, None], pyarrow.string())

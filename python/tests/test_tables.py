@@ -111,7 +111,8 @@ def test_damage_is_an_error_of_the_file(run, tmp_path, name, file):
     whole = path.read_bytes()
     for damage in [whole[:-1], whole + b"\n", whole[:-2] + b"?\n", b""]:
         path.write_bytes(damage)
-        for read in [lambda: getattr(copy, name)(), lambda: pyarrow.table(table)]:
+        reads = [lambda: getattr(copy, name)(), lambda: pyarrow.table(table), lambda: len(table)]
+        for read in reads:
             with pytest.raises(lookalike.Error) as raised:
                 read()
             assert raised.value.path == path

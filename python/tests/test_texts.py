@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import datasets
 import duckdb
@@ -165,6 +166,162 @@ def test_what_is_wrong_with_texts():
     for empty in ([], pyarrow.table({"text": pyarrow.array([], pyarrow.string())})):
         assert found(lookalike.find_pairs(empty)) == []
         assert pyarrow.table(lookalike.deduplicate(empty)).num_rows == 0
+
+
+EMPTY = pyarrow.schema(
+    {"n": pyarrow.int8(), "text": pyarrow.string(), "list": pyarrow.list_(pyarrow.date32())},
+    metadata={"whose": "ours"},
+)
+NO_ROWS = {
+    "pyarrow": lambda: EMPTY.empty_table(),
+    "no batches": lambda: pyarrow.Table.from_batches([], EMPTY),
+    "stream": lambda: pyarrow.RecordBatchReader.from_batches(EMPTY, []),
+    "polars": lambda: polars.from_arrow(EMPTY.empty_table()),
+    "polars lazy": lambda: polars.from_arrow(EMPTY.empty_table()).lazy(),
+    "pandas": lambda: pandas.DataFrame({"n": [1], "text": ["a"], "list": [None]})[:0],
+    "duckdb": lambda: duckdb.from_arrow(EMPTY.empty_table()),
+    "dataset": lambda: datasets.Dataset(EMPTY.empty_table()),
+    "iterable dataset": lambda: datasets.IterableDataset.from_generator(
+        lambda: iter(()), features=datasets.Features.from_arrow_schema(EMPTY)
+    ),
+    "columns": lambda: {"n": [], "text": pyarrow.array([], "string"), "list": []},
+}
+
+
+@pytest.mark.parametrize("source", NO_ROWS)
+def test_a_table_without_rows_keeps_its_schema(source):
+    kept = lookalike.deduplicate(NO_ROWS[source](), keep="newest:n")
+    assert kept.columns == ["n", "text", "list"]
+    found = pyarrow.table(kept)
+    assert found.num_rows == 0
+    if source in ("pyarrow", "no batches", "stream"):
+        assert found.schema.equals(EMPTY, check_metadata=True)
+    assert not lookalike.find_pairs(NO_ROWS[source]())
+    with pytest.raises(KeyError, match="there is no column body, only n, text, list"):
+        lookalike.find_pairs(NO_ROWS[source](), text="body")
+
+
+def test_metadata_of_a_schema_passes_through():
+    label = datasets.ClassLabel(names=["good", "bad"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": label})
+    given = {"text": ["a b", "A b", "c d"], "label": [0, 0, 1]}
+    dataset = datasets.Dataset.from_dict(given, features=features)
+    for source in (dataset, dataset.to_iterable_dataset(), dataset.data.table):
+        kept = datasets.Dataset(pyarrow.table(lookalike.deduplicate(source)))
+        assert kept.features == features
+        assert kept["label"][:] == [0, 1]
+    frame = pandas.DataFrame(given, index=pandas.Index(["x", "y", "z"], name="key"))
+    for memory in ("2GiB", "256MiB"):
+        frame["long"] = "x" * (30 << 20)
+        kept = lookalike.deduplicate(frame, memory=memory)
+        pandas.testing.assert_frame_equal(pyarrow.table(kept).to_pandas(), frame.iloc[[0, 2]])
+
+
+def test_length_and_truth():
+    pairs = lookalike.find_pairs(TEXTS, **PARAMETERS)
+    assert pairs and len(pairs) == pyarrow.table(pairs).num_rows
+    none = lookalike.find_pairs(["a", "b"])
+    assert not none and len(none) == 0
+    kept = lookalike.deduplicate(TABLE, **PARAMETERS)
+    assert kept and len(kept) == pyarrow.table(kept).num_rows
+    assert not lookalike.deduplicate([])
+    # Every batch is without a row until the last.
+    chunks = pyarrow.chunked_array([["a"], ["A"], ["b"]])
+    assert len(lookalike.deduplicate(chunks)) == 2
+
+
+def test_addresses_of_python_objects_are_no_values():
+    frame = polars.DataFrame({"text": ["a", "b"], "Object": ["x", "y"]})
+    assert len(lookalike.deduplicate(frame)) == 2
+    frame = frame.with_columns(polars.Series("o", [object(), object()], dtype=polars.Object))
+    for source in (frame, frame.lazy(), frame["o"], {"text": ["a", "b"], "o": frame["o"]}):
+        for call in (lookalike.deduplicate, lookalike.find_pairs):
+            with pytest.raises(TypeError, match="the column o has Python objects"):
+                call(source)
+
+
+def test_texts_are_plain_unless_markup_is_asked_for():
+    page = "<!DOCTYPE html><script>%s</script><p>Please enable JavaScript</p>"
+    pages = [page % name for name in ("a()", "b()", "c()")]
+    source = "<p>%s</p> and more"
+    tagged = [source % "one", "one and more"]
+    for texts in (pages, pyarrow.table({"text": pages, "content_type": ["text/html"] * 3})):
+        assert len(lookalike.deduplicate(texts)) == 3
+        assert len(lookalike.deduplicate(texts, markup="auto")) == 1
+        assert len(lookalike.find_pairs(texts, markup="auto")) == 2
+        assert not lookalike.find_pairs(texts, markup="never")
+    assert len(lookalike.deduplicate(tagged, markup="auto")) == 2
+    assert len(lookalike.deduplicate(tagged, markup="always")) == 1
+    with pytest.raises(ValueError, match="^markup=yes: "):
+        lookalike.find_pairs(pages, markup="yes")
+    splits = {"train": pages[1:], "test": pages[:1]}
+    assert lookalike.deduplicate_splits(splits) == splits
+    assert lookalike.deduplicate_splits(splits, markup="auto")["train"] == []
+
+
+def kept_n(values, keep):
+    texts = ["the same text"] * len(values)
+    table = polars.DataFrame({"text": texts, "n": range(len(values)), "d": values})
+    return polars.DataFrame(lookalike.deduplicate(table, keep=keep))["n"].to_list()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2020/01/01", "2024/01/01"],
+        ["Jan 2, 2020", "Jan 1, 2024"],
+        ["Thu, 02 Jan 2020 10:00:00 +0000", "Mon, 1 Jan 2024 00:00:00 GMT"],
+        ["2020-01-01", "Jan 2, 2024"],
+        [1577836800, 1704067200],
+        [1577836800000, 1704067200],
+        ["1704067199000", "2024-01-01"],
+        [float("-inf"), float("inf")],
+        [5.0, float("inf")],
+        [float("nan"), 0.5],
+        [2**53, 2**53 + 1],
+        [-(2**53) - 1, -(2**53)],
+        [2**63 - 2, 2**63 - 1],
+    ],
+)
+def test_dates_and_numbers_of_policies(values):
+    newest, oldest = ("newest", "oldest") if isinstance(values[0], (str, int)) else ("max", "min")
+    assert kept_n(values, f"{newest}:d") == [1]
+    assert kept_n(values[::-1], f"{newest}:d") == [0]
+    if values[0] == values[0]:
+        assert kept_n(values, f"{oldest}:d") == [0]
+
+
+def test_values_that_a_policy_cannot_read():
+    with pytest.warns(UserWarning, match='1 of 3 values cannot be read as a date, such as "soon"'):
+        assert kept_n(["2020-01-01", "soon", "2024-01-01"], "newest:d") == [2]
+    with pytest.raises(ValueError, match='no value of d is a date that can be read.* "01/02/2024"'):
+        kept_n(["01/02/2024", "31/12/2025"], "newest:d")
+    with pytest.raises(ValueError, match="no value of d is a number or date"):
+        kept_n(["a", "b"], "max:d")
+
+
+def test_addresses_are_no_directories(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = Path("in.jsonl")
+    file.write_text('{"id": "1", "text": "a"}')
+    run = lookalike.run(file, "out")
+    for address in ("s3://bucket/x", Path("gs://bucket/x"), "hf://datasets/x", "https://host/x"):
+        for call in [
+            lambda: lookalike.run(address, "other"),
+            lambda: lookalike.run(file, address),
+            lambda: lookalike.run(file, "other", scratch=address),
+            lambda: lookalike.dedup(file, address),
+            lambda: lookalike.dedup(file, "kept", removed=address),
+            lambda: lookalike.dedup(file, "kept", report=address),
+            lambda: lookalike.find_pairs(["a"], scratch=address),
+            lambda: lookalike.deduplicate(["a"], scratch=address),
+            lambda: lookalike.Run(address),
+            lambda: run.add(address),
+            lambda: run.report(address),
+        ]:
+            with pytest.raises(ValueError, match="is not on this machine"):
+                call()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out"]
 
 
 class OwnError(Exception):

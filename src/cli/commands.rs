@@ -1,11 +1,14 @@
 //! The commands, and the overview that `lookalike` prints without one.
 
+use std::any::TypeId;
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Result;
 use crate::store::disk;
+use crate::store::workspace::refuse_remote;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::command::Run;
@@ -43,6 +46,9 @@ pub struct Arguments {
         hide_short_help = true
     )]
     pub progress: ProgressForm,
+    /// The first path that is an address of something that is not on this machine.
+    #[arg(skip)]
+    pub remote: Option<PathBuf>,
 }
 
 const STATUS: &str = "Exit status:
@@ -382,8 +388,22 @@ impl Arguments {
             let named = named.and_then(|name| command.find_subcommand(name));
             with_meant(error, named)
         })?;
-        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        let read = Arguments::from_arg_matches(&matches);
+        let mut read = read.map_err(|error| error.format(&mut command))?;
+        read.remote = remote(&command, &matches);
+        Ok(read)
     }
+}
+
+/// The first path among the arguments of a command that is an address.
+fn remote(command: &clap::Command, matches: &clap::ArgMatches) -> Option<PathBuf> {
+    let (name, matches) = matches.subcommand()?;
+    let arguments = command.find_subcommand(name)?.get_arguments();
+    let paths = arguments
+        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>());
+    let given = paths.filter_map(|argument| matches.get_raw(argument.get_id().as_str()));
+    let mut given = given.flatten().map(PathBuf::from);
+    given.find(|path| refuse_remote(path).is_err())
 }
 
 /// Commands, and words that people try in their place.

@@ -55,10 +55,10 @@ use crate::base::process::{self, return_freed_memory};
 use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
-use crate::store::workspace::missing;
+use crate::store::workspace::{missing, refuse_remote};
 
 use command::Run;
-use commands::{Arguments, Chosen};
+use commands::Arguments;
 use context::Process;
 
 pub use commands::described;
@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    let done = caught(&arguments.command, &Process(arguments.progress));
+    let done = caught(&arguments, &Process(arguments.progress));
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 
@@ -141,7 +141,7 @@ pub fn execute(
         .collect();
     let arguments = Arguments::read(given.iter().cloned());
     let arguments = arguments.map_err(|message| Failure::Usage(Box::new(message)))?;
-    match caught(&arguments.command, host) {
+    match caught(&arguments, host) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::Failed(Box::new(named(error, given.into_iter())))),
     }
@@ -149,9 +149,12 @@ pub fn execute(
 
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
-fn caught(command: &Chosen, host: &dyn Host) -> Result<ExitCode, Error> {
+fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
+    if let Some(path) = &arguments.remote {
+        refuse_remote(path)?;
+    }
     disk::forget_copies();
-    catch_unwind(AssertUnwindSafe(|| command.main(host))).unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| arguments.command.main(host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(Error::Panicked {

@@ -201,6 +201,7 @@ impl Options {
             text_field: given.text_field.or(theirs.text_field.clone()),
             id_field: given.id_field.or(theirs.id_field.clone()),
             columns: given.columns.or(theirs.columns.clone()),
+            markup: self.reading.markup.or(theirs.markup),
             warc_type: given.warc_type.or(theirs.warc_type.clone()),
             include_url: globs(given.include_url, &theirs.include_url),
             exclude_url: globs(given.exclude_url, &theirs.exclude_url),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
+use crate::engine::collection;
 use crate::engine::pipeline::{self, Summary};
 use crate::report::page::{PAGE_FILE, PageConfig};
 use crate::store::disk::{self, Scratch};
@@ -31,7 +32,7 @@ pub use results::{Cluster, Pair, ResultTable, Results};
 /// A text with the same tokens as an earlier one is paired with the first such text only. A text
 /// without tokens is in no pair.
 ///
-/// Texts are plain text, and every text takes part, so [`Options::strict`] changes nothing, and
+/// Texts are plain text unless [`Options::markup`] says otherwise, and every text takes part, so [`Options::strict`] changes nothing, and
 /// options about the reading of files are refused.
 ///
 /// The texts are written to a temporary directory in [`Options::scratch`], or else in the system's
@@ -234,12 +235,17 @@ impl Collection {
         let base = pipeline::open_catalogued(&self.directory, &context)?;
         pipeline::has_texts(&base)?;
         let inputs = list_inputs(&[texts.path()])?;
+        let theirs = collection::config(&base.manifest).read.markup();
+        let read = ReadConfig {
+            markup: self.options.markup.or(Some(theirs)),
+            ..texts.read()
+        };
         let mut answers = Vec::new();
         query::run(
             &base,
             None,
             &inputs,
-            &texts.read(),
+            &read,
             config,
             &context,
             |reply| match reply {

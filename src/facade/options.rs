@@ -13,6 +13,7 @@ use crate::engine::pipeline::JoinParameters;
 use crate::store::disk;
 use crate::store::workspace::refuse_remote;
 use crate::text::parse::TokenKind;
+use crate::text::read::Markup;
 use crate::{Error, Result};
 
 /// The memory, threads and disk space that a call may use.
@@ -80,6 +81,7 @@ pub struct Options {
     pub(super) collection: CollectionConfig,
     shingle_size: Option<u32>,
     tokens: Option<TokenKind>,
+    pub(super) markup: Option<Markup>,
     join: JoinParameters,
     /// As it was given. It is checked when it is used, so that methods can be chained.
     threshold: Option<String>,
@@ -125,8 +127,17 @@ impl Options {
         self
     }
 
+    /// Sets which texts in memory, and which fields of JSON, CSV and Parquet, are markup, of which
+    /// only the visible text counts. The default is [`Markup::Declared`], so texts in memory are
+    /// plain text; look-ups read texts as the collection was read.
+    #[must_use]
+    pub fn markup(mut self, markup: Markup) -> Self {
+        self.markup = Some(markup);
+        self
+    }
+
     /// Sets all parameters of a collection: how inputs are read, and how documents become sets of
-    /// fingerprints. [`Options::shingle_size`] and [`Options::tokens`] override it.
+    /// fingerprints. [`Options::shingle_size`], [`Options::tokens`] and [`Options::markup`] override it.
     #[must_use]
     pub fn collection(mut self, collection: CollectionConfig) -> Self {
         self.collection = collection;
@@ -204,6 +215,7 @@ impl Options {
         if let Some(tokens) = &self.tokens {
             config.shingle.parse.tokens = tokens.clone();
         }
+        config.read.markup = self.markup.or(config.read.markup);
         config
     }
 

@@ -7,7 +7,7 @@ use crate::common;
 use lookalike::base::budget::ByteSize;
 use lookalike::base::progress::Stop;
 use lookalike::text::read::{
-    Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
+    Batch, ContentKind, Format, InputFile, Interpreted, Markup, ReadConfig, Reason, RecordKind,
     RecordReader, interpret, list_inputs,
 };
 
@@ -1707,6 +1707,17 @@ fn json_fields() {
         one(r#"{"id": null, "url": "u", "text": ""}"#).docnos(),
         ["u"]
     );
+    let marked = |markup, text: &str| {
+        let config = ReadConfig {
+            markup: Some(markup),
+            ..ReadConfig::default()
+        };
+        read_with("x.jsonl", text.as_bytes(), &config)
+    };
+    let auto = |text: &str| marked(Markup::Auto, text);
+    let word = r#"{"id": "1", "text": "<p>", "type": "xml questions"}"#;
+    assert_eq!(one(word).documents[0].content, ContentKind::Text);
+    assert_eq!(auto(word).documents[0].content, ContentKind::Markup);
     let html = one(r#"{"id": "1", "html": "<p>\u0041"}"#);
     assert_eq!(
         (html.documents[0].content, html.documents[0].text()),
@@ -1732,7 +1743,17 @@ fn json_fields() {
             ContentKind::Text,
         ),
     ] {
-        assert_eq!(one(object).documents[0].content, content, "{object}");
+        assert_eq!(auto(object).documents[0].content, content, "{object}");
+        // By default, the text itself declares nothing.
+        let declared = match object.contains("doctype") {
+            true => ContentKind::Text,
+            false => content,
+        };
+        assert_eq!(one(object).documents[0].content, declared, "{object}");
+        let never = marked(Markup::Never, object);
+        assert_eq!(never.documents[0].content, ContentKind::Text);
+        let always = marked(Markup::Always, object);
+        assert_eq!(always.documents[0].content, ContentKind::Markup);
     }
     let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
     assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");

@@ -2,7 +2,7 @@
 
 use lookalike::base::budget::ByteSize;
 use lookalike::text::read::{
-    Batch, ContentKind, Format, Interpreted, ReadConfig, Reason, RecordReader, interpret,
+    Batch, ContentKind, Format, Interpreted, Markup, ReadConfig, Reason, RecordReader, interpret,
 };
 use proptest::prelude::*;
 use std::io::Read;
@@ -195,15 +195,15 @@ fn columns_have_the_usual_names_in_any_case_or_numbers() {
         "no field titel; it has ID (integer), Title (string), Body (string), URL (string), note \
          (string); did you mean Title?"
     );
-    let page = read(
-        "t.csv",
-        "html,type\n<p>a</p>,\n\"<html>\n<p>b\",\nc,text/plain\n",
-    );
+    let auto = with(|config| config.markup = Some(Markup::Auto));
+    let table = "html,type\n<p>a</p>,\n\"<html>\n<p>b\",\nc,text/plain\n";
+    let never = with(|config| config.markup = Some(Markup::Never));
+    assert_eq!(read_with("t.csv", table, &never).markup, 0);
+    let page = read("t.csv", table);
     assert_eq!((page.documents.len(), page.markup), (3, 3));
-    let page = read(
-        "t.csv",
-        "text,type\n<p>a</p>,\n\"<html>\n<p>b\",\nc,text/html\n",
-    );
+    let table = "text,type\n<p>a</p>,\n\"<html>\n<p>b\",\nc,text/html\n";
+    assert_eq!(read("t.csv", table).markup, 1);
+    let page = read_with("t.csv", table, &auto);
     assert_eq!((page.documents.len(), page.markup), (3, 2));
 }
 

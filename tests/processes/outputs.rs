@@ -607,6 +607,18 @@ fn messages_say_what_to_do() {
         ("run in -o s3://bucket/x", "copy the data here"),
         ("dedup in -o s3://bucket/x", "copy the data here"),
         ("report base -o gs://bucket/x", "copy the data here"),
+        ("dedup in -o k2 --removed gs://a/b", "copy the data here"),
+        ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
+        ("dedup in -o k2 --report s3://a/b", "copy the data here"),
+        ("dedup in -o k2 --review s3://a/b", "copy the data here"),
+        (
+            "evaluate --run base --truth base --judged s3://a/b",
+            "copy the data here",
+        ),
+        ("passages in -o s3://bucket/x", "copy the data here"),
+        ("count in -o s3://bucket/x", "copy the data here"),
+        ("query base https://host/page.html", "copy the data here"),
+        ("man s3://bucket/x", "copy the data here"),
         ("dedup in -o k2 --remove empty", "empty: expected"),
         (
             "dedup in -o k2 --keep max:nothing",
@@ -628,6 +640,27 @@ fn messages_say_what_to_do() {
         assert!(!said.contains("line 0"), "{command}: {said}");
         done(at, "test ! -e k2.work && test ! -e o && test ! -e s3:");
     }
+}
+
+/// A date that could not be read counted as missing.
+#[test]
+fn dates_that_cannot_be_read_are_reported() {
+    let place = common::temporary();
+    let at = place.path();
+    let rows = ["2024-01-02", "02.01.2024", "Jan 3, 2024", "soon"];
+    let rows = rows.map(|d| format!("{{\"id\":\"{d}\",\"text\":\"a b c\",\"d\":\"{d}\"}}\n"));
+    fs::write(at.join("in.jsonl"), rows.concat()).unwrap();
+    let said = text(&shell(at, "$L dedup in.jsonl -o k --keep newest:d -q").stderr);
+    let expected = "warning: --keep newest:d: 2 of 4 values cannot be read as a date, such as \
+                    \"02.01.2024\"; their documents come last";
+    assert!(said.contains(expected), "{said}");
+    let kept = fs::read_to_string(at.join("k/in.jsonl")).unwrap();
+    assert_eq!(kept, rows[2]);
+    fs::write(at.join("in.jsonl"), [&*rows[1], &*rows[3]].concat()).unwrap();
+    let said = text(&shell(at, "$L dedup in.jsonl -o other --keep oldest:d -q").stderr);
+    let expected = "error: --keep oldest:d is not possible: no value of d is a date that can be \
+                    read, such as 2024-01-31; it has \"02.01.2024\"";
+    assert!(said.contains(expected), "{said}");
 }
 
 /// A file from which no document was read is named at the very end, with the reason and the fields

@@ -9,7 +9,7 @@ use crate::engine::collection::{CollectionConfig, SizeGroups};
 use crate::engine::pipeline::{self, InputChoice};
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Format, Inputs, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{Format, Inputs, Markup, ReadConfig, Selection, UrlGlobs};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
@@ -88,9 +88,8 @@ pub struct Reading {
     /// The default is the first of text, contents, content, body, html, raw_content and article
     /// that a record has. Dots lead into objects: page.body. Several fields, separated by commas,
     /// are joined by a line break: prompt,completion. Brackets lead into lists: messages[].content
-    /// takes the field of every element, and messages.0.content the field of the first. The text is
-    /// read as markup if the field is called html, if a field content_type, mime or type says html
-    /// or xml, or if the text begins like a page. A column of CSV or TSV has a name or a number,
+    /// takes the field of every element, and messages.0.content the field of the first. --markup
+    /// says whether tags count. A column of CSV or TSV has a name or a number,
     /// from 1.
     ///
     /// Example: --text-field body
@@ -113,6 +112,18 @@ pub struct Reading {
     /// Example: --columns id,text
     #[arg(long, value_name = "NAMES", hide_short_help = true)]
     pub columns: Option<String>,
+    /// Read fields as markup: auto, never, always [default: declared]
+    ///
+    /// The texts of JSON, CSV and Parquet are plain text, in which tags are words, except declared
+    /// markup, of which only the visible text counts: the text of a field called html, or a text for
+    /// which a field content_type, mime or type has a media type such as text/html. auto also takes
+    /// a text as markup if it begins like a page; never takes none, and always all. The flag does
+    /// not change how other formats are read: WARC, ARC, TREC, mail, and files of HTML or text
+    /// say what they are. query reads as the collection was read.
+    ///
+    /// Example: --markup auto
+    #[arg(long, value_name = "WHEN", hide_short_help = true)]
+    pub markup: Option<Markup>,
     /// WARC record types to read [default: response,resource,conversion]
     ///
     /// A list of response, resource, conversion, metadata, request, revisit and warcinfo. The
@@ -155,6 +166,7 @@ impl Reading {
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
             columns: self.columns.clone(),
+            markup: self.markup.or(ReadConfig::default().markup),
             warc_type: self.warc_type.clone(),
             include_url: urls("include-url", &self.include_url)?,
             exclude_url: urls("exclude-url", &self.exclude_url)?,

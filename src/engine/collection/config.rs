@@ -75,6 +75,14 @@ impl CollectionConfig {
         Ok(store::digest_bits(&store::to_json(self, path)?))
     }
 
+    /// The parameters that make tokens comparable, as name and value: the lines that all files of
+    /// results have.
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut parameters = self.shingle.parse.parameters();
+        parameters.push(("markup", self.read.markup().to_string()));
+        parameters
+    }
+
     /// Refuses `wanted` parameters that differ from these, the parameters of the collection in
     /// `directory`. The segment size does not matter once everything is `ingested`.
     ///
@@ -133,6 +141,7 @@ impl CollectionConfig {
             id_field,
             url_field,
             columns,
+            markup: _,
             warc_type,
             include_url,
             exclude_url,
@@ -163,6 +172,7 @@ impl CollectionConfig {
             ("id-field", given(id_field)),
             ("url-field", given(url_field)),
             ("columns", given(columns)),
+            ("markup", read.markup().to_string()),
             ("warc-type", given(warc_type)),
             ("include-url", include_url.to_string()),
             ("exclude-url", exclude_url.to_string()),

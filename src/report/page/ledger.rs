@@ -113,7 +113,7 @@ fn made_with(summary: &Summary) -> Markup {
     if let Some(method) = &summary.method {
         rows.push(("method", method.clone()));
     } else {
-        rows.extend(shingle.parse.parameters());
+        rows.extend(summary.collection.parameters());
         if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
             rows.push(("shingle size", shingle.shingle_size.to_string()));
         }

@@ -42,8 +42,6 @@ pub(crate) use lock::Lock;
 pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
 pub(crate) use manifest::{Meter, check as check_file, put as put_file};
 pub(crate) use own::OwnDirectory;
-pub use place::{OutputKind, PRIVATE, output_kind};
-pub(crate) use place::{
-    STATE_FILE, has_records, missing, refuse_below_another, refuse_remote, resolved,
-};
+pub use place::{OutputKind, PRIVATE, output_kind, refuse_remote};
+pub(crate) use place::{STATE_FILE, has_records, missing, refuse_below_another, resolved};
 pub use record::{StageRecord, StageRecordKind};

@@ -112,14 +112,15 @@ const SCHEMES: &str = "s3 s3a s3n gs gcs az abfs abfss adl wasb wasbs hdfs dbfs 
                        ftp ftps sftp scp ssh file";
 
 /// Refuses the address of something that is not on this machine, where a path is expected: it would
-/// be taken for a directory that is called `s3:`.
+/// be taken for a directory that is called `s3:`. The address may have lost a slash, as in a `Path`
+/// of Python.
 ///
 /// # Errors
 /// `Remote`.
-pub(crate) fn refuse_remote(path: &Path) -> Result<()> {
+pub fn refuse_remote(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let scheme = text
-        .split_once("://")
+        .split_once(":/")
         .map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.filter(|scheme| SCHEMES.split(' ').any(|known| known == scheme)) {
         None => Ok(()),
@@ -228,6 +229,7 @@ mod tests {
         }
         assert!(refuse_remote("s3://bucket/out".as_ref()).is_err());
         assert!(refuse_remote("S3://bucket/out".as_ref()).is_err());
+        assert!(refuse_remote("s3:/bucket/out".as_ref()).is_err());
         assert!(refuse_remote("x/s3:/out".as_ref()).is_ok());
         assert!(refuse_remote("notes://x".as_ref()).is_ok());
         for (below, refused) in [("app/x", false), ("run/x", true), ("kept/x/y", true)] {

@@ -17,8 +17,8 @@ use crate::base::words::flag_word;
 use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use crate::text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
-    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, content_of, fields_in, interpret,
-    retracted, suggested,
+    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted,
+    suggested,
 };
 
 /// The most bytes of tokens that the test sets can have together.
@@ -538,7 +538,7 @@ impl Reading<'_> {
                 };
                 let markup = rows.is_markup(name);
                 let document = RawDocument {
-                    content: content_of(markup, None, cell),
+                    content: self.config.read.content(markup, None, cell),
                     body: cell.into(),
                     charset: std::str::from_utf8(cell).ok().map(|_| "utf-8".into()),
                     ..RawDocument::of_text("", ContentKind::Text)

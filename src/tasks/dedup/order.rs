@@ -41,7 +41,7 @@ pub(super) fn ranks(
     workspace: &Workspace,
     policies: &[Policy],
     largest_first: bool,
-    values: &[Option<Rows<1>>],
+    values: &[Option<Rows<2>>],
     (scratch, memory): (&Path, ByteSize),
     context: &Context<'_>,
 ) -> Result<Ranks> {
@@ -64,7 +64,10 @@ pub(super) fn ranks(
                     each_document(workspace, |document, record| {
                         check(document, context)?;
                         let words = record.words;
-                        push(document, if longest { u64::MAX - words } else { words })
+                        push(
+                            document,
+                            if longest { u64::MAX - words } else { words }.into(),
+                        )
                     })
                 })?;
             }
@@ -83,9 +86,9 @@ pub(super) fn ranks(
                     continue;
                 };
                 ranks = sorted(&ranks, documents, (scratch, memory), |push| {
-                    values.each(documents as u32, |document, [value]| {
+                    values.each(documents as u32, |document, [high, low]| {
                         check(document, context)?;
-                        push(document, value)
+                        push(document, u128::from(high) << 64 | u128::from(low))
                     })
                 })?;
             }
@@ -95,7 +98,7 @@ pub(super) fn ranks(
         ranks = sorted(&ranks, documents, (scratch, memory), |push| {
             each_document(workspace, |document, record| {
                 check(document, context)?;
-                push(document, u64::from(u32::MAX - record.shingles))
+                push(document, (u32::MAX - record.shingles).into())
             })
         })?;
     }
@@ -120,7 +123,7 @@ fn check(document: u32, context: &Context<'_>) -> Result<()> {
 item! {
     /// A document behind its value, and its rank among documents with the same value.
     struct Ranked {
-        value: u64,
+        value: u128,
         rank: u32,
         document: u32,
     }
@@ -131,7 +134,7 @@ fn sorted(
     before: &Ranks,
     documents: u64,
     (scratch, memory): (&Path, ByteSize),
-    values: impl FnOnce(&mut dyn FnMut(u32, u64) -> Result<()>) -> Result<()>,
+    values: impl FnOnce(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>,
 ) -> Result<Ranks> {
     let mut sort = Sort::scratch(&scratch.join("preference"), memory)?;
     values(&mut |document, value| {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use globset::Glob;
 
 use crate::base::keywords::{keywords, stored_as_text};
@@ -144,47 +144,95 @@ keywords! {
 }
 
 /// The order of a value of a field, the preferred value least; a document without a value comes
-/// last.
-pub fn preference(policy: &Policy, value: Option<&str>) -> u64 {
-    let Some(value) = value else {
-        return u64::MAX;
+/// last. `None` if the policy cannot read the value.
+pub fn preference(policy: &Policy, value: Option<&str>) -> Option<u128> {
+    if let (Policy::Prefer { values, .. }, Some(value)) = (policy, value) {
+        let at = values.iter().position(|wanted| wanted == value);
+        return Some(at.map_or(MISSING, |at| at as u128));
+    }
+    let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
+        return Some(MISSING);
     };
     let ascending = match policy {
         // A WARC-Date may be a year alone, which in another field would be a number.
-        Policy::Newest(None) | Policy::Oldest(None) => date(value),
-        Policy::Newest(_) | Policy::Oldest(_) | Policy::Max(_) | Policy::Min(_) => {
-            number(value).or_else(|| date(value))
-        }
-        Policy::Prefer { values, .. } => {
-            let at = values.iter().position(|wanted| wanted == value);
-            return at.map_or(u64::MAX, |at| at as u64);
-        }
-        _ => None,
+        Policy::Newest(None) | Policy::Oldest(None) => moment(value),
+        Policy::Newest(_) | Policy::Oldest(_) => number(value, true).or_else(|| moment(value)),
+        Policy::Max(_) | Policy::Min(_) => number(value, false).or_else(|| moment(value)),
+        _ => return Some(MISSING),
     };
-    match (ascending, policy) {
-        (None, _) => u64::MAX,
-        (Some(value), Policy::Newest(_) | Policy::Max(_)) => descending(value),
-        (Some(value), _) => value.min(u64::MAX - 1),
+    match policy {
+        _ if value.eq_ignore_ascii_case("nan") => Some(MISSING),
+        Policy::Newest(_) | Policy::Max(_) => ascending.map(|value| MISSING - 1 - value),
+        _ => ascending,
     }
 }
 
-/// The reverse order, below the place of documents without a value.
-fn descending(value: u64) -> u64 {
-    (u64::MAX - value).min(u64::MAX - 1)
+/// The place of documents without a value, behind all values.
+const MISSING: u128 = u128::MAX;
+
+/// A number as an integer of the same order: the bits of the nearest number of 64 bits, and by how
+/// much a large integer differs from it. With `epoch`, numbers from 10^11 on are milliseconds, and
+/// are ordered among seconds.
+fn number(text: &str, epoch: bool) -> Option<u128> {
+    /// As seconds, the year 5138; as milliseconds, 1973.
+    const MILLISECONDS: f64 = 1e11;
+    /// From here on, not every integer is a number of 64 bits.
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    let value: f64 = text.parse().ok().filter(|value: &f64| !value.is_nan())?;
+    let unit = if epoch && value.abs() >= MILLISECONDS {
+        1000.0
+    } else {
+        1.0
+    };
+    let scaled = value / unit;
+    let exact = text.parse::<i128>().ok().filter(|_| value.abs() >= EXACT);
+    let rest = exact.map_or(0, |exact| exact.saturating_sub((scaled * unit) as i128));
+    Some(key(scaled, rest as i64))
 }
 
-/// A number as an integer of the same order.
-fn number(text: &str) -> Option<u64> {
-    let value: f64 = text.trim().parse().ok()?;
-    (!value.is_nan()).then(|| {
-        // Zero has one sign here.
-        let bits = (value + 0.0).to_bits();
-        if bits >> 63 == 1 {
-            !bits
-        } else {
-            bits | 1 << 63
-        }
-    })
+/// A number in two parts as an integer of the same order.
+fn key(value: f64, rest: i64) -> u128 {
+    // Zero has one sign here.
+    let bits = (value + 0.0).to_bits();
+    let bits = if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    };
+    u128::from(bits) << 64 | u128::from(rest.cast_unsigned() ^ (1 << 63))
+}
+
+/// A date in the order of epochs of seconds: one that [`date`] reads, or of RFC 2822, or in another
+/// common form in which the month cannot be mistaken for the day.
+fn moment(text: &str) -> Option<u128> {
+    const UNITS: u64 = 10_000_000;
+    if let Some(units) = date(text) {
+        let seconds = (units / UNITS).cast_signed() - YEAR_400 * 86_400;
+        return Some(key(seconds as f64, (units % UNITS).cast_signed()));
+    }
+    let zoned = DateTime::parse_from_rfc2822(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%A %B %d %H:%M:%S %z %Y"));
+    let days = [
+        "%Y-%m-%d",
+        "%Y/%m/%d",
+        "%B %d, %Y",
+        "%d %B %Y",
+        "%A, %B %d, %Y",
+        "%A, %d %B %Y",
+    ];
+    let mut naive = days.iter().filter_map(|day| {
+        let clock = |clock| NaiveDateTime::parse_from_str(text, &format!("{day} {clock}"));
+        let midnight = NaiveDate::parse_from_str(text, day).map(|day| day.and_time(NaiveTime::MIN));
+        midnight
+            .or_else(|_| clock("%H:%M:%S%.f"))
+            .or_else(|_| clock("%H:%M"))
+            .ok()
+    });
+    let seconds = match zoned {
+        Ok(zoned) => zoned.timestamp(),
+        Err(_) => naive.next()?.and_utc().timestamp(),
+    };
+    Some(key(seconds as f64, 0))
 }
 
 /// Days from 1 March of the year -400 to 1970.
@@ -246,8 +294,9 @@ pub(super) fn date(text: &str) -> Option<u64> {
 
 /// The offset of a zone in seconds.
 fn zone(text: &str) -> Option<i64> {
+    let text = text.trim_start();
     let (sign, rest) = match text.as_bytes() {
-        [] | [b'Z' | b'z'] => return Some(0),
+        [] | [b'Z' | b'z'] | b"UTC" | b"GMT" => return Some(0),
         [b'+', ..] => (1, &text[1..]),
         [b'-', ..] => (-1, &text[1..]),
         _ => return None,
@@ -338,6 +387,48 @@ mod tests {
     }
 
     #[test]
+    fn common_forms_of_dates_are_read() {
+        let newest: Policy = "newest:d".parse().unwrap();
+        let rank = |text: &str| preference(&newest, Some(text)).expect(text);
+        for same in [
+            &[
+                "2024-01-02",
+                "2024/01/02",
+                "2024/1/2",
+                "Jan 2, 2024",
+                "January 02, 2024",
+            ][..],
+            &[
+                "2 Jan 2024",
+                "02 January 2024",
+                "Tue, 2 Jan 2024 00:00:00 GMT",
+            ],
+            &[
+                "Tue, 02 Jan 2024 01:00:00 +0100",
+                "Tuesday, January 2, 2024",
+            ],
+            &[
+                "Tue Jan 02 00:00:00 +0000 2024",
+                "Jan 2, 2024 00:00",
+                "2024/01/02 00:00:00",
+            ],
+            &["2024-01-02 00:00:00 UTC", "2024-01-02 01:00:00 +01:00"],
+            &["1704153600", "1704153600000", "1704153600.0"],
+        ] {
+            for text in same {
+                assert_eq!(rank(text), rank("2024-01-02T00:00:00Z"), "{text}");
+            }
+        }
+        let falling = [
+            "1704153601",
+            "2024-01-02T00:00:00.5Z",
+            "1704153600000",
+            "Jan 1, 2024",
+        ];
+        assert!(falling.map(rank).is_sorted());
+    }
+
+    #[test]
     fn numbers_keep_their_order_and_missing_values_come_last() {
         let rising = [
             "-Infinity",
@@ -348,17 +439,29 @@ mod tests {
             "1e-300",
             "3",
             "3.50",
+            "9007199254740991",
+            "9007199254740992",
+            "9007199254740993",
+            "9223372036854775806",
+            "9223372036854775807",
+            "18446744073709551615",
             "1e300",
             "Infinity",
         ];
-        let numbers: Vec<u64> = rising.iter().map(|text| number(text).unwrap()).collect();
+        let numbers: Vec<u128> = rising
+            .iter()
+            .map(|text| number(text, true).unwrap())
+            .collect();
         assert!(numbers.is_sorted_by(|a, b| a < b));
-        assert_eq!(number("-0"), number("0"));
+        assert_eq!(number("-0", true), number("0", true));
         let (max, min): (Policy, Policy) = ("max:a".parse().unwrap(), "min:a".parse().unwrap());
         for policy in [&max, &min] {
             let missing = preference(policy, None);
-            for value in ["nan", "NaN", "", "true", "soon"] {
+            for value in ["nan", "NaN", ""] {
                 assert_eq!(preference(policy, Some(value)), missing, "{value}");
+            }
+            for value in ["true", "soon", "01/02/2024", "2024-13-01"] {
+                assert_eq!(preference(policy, Some(value)), None, "{value}");
             }
             let later = preference(policy, Some("2012-03-01T00:00:00Z"));
             let sooner = preference(policy, Some("2012-02-01"));
@@ -375,6 +478,6 @@ mod tests {
         assert!(preference(&newest, Some("2013")) < preference(&newest, Some("2012-12-31")));
         let prefer: Policy = "prefer:a=x,y".parse().unwrap();
         assert!(preference(&prefer, Some("x")) < preference(&prefer, Some("y")));
-        assert_eq!(preference(&prefer, Some("z")), u64::MAX);
+        assert_eq!(preference(&prefer, Some("z")), Some(MISSING));
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::each_file;
@@ -12,7 +12,7 @@ use super::policy::{Policy, preference};
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::memory::Credit;
-use crate::base::numbers;
+use crate::base::numbers::{count, counted};
 use crate::base::progress::{Context, Stop};
 use crate::base::threads::lock;
 use crate::engine::collection::{InputRecord, InputRecords};
@@ -42,7 +42,7 @@ pub(super) fn preferences(
     config: &ReadConfig,
     (scratch, memory): (&Path, u64),
     context: &Context<'_>,
-) -> Result<Vec<Option<Rows<1>>>> {
+) -> Result<Vec<Option<Rows<2>>>> {
     let values = policies.iter().map(|policy| {
         let field = policy.field();
         field.map(|_| Rows::create(scratch)).transpose()
@@ -50,7 +50,7 @@ pub(super) fn preferences(
     let preferences = Preferences {
         policies,
         values: values.collect::<Result<_>>()?,
-        found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
+        found: policies.iter().map(|_| Found::default()).collect(),
         seen: policies.iter().map(|_| Mutex::default()).collect(),
     };
     let columns = policies
@@ -60,8 +60,32 @@ pub(super) fn preferences(
     let from = (workspace, inputs, places);
     fields(from, &columns, (config, memory), &preferences, context)?;
     for (policy, found) in policies.iter().zip(&preferences.found) {
-        if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
-            return refuse("keep", policy, no_such_field(field, inputs, config));
+        let Some(field) = policy.field() else {
+            continue;
+        };
+        let [read, unread] = [&found.read, &found.unread].map(|n| n.load(Ordering::Relaxed));
+        let least = lock(&found.least);
+        let what = match policy {
+            Policy::Newest(_) | Policy::Oldest(_) => "date",
+            _ => "number or date",
+        };
+        match (read, unread) {
+            (0, 0) => return refuse("keep", policy, no_such_field(field, inputs, config)),
+            (_, 0) => {}
+            (0, _) => {
+                let why = format!(
+                    "no value of {field} is a {what} that can be read, such as 2024-01-31; it has \
+                     {:?}",
+                    &*least
+                );
+                return refuse("keep", policy, why);
+            }
+            (_, unread) => context.progress.lost(&format!(
+                "warning: --keep {policy}: {unread} of {} cannot be read as a {what}, such as \
+                 {:?}; their documents come last",
+                counted(read + unread, "value"),
+                &*least
+            )),
         }
     }
     for (policy, seen) in policies.iter().zip(preferences.seen) {
@@ -81,7 +105,7 @@ struct Seen {
     /// Whether the field has more values.
     more: bool,
     /// Wanted values that have been seen, by their places in the policy.
-    wanted: BTreeSet<u64>,
+    wanted: BTreeSet<u128>,
 }
 
 /// The most values of a field that are counted, the most bytes of one, and the most that a warning
@@ -92,8 +116,8 @@ const VALUES_NAMED: usize = 5;
 
 impl Seen {
     /// Counts a value, and its place in the policy.
-    fn count(&mut self, text: &str, place: u64) {
-        if place < u64::MAX {
+    fn count(&mut self, text: &str, place: u128) {
+        if place < u128::MAX {
             self.wanted.insert(place);
         }
         if let Some(count) = self.counts.get_mut(text) {
@@ -127,7 +151,7 @@ impl Seen {
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(value, count)| (Reverse(**count), *value));
         let named = counts.iter().take(VALUES_NAMED);
-        let named = named.map(|(value, count)| format!("{value} ({})", numbers::count(**count)));
+        let named = named.map(|(value, n)| format!("{value} ({})", count(**n)));
         let named = named.collect::<Vec<_>>().join(", ");
         Some(format!("{none}; its most frequent values: {named}"))
     }
@@ -147,27 +171,57 @@ pub(crate) fn no_such_field(field: &str, inputs: &[InputFile], config: &ReadConf
     format!("no record has a field {field} with a string or a number{others}")
 }
 
+/// What was found in the field of a policy.
+#[derive(Default)]
+struct Found {
+    /// Values that can be read, and others.
+    read: AtomicU64,
+    unread: AtomicU64,
+    /// The least of the others, which depends on no thread.
+    least: Mutex<String>,
+}
+
+impl Found {
+    fn unread(&self, text: &str) {
+        /// Characters of a value in a message.
+        const SHOWN: usize = 64;
+        let mut least = lock(&self.least);
+        if self.unread.fetch_add(1, Ordering::Relaxed) == 0 || text < least.as_str() {
+            *least = text.chars().take(SHOWN).collect();
+        }
+    }
+}
+
 /// Turns the fields of records into preferences.
 struct Preferences<'p> {
     policies: &'p [Policy],
     /// By policy, if it reads a field: where the preferences go.
-    values: Vec<Option<Rows<1>>>,
-    /// By policy: whether a record has its field.
-    found: Vec<AtomicBool>,
+    values: Vec<Option<Rows<2>>>,
+    /// By policy: what its field has.
+    found: Vec<Found>,
     /// By policy, if it prefers values: what its field has.
     seen: Vec<Mutex<Seen>>,
 }
 
 impl FieldSink for Preferences<'_> {
-    type Value = u64;
+    type Value = u128;
 
-    fn value(&self, column: usize, text: Option<&str>) -> Result<u64> {
-        if let (Some(found), true) = (self.found.get(column), text.is_some()) {
-            found.store(true, Ordering::Relaxed);
-        }
-        let policy = self.policies.get(column);
-        let value = policy.map_or(0, |policy| preference(policy, text));
-        if let (Some(Policy::Prefer { .. }), Some(text)) = (policy, text)
+    fn value(&self, column: usize, text: Option<&str>) -> Result<u128> {
+        let (Some(policy), Some(found)) = (self.policies.get(column), self.found.get(column))
+        else {
+            return Ok(0);
+        };
+        let value = preference(policy, text);
+        match (value, text) {
+            (Some(_), Some(_)) => found.read.fetch_add(1, Ordering::Relaxed),
+            (None, Some(text)) => {
+                found.unread(text);
+                0
+            }
+            (_, None) => 0,
+        };
+        let value = value.unwrap_or(u128::MAX);
+        if let (Policy::Prefer { .. }, Some(text)) = (policy, text)
             && let Some(seen) = self.seen.get(column)
         {
             lock(seen).count(text, value);
@@ -175,9 +229,15 @@ impl FieldSink for Preferences<'_> {
         Ok(value)
     }
 
-    fn put(&self, column: usize, first: u32, values: &[u64]) -> Result<()> {
+    fn put(&self, column: usize, first: u32, values: &[u128]) -> Result<()> {
         match self.values.get(column) {
-            Some(Some(rows)) => rows.put(first, values.iter().map(|&value| [value])),
+            Some(Some(rows)) => {
+                let halves = values.iter();
+                rows.put(
+                    first,
+                    halves.map(|&value| [(value >> 64) as u64, value as u64]),
+                )
+            }
             _ => Ok(()),
         }
     }

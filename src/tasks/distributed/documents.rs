@@ -122,9 +122,12 @@ impl Intake {
                     rank.push(1);
                     return rank;
                 }
-                Policy::Longest => u64::MAX - words,
-                Policy::Shortest => words,
-                policy => preference(policy, values.next().copied().flatten()),
+                Policy::Longest => (u64::MAX - words).into(),
+                Policy::Shortest => words.into(),
+                policy => {
+                    let value = values.next().copied().flatten();
+                    preference(policy, value).unwrap_or(u128::MAX)
+                }
             };
             rank.extend_from_slice(&place.to_be_bytes());
         }

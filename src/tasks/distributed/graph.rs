@@ -97,6 +97,24 @@ impl Graph {
         }
     }
 
+    /// Calls `take` with each identifier of several documents, which have the same words.
+    pub fn copies(&self, mut take: impl FnMut(&[u8])) {
+        // The document with the least identifier is listed with each of the others.
+        let mut equal = self.equal.clone();
+        equal.sort_unstable();
+        let copies = equal.chunk_by(|a, b| a == b);
+        let mut copies: Vec<u32> = copies
+            .filter(|same| same.len() > 1 || same[0][0] == same[0][1])
+            .map(|same| same[0][1])
+            .collect();
+        copies.sort_unstable();
+        copies.dedup();
+        let (ids, _) = self.order();
+        for number in copies {
+            take(ids[number as usize]);
+        }
+    }
+
     /// Calls `take` with each document that is removed, and with its survivor: the first kept
     /// document, in the order of preference, that reaches the threshold with it. The preferred one
     /// of several documents with the same words stands for all

@@ -321,7 +321,7 @@ fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
             ));
         }
     }
-    for name in ["tokens", "shingle-size", "fingerprint"] {
+    for name in ["tokens", "markup", "shingle-size", "fingerprint"] {
         let (a, b) = (truth.comments.get(name), run.comments.get(name));
         if let (Some(a), Some(b)) = (a, b)
             && a != b

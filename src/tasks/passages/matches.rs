@@ -339,12 +339,11 @@ fn occurrences(
 /// Begins a file, which states the parameters and one more.
 fn begin(
     workspace: &Workspace,
-    search: &Search<'_, '_>,
     name: &str,
     how: &How,
     one: (&'static str, String),
 ) -> Result<Table<AtomicFile>> {
-    create(workspace, name, search.parse, &[how, &[one]].concat())
+    create(workspace, name, &[how, &[one]].concat())
 }
 
 /// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
@@ -366,7 +365,7 @@ fn write_common(
         Some((_, boilerplate)) => ("by", boilerplate.by.to_string()),
         None => ("max-documents", config.1.max_documents.to_string()),
     };
-    let begin = |name| begin(workspace, search, name, config.0, one.clone());
+    let begin = |name| begin(workspace, name, config.0, one.clone());
     let [mut common, mut all] = [begin(files[0])?, begin(files[1])?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,
@@ -425,7 +424,7 @@ fn write_matches(
     let names = Catalogue::names(workspace, &search.context.budget)?;
     let words = words(workspace)?;
     let one = ("max-documents", config.1.max_documents.to_string());
-    let begin = |name| begin(workspace, search, name, config.0, one.clone());
+    let begin = |name| begin(workspace, name, config.0, one.clone());
     let [mut matches, mut overlaps] = [begin(MATCHES_FILE)?, begin(OVERLAPS_FILE)?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,

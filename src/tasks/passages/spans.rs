@@ -321,7 +321,7 @@ pub(super) fn write(
 ) -> Result<Vec<ResultFile>> {
     let directory = workspace.directory();
     let records = records(workspace)?;
-    let begin = |name| create(workspace, name, search.parse, how);
+    let begin = |name| create(workspace, name, how);
     let mut spans = begin(SPANS_FILE)?;
     let mut removable = begin(REMOVABLE_FILE)?;
     let mut coverage = begin(COVERAGE_FILE)?;

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::Result;
 use crate::base::progress::Context;
+use crate::engine::collection;
 use crate::store::disk::AtomicFile;
 use crate::store::table::{Column, Table, columns};
 use crate::store::workspace::{ResultFile, Workspace};
-use crate::text::parse::ParseConfig;
 use crate::text::table::TypedTable;
 
 /// Parameters that a file states: name and value.
@@ -73,14 +73,9 @@ fn columns(file: &str) -> &'static [Column] {
 }
 
 /// Begins a result file.
-pub(super) fn create(
-    workspace: &Workspace,
-    name: &str,
-    parse: &ParseConfig,
-    how: &How,
-) -> Result<Table<AtomicFile>> {
+pub(super) fn create(workspace: &Workspace, name: &str, how: &How) -> Result<Table<AtomicFile>> {
     let mut parameters = vec![("format", "lookalike 1".to_string())];
-    parameters.extend(parse.parameters());
+    parameters.extend(collection::config(&workspace.manifest).parameters());
     parameters.extend(how.iter().cloned());
     Table::create(workspace.directory(), name, &parameters, columns(name))
 }

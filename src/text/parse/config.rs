@@ -185,8 +185,7 @@ impl ParseConfig {
         })
     }
 
-    /// The parameters that make tokens comparable, as name and value: the lines that all files of
-    /// results have.
+    /// The parameters that make tokens comparable, as name and value.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![("tokens", self.tokens.to_string())];
         if !self.fold.is_none() {

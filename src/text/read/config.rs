@@ -5,7 +5,8 @@ use std::fmt;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::fields::FieldPath;
+use super::fields::{FieldPath, is_page};
+use super::record::ContentKind;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
@@ -110,6 +111,22 @@ impl UrlGlobs {
     }
 }
 
+keywords! {
+    /// Which texts of the fields of JSON, CSV and Parquet are markup, as `--markup` names it.
+    /// Formats of the web and of mail say this themselves.
+    pub enum Markup: "does not say which fields are markup; use" {
+        /// Those of a field called `html`, and those for which a field such as `content_type` has a
+        /// media type of HTML or XML.
+        Declared = "declared",
+        /// The declared ones, and those that begin like a page. A type is read in any form.
+        Auto = "auto",
+        /// None: tags are text like any other.
+        Never = "never",
+        /// All.
+        Always = "always",
+    }
+}
+
 /// The parameters of reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -133,6 +150,10 @@ pub struct ReadConfig {
     pub url_field: Option<String>,
     /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
     pub columns: Option<String>,
+    /// JSON, CSV and Parquet: which texts are markup. `None`, as in the directories of versions
+    /// before this parameter, means [`Markup::Auto`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markup: Option<Markup>,
     /// The types of WARC records that are documents, separated by commas; with `None`,
     /// [`WARC_TYPES`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,6 +181,7 @@ impl Default for ReadConfig {
             id_field: None,
             url_field: None,
             columns: None,
+            markup: Some(Markup::Declared),
             warc_type: None,
             include_url: UrlGlobs::default(),
             exclude_url: UrlGlobs::default(),
@@ -225,6 +247,27 @@ impl ReadConfig {
         Ok(())
     }
 
+    /// Which texts of fields are markup.
+    #[must_use]
+    pub fn markup(&self) -> Markup {
+        self.markup.unwrap_or(Markup::Auto)
+    }
+
+    /// What the text of a field is. `html` says whether the field has this name, and `declared` is
+    /// the content type in lower case that another field declares.
+    #[must_use]
+    pub fn content(&self, html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
+        let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
+        let marked = html || is("html") || is("xml");
+        ContentKind::of(match self.markup() {
+            Markup::Never => false,
+            // `type` may also be a word of the user's own, such as "xml questions".
+            Markup::Declared => html || marked && is("/"),
+            Markup::Always => true,
+            Markup::Auto => marked || !is("text/plain") && is_page(text),
+        })
+    }
+
     /// Whether WARC records of a type, in lower case, are documents.
     pub(crate) fn reads_warc_type(&self, kind: &[u8]) -> bool {
         let types = self.warc_type.as_deref().unwrap_or(WARC_TYPES);
@@ -235,6 +278,17 @@ impl ReadConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The digest of a collection's parameters is that of their JSON.
+    #[test]
+    fn directories_of_earlier_versions_read_fields_as_they_did() {
+        let stored = serde_json::to_string(&ReadConfig::default()).unwrap();
+        assert!(stored.contains(r#""markup":"declared","#), "{stored}");
+        let old = stored.replace(r#""markup":"declared","#, "");
+        let read: ReadConfig = serde_json::from_str(&old).unwrap();
+        assert_eq!(read.markup(), Markup::Auto);
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
+    }
 
     #[test]
     fn formats_read_what_they_print() {

@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::record::{ContentKind, Reason, Reject};
+use super::record::{Reason, Reject};
 use crate::base::words::{flag_word, words};
 
 /// The fields searched for the text, in this order, without `--text-field`.
@@ -29,14 +29,6 @@ pub(super) const DATE_FIELDS: [&str; 6] =
 /// Fields that can declare the text as markup.
 pub(super) const TYPE_FIELDS: [&str; 6] =
     words("content_type contentType content-type mime mime_type type");
-
-/// What the text of a field is: by the field's name, by the content type in lower case that
-/// another field declares, or, without that, by its beginning.
-pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
-    let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
-    let markup = html || is("html") || is("xml") || !is("text/plain") && is_page(text);
-    ContentKind::of(markup)
-}
 
 /// Whether the text begins like an HTML page.
 pub(super) fn is_page(text: &[u8]) -> bool {

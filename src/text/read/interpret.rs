@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::config::{Format, ReadConfig};
 use super::date::usual_date;
-use super::fields::{Known, content_of};
+use super::fields::Known;
 use super::json::JsonObject;
 use super::like_records;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
@@ -186,14 +186,14 @@ pub(crate) fn is_markup_by_name(name: &str, config: &ReadConfig) -> bool {
 
 /// A row of a Parquet file.
 impl Interpreter for RowFields {
-    fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
+    fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let declared = self.content_type.as_ref();
         let declared = declared.map(|kind| kind.to_ascii_lowercase());
         Outcome::Document(Parts {
             docno: self.docno.clone().into(),
             url: self.url.clone().map(Cow::Owned),
             title: self.title.clone().map(Cow::Owned),
-            content: content_of(self.html, declared.as_deref(), bytes),
+            content: config.content(self.html, declared.as_deref(), bytes),
             charset: self.utf8.then(|| "utf-8".into()),
             body: bytes.into(),
             notices: Vec::new(),

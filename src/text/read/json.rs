@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use super::config::ReadConfig;
 use super::fields::{
-    DATE_FIELDS, FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of,
-    no_text, quoted,
+    DATE_FIELDS, FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::json_values::{
     Kind, Malformed, Members, Take, Value, decode, first_element, leaves, may_begin, members,
@@ -362,7 +361,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         docno: docno.into(),
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
-        content: content_of(html, kind.as_deref(), &body),
+        content: config.content(html, kind.as_deref(), &body),
         charset: Some("utf-8".into()),
         body,
         notices,
@@ -508,6 +507,7 @@ mod tests {
         assert_eq!(&*all.body, b" text/html ");
         let config = ReadConfig {
             text_field: Some("type".into()),
+            markup: Some(crate::text::read::Markup::Auto),
             ..ReadConfig::default()
         };
         let typed = parts(r#"{"id":7,"type":"text/html"}"#, &config);

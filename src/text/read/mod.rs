@@ -134,10 +134,12 @@ mod warc;
 pub use crate::store::workspace::FileIdentity;
 pub use crate::store::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
-pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES};
+pub use config::{
+    DEFAULT_MAX_RATIO, Format, Markup, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
+};
 pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
-pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub(crate) use fields::{SaidOnce, as_flag, fields_in, other_fields, suggested};
 pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;

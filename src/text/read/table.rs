@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
-use super::fields::{ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, content_of, no_text};
+use super::fields::{ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text};
 use super::frame_table::{RowEnd, Scan};
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Dialect, Reason, Table};
@@ -669,7 +669,7 @@ impl Interpreter for Table {
                 body.into()
             }
         };
-        let content = content_of(self.html, kind.as_deref(), &body);
+        let content = config.content(self.html, kind.as_deref(), &body);
         // A page in a cell is in the charset of the file, whatever it declares.
         let utf8 = content == ContentKind::Markup && std::str::from_utf8(&body).is_ok();
         Outcome::Document(Parts {

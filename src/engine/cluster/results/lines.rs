@@ -8,14 +8,15 @@ use crate::store::workspace::Manifest;
 
 /// The parameters that two files must share to be comparable: name and value.
 pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
-    let shingle = &collection::config(manifest).shingle;
+    let config = collection::config(manifest);
+    let shingle = &config.shingle;
     let mut out = vec![("format", "lookalike 1".to_string())];
     // With a method, words are counted as in the collection that the features were made from.
     let method = manifest
         .method
         .iter()
         .map(|method| ("method", method.clone()));
-    out.extend(method.chain(shingle.parse.parameters()));
+    out.extend(method.chain(config.parameters()));
     let mut add = |name, value: &dyn std::fmt::Display| out.push((name, value.to_string()));
     if manifest.method.is_none() {
         add("shingle-size", &shingle.shingle_size);
