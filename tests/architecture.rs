@@ -13,6 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "base",
         &[
             "keywords",
+            "utf8",
             "words",
             "ids",
             "bits",
@@ -27,7 +28,6 @@ const ROOMS: &[(&str, &[&str])] = &[
             "measure",
             "precision",
             "union_find",
-            "utf8",
             "wide",
             "process",
             "threads",

@@ -334,7 +334,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 20] = [
+    let change: [Change; 21] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
@@ -352,6 +352,9 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("columns", |run| {
             run.collection.read.columns = Some("a,b".into());
+        }),
+        ("markup", |run| {
+            run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);
         }),
         ("warc-type", |run| {
             run.collection.read.warc_type = Some("response".into());

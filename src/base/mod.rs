@@ -4,7 +4,7 @@
 //!
 //! - values: `keywords`, [`ids`], `bits`, `random`, [`rate`], [`numbers`], [`byte_size`],
 //!   [`measure`], [`precision`], `ratio`, `least`, [`union_find`]
-//! - text: `words`, `utf8`, `wide`
+//! - text: `utf8`, `words`, `wide`
 //! - the process: [`resource`], [`error`], [`budget`], `memory`, [`process`], [`progress`],
 //!   [`threads`], `workers`, [`limits`]
 

@@ -25,6 +25,10 @@ use crate::{Error, Result};
 /// words a resemblance of 0.67 with shingles of ten (docs/guide/threshold.md).
 const SHORT: u32 = 60;
 
+/// Documents of at most this number of words on average are perhaps labels, and their texts are in
+/// another field.
+const TINY: u64 = 3;
+
 /// The shingle size for short documents.
 const SHINGLE_SIZE_OF_SHORT: u32 = 5;
 
@@ -272,32 +276,48 @@ pub(super) fn not_used(
     Ok(())
 }
 
-/// The command that the situation suggests.
-fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
-    let place = in_shell(results);
+/// What to do if the documents are perhaps not those that were meant.
+pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let no_text = summary.ingest.rejected.get(Reason::MissingText.text());
     if no_text.is_some_and(|&n| n > summary.ingest.documents) {
         let list = in_shell(&results.join("rejects.jsonl"));
-        return Ok(Some(format!(
+        return Some(format!(
             "repeat the command with --text-field FIELD and another -o; {list} says which fields there are"
-        )));
+        ));
     }
+    // A few in a crawl are pages that show pages.
     let several = summary.ingest.noticed.get(Reason::PerhapsSeveral.text());
-    if let Some(&several) = several {
+    if let Some(&several) = several.filter(|&n| n * 100 >= summary.ingest.documents) {
         let documents = counted(several, "document");
         let list = in_shell(&results.join("rejects.jsonl"));
-        return Ok(Some(format!(
+        return Some(format!(
             "check --format or --record: {documents} may be several ({list} says which, and why)"
-        )));
+        ));
     }
     let lack = summary.ingest.noticed.get(Reason::MissingField.text());
     if let Some(&lack) = lack {
         let documents = counted(lack, "document");
         let list = in_shell(&results.join("rejects.jsonl"));
-        return Ok(Some(format!(
+        return Some(format!(
             "check --text-field: {documents} lack a field that it names ({list} says which)"
-        )));
+        ));
     }
+    let (words, documents) = (summary.ingest.words, summary.ingest.documents);
+    if documents > 1 && words <= TINY * documents {
+        let mean = counted(words.div_ceil(documents), "word");
+        return Some(format!(
+            "check what is compared (--text-field): on average, a document has at most {mean}"
+        ));
+    }
+    None
+}
+
+/// The command that the situation suggests.
+fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
+    if let Some(check) = doubt(summary, results) {
+        return Ok(Some(check));
+    }
+    let place = in_shell(results);
     if summary.join.is_some() && summary.cluster.is_none() {
         return Ok(Some(format!(
             "lookalike cluster {place}   # writes them, without another search"
@@ -355,11 +375,6 @@ fn smaller_shingles(
     if summary.ingest.documents < 2 || median >= SHORT {
         return Ok(None);
     }
-    if median == 0 {
-        return Ok(Some(
-            "check --text-field: half of the documents have no words".into(),
-        ));
-    }
     let smaller = (median / 3).clamp(1, SHINGLE_SIZE_OF_SHORT);
     if smaller >= size {
         return Ok(None);
@@ -384,7 +399,7 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
     let read = Summary::of(&collection.manifest).ingest;
     if let Some(length) = length {
         let mut short = 0;
-        each_length(collection, |words| {
+        each_length(collection, |_, words| {
             short += u64::from(words < length.into())
         })?;
         if short > 0 {
@@ -454,7 +469,7 @@ fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
 /// The median number of words of the documents, or [`SHORT`] if it is larger.
 fn median_words(collection: &Workspace) -> Result<u32> {
     let mut of_length = [0_u64; SHORT as usize + 1];
-    each_length(collection, |words| {
+    each_length(collection, |_, words| {
         of_length[words.min(SHORT.into()) as usize] += 1
     })?;
     let half = of_length.iter().sum::<u64>().div_ceil(2);
@@ -466,14 +481,14 @@ fn median_words(collection: &Workspace) -> Result<u32> {
     Ok(median.map_or(SHORT, |words| words as u32))
 }
 
-/// Calls `take` with the number of words of each document.
-fn each_length(collection: &Workspace, mut take: impl FnMut(u64)) -> Result<()> {
+/// Calls `take` with the docno and the number of words of each document.
+pub(super) fn each_length(collection: &Workspace, mut take: impl FnMut(&str, u64)) -> Result<()> {
     for segment in collection::own_segments(&collection.manifest) {
         let path = collection.part("collection", &segment.documents.name);
         let parameters = Some(collection.collection_parameters());
         let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
         while let Some(document) = documents.view()? {
-            take(document.words);
+            take(document.docno, document.words);
         }
         documents.finish()?;
     }

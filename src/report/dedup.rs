@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{in_shell, not_used};
+use super::answer::{doubt, in_shell, not_used};
 use super::rows::{Rows, share};
 use crate::Result;
 use crate::base::numbers::{count, counted};
@@ -76,8 +76,8 @@ impl Deduplicated<'_> {
         if !revisits.is_empty() {
             let _ = writeln!(out, "{}", revisits.join(" "));
         }
-        let read = Summary::of(&self.workspace.manifest).ingest;
-        not_used(&read.rejected, self.work, &mut out)?;
+        let read = Summary::of(&self.workspace.manifest);
+        not_used(&read.ingest.rejected, self.work, &mut out)?;
         let what = match self.form {
             Form::Records => "Kept records",
             Form::Annotated => "All records",
@@ -97,6 +97,10 @@ impl Deduplicated<'_> {
             false => "collection without pairs",
         };
         let _ = writeln!(out, "; {found} in {}.", self.work.display());
+        if let Some(check) = doubt(&read, self.work) {
+            let _ = writeln!(out, "Next: {check}");
+            return Ok(out);
+        }
         // Lists have no page, and a page needs clusters; one that was asked for follows.
         if self.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
             let kept = in_shell(kept);

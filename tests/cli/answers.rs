@@ -41,7 +41,7 @@ fn results_that_are_not_written_are_offered() {
         answer(at, "run sample-corpora/trec-web -o out --results none"),
         "Read 253 documents from 2 files.\n\
          42 documents repeat the words of another one.\n\
-         77 pairs have a resemblance of 0.85 or more.\n\
+         77 pairs of different texts have a resemblance of 0.85 or more.\n\
          Pairs in out; its result files are not written.\n\
          Next: lookalike cluster out   # writes them, without another search\n"
     );
@@ -341,7 +341,7 @@ fn the_answer_says_what_it_does_not_know() {
     fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(3)).unwrap();
     let said = answer(at, "run none.jsonl -o none");
     assert!(
-        said.ends_with("\nNext: check --text-field: half of the documents have no words\n"),
+        said.ends_with("\nNext: check what is compared (--text-field): on average, a document has at most 0 words\n"),
         "{said}"
     );
 }

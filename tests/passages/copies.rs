@@ -398,10 +398,13 @@ fn records_that_cannot_be_rewritten_are_named() {
     let text = "one two three four five";
     let page = format!("{{\"id\":\"p7\",\"text\":\"<html> {text}\"}}\n");
     write(place, "a.jsonl", format!("{{\"text\":\"{text}\"}}\n{page}"));
-    let said = refused(place, "a.jsonl -o kept --remove --length 5");
+    let said = refused(place, "a.jsonl -o kept --remove --length 5 --markup auto");
     assert!(said.contains("p7 of a.jsonl; it is markup"), "{said}");
     write(place, "pages.jsonl", page);
-    let said = refused(place, "pages.jsonl -o pages --remove --length 5");
+    let said = refused(
+        place,
+        "pages.jsonl -o pages --remove --length 5 --markup auto",
+    );
     assert!(said.contains("its document p7 is markup"), "{said}");
     assert!(!place.join("pages").exists() && !place.join("pages.work").exists());
     write(place, "b/1.txt", text);

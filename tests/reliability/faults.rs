@@ -1120,7 +1120,7 @@ fn deduplicated(name: &'static str, from: bool, config: DedupConfig) -> Subject 
             }
             let workspace = pipeline::open(&root.join("out/work"))?;
             let config = DedupConfig {
-                keep: vec!["max:id".parse().unwrap(), Policy::Longest],
+                keep: vec!["prefer:id=D0000".parse().unwrap(), Policy::Longest],
                 ..config.clone()
             };
             let stop = Stop::default();

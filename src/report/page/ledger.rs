@@ -11,22 +11,19 @@ use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
 use crate::store::workspace::{InputList, Workspace};
 use crate::text::parse::TokenKind;
-use crate::text::read::Reason;
 
 /// The most files of a list.
-const FILES_NAMED: u64 = 100;
+pub(super) const FILES_NAMED: u64 = 100;
 
-/// The files from which no document was read, and why. A file without a byte loses nothing.
+/// The files from which no document was read, and why.
 pub(super) fn unread(workspace: &Workspace) -> Result<Markup> {
     let (mut files, mut all) = (Vec::new(), 0);
     let mut inputs = InputList::open(workspace.directory())?;
     each_unread(workspace, |reject| {
-        if reject.reason != Reason::EmptyFile {
-            all += 1;
-            if all <= FILES_NAMED {
-                let path = inputs.path_of(reject.source.file)?.to_string();
-                files.push((path, reject.reason.text(), reject.detail));
-            }
+        all += 1;
+        if all <= FILES_NAMED {
+            let path = inputs.path_of(reject.source.file)?.to_string();
+            files.push((path, reject.reason.text(), reject.detail));
         }
         Ok(())
     })?;

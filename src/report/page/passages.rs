@@ -7,7 +7,7 @@ use std::path::Path;
 use super::choose::look_up;
 use super::documents::{ShownDocument, files, files_bytes, heading};
 use super::frame::{Frame, Sheet, many};
-use super::ledger::unread;
+use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::names;
 use super::panels::headline;
@@ -22,6 +22,8 @@ use crate::base::progress::{Context, Unit};
 use crate::base::words::shell_word;
 use crate::engine::collection;
 use crate::engine::document::record_bytes;
+use crate::engine::pipeline::Summary;
+use crate::report::answer::each_length;
 use crate::store::workspace::Workspace;
 use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, list_bytes, most_shared};
 use crate::text::align::{TextComparison, Words};
@@ -60,6 +62,7 @@ pub(crate) fn write(
     memory.check(what)?;
     context.progress.at(2);
     let page = Page {
+        read_documents: Summary::of(&workspace.manifest).ingest.documents,
         shared: &shared,
         config,
         files: &files(workspace, &documents)?,
@@ -85,6 +88,7 @@ pub(crate) fn write(
         sheet.put(page.pair(pair, at == 0))?;
     }
     sheet.put(end("section"))?;
+    sheet.put(short(workspace, &shared)?)?;
     sheet.put(unread(workspace)?)?;
     let (bytes, checksum) = sheet.finish()?;
     let stats = PageStats {
@@ -98,8 +102,42 @@ pub(crate) fn write(
     Ok(stats)
 }
 
+/// The documents that are too short for a passage.
+fn short(workspace: &Workspace, shared: &Shared) -> Result<Markup> {
+    let (mut names, mut all) = (Vec::new(), 0);
+    if let Ok(length) = shared.length.parse::<u64>() {
+        each_length(workspace, |docno, words| {
+            if words < length {
+                all += 1;
+                if all <= FILES_NAMED {
+                    names.push(docno.to_string());
+                }
+            }
+        })?;
+    }
+    if all == 0 {
+        return Ok(html! {});
+    }
+    Ok(html! {
+        section id="short" {
+            h2 { "Documents that are too short" }
+            p {
+                (many(all, "document")) (if all == 1 { " has" } else { " have" }) " fewer words than a \
+                 passage: "
+                @for (at, name) in names.iter().enumerate() {
+                    @if at > 0 { ", " }
+                    (isolated(name))
+                }
+                @if all > FILES_NAMED { " and " (count(all - FILES_NAMED)) " more" } "."
+            }
+        }
+    })
+}
+
 /// What the sections of the page show.
 struct Page<'p> {
+    /// The number of documents of the collection.
+    read_documents: u64,
     shared: &'p Shared,
     config: &'p PageConfig,
     /// Names of input files, by number.
@@ -120,8 +158,10 @@ impl Page<'_> {
             section id="found" {
                 (headline(self.shared.all, &finding, &[]))
                 p.soft {
-                    "A passage is a run of at least " (visible(&self.shared.length)) " words that both \
-                     documents have. Case, punctuation and markup do not matter."
+                    (many(self.read_documents, "document")) " were compared. A passage is a run of at \
+                     least " (visible(&self.shared.length)) " words that both documents have. Case, \
+                     punctuation and markup do not matter. The order of two documents is that in which \
+                     they were read; it does not say which one is the source."
                 }
             }
         }

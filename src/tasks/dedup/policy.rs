@@ -172,13 +172,20 @@ const MISSING: u128 = u128::MAX;
 
 /// A number as an integer of the same order: the bits of the nearest number of 64 bits, and by how
 /// much a large integer differs from it. With `epoch`, numbers from 10^11 on are milliseconds, and
-/// are ordered among seconds.
+/// are ordered among seconds; eight digits that begin with a year are a day.
 fn number(text: &str, epoch: bool) -> Option<u128> {
     /// As seconds, the year 5138; as milliseconds, 1973.
     const MILLISECONDS: f64 = 1e11;
     /// From here on, not every integer is a number of 64 bits.
     const EXACT: f64 = (1_u64 << 53) as f64;
     let value: f64 = text.parse().ok().filter(|value: &f64| !value.is_nan())?;
+    if epoch && text.len() == 8 && (1900e4..2200e4).contains(&value) {
+        let day = NaiveDate::parse_from_str(text, "%Y%m%d").ok()?;
+        return Some(key(
+            day.and_time(NaiveTime::MIN).and_utc().timestamp() as f64,
+            0,
+        ));
+    }
     let unit = if epoch && value.abs() >= MILLISECONDS {
         1000.0
     } else {
@@ -206,6 +213,12 @@ fn key(value: f64, rest: i64) -> u128 {
 /// common form in which the month cannot be mistaken for the day.
 fn moment(text: &str) -> Option<u128> {
     const UNITS: u64 = 10_000_000;
+    let day = text.get(..10).unwrap_or_default();
+    let is_day = day.as_bytes().get(4) == Some(&b'-') && day.as_bytes().get(7) == Some(&b'-');
+    // A record may be dated 30 February, but nobody wrote it then.
+    if is_day && NaiveDate::parse_from_str(day, "%Y-%m-%d").is_err() {
+        return None;
+    }
     if let Some(units) = date(text) {
         let seconds = (units / UNITS).cast_signed() - YEAR_400 * 86_400;
         return Some(key(seconds as f64, (units % UNITS).cast_signed()));

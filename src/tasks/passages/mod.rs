@@ -73,8 +73,9 @@ use crate::base::error::refuse;
 use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
+use crate::engine::cluster::{DERIVED_FILES, ResultFormat};
 use crate::engine::collection::{self, Catalogue, Representatives, Reread};
+use crate::engine::join::PairsEntry;
 use crate::store::checkpoint::{self, Checkpoints, StepEntry};
 use crate::store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
 use crate::store::{digest_of, disk};
@@ -542,9 +543,16 @@ fn remove_others(
     let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
     let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
     let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
-    let is_other = |name: &str| other.contains(&name);
-    checkpoints.workspace().forget_others(is_other)?;
-    for name in &other {
+    // A page of the earlier search. In a directory with pairs, the page is about them.
+    let has_pairs = checkpoints.workspace().manifest.has::<PairsEntry>();
+    let is_stale =
+        |name: &str| !has_pairs && !steps.has(SPANS_FILE) && DERIVED_FILES.contains(&name);
+    let is_other = |name: &str| other.contains(&name) || is_stale(name);
+    let forgotten = checkpoints.workspace().forget_others(is_other)?;
+    for name in other
+        .into_iter()
+        .chain(forgotten.iter().map(String::as_str))
+    {
         disk::remove(&directory.join(name))?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::base::wide::{Wide, WideDecoder};
 pub(super) const LOOK_BINARY: usize = 8 << 10;
 
 /// Magic numbers of file types that are not text.
-const MAGICS: [(&[u8], &str); 31] = [
+const MAGICS: [(&[u8], &str); 32] = [
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -16,6 +16,7 @@ const MAGICS: [(&[u8], &str); 31] = [
     (b"II*\0", "a TIFF image"),
     (b"MM\0*", "a TIFF image"),
     (b"%PDF-", "a PDF file"),
+    (b"{\\rtf", "an RTF document"),
     (b"PK\x03\x04", "a ZIP archive (or an office document)"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\x7fELF", "an ELF program"),
