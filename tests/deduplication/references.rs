@@ -25,7 +25,7 @@ fn revisit(fields: &str) -> String {
 }
 
 /// The id, the URL and the date of capture `number`. Some captures have no id, some share their URL
-/// and date, and some are copies of others.
+/// and date, and some are copies of others. URLs are written in two ways.
 fn named(number: usize, more: &str) -> String {
     let id = match number % 11 {
         10 => String::new(),
@@ -36,8 +36,12 @@ fn named(number: usize, more: &str) -> String {
         .replace("WARC-ID", "WARC-Record-ID");
     let (url, day) = (number % 7, 1 + number % 3);
     let seconds = if more.is_empty() { "00" } else { "00.000" };
+    let site = match number % 4 {
+        0 => "HTTP://E.org:80",
+        _ => "http://e.org",
+    };
     format!(
-        "{id}WARC-{more}Target-URI: http://e.org/{url}\nWARC-{more}Date: 2020-01-0{day}T00:00:{seconds}Z\n"
+        "{id}WARC-{more}Target-URI: {site}/{url}\nWARC-{more}Date: 2020-01-0{day}T00:00:{seconds}Z\n"
     )
 }
 
@@ -51,23 +55,46 @@ fn crawl(seed: u64, with_revisits: bool) -> [Vec<String>; 2] {
         let words: Vec<String> = (0..20)
             .map(|n| format!("w{}", text / 2 * 100 + n + text % 2))
             .collect();
-        file.push(response(&named(number, ""), &words.join(" ")));
+        let mut capture = response(&named(number, ""), &words.join(" "));
+        if number % 5 == 0 {
+            capture = capture.replace("WARC-Payload-Digest", "X-Digest");
+        }
+        if number % 13 == 12 {
+            capture = capture.replace("WARC-Date", "X-Date");
+        }
+        file.push(capture);
         let to = random.below(70);
-        let of = format!("WARC-Record-ID: <urn:v{number}>\nWARC-Date: 2021-01-01T00:00:00Z\n");
-        let own = format!("{of}WARC-Target-URI: http://e.org/{}\n", to % 7);
+        let date = match random.below(5) {
+            0 => "WARC-Date: 2019-12-31T00:00:00Z\n",
+            1 => "WARC-Date: 2020-01-02T00:00:00Z\n",
+            2 => "",
+            _ => "WARC-Date: 2021-01-01T00:00:00Z\n",
+        };
+        // No capture has the last of these URLs.
+        let url = [to % 7, 7][usize::from(random.below(2) == 0)];
+        let own =
+            format!("WARC-Record-ID: <urn:v{number}>\n{date}WARC-Target-URI: http://e.org/{url}\n");
         let names = named(to, "Refers-To-");
         let (id, dated) = match names.split_once("WARC-Refers-To-Target") {
             Some((id, rest)) => (id.to_string(), format!("WARC-Refers-To-Target{rest}")),
             None => unreachable!(),
         };
-        let reference = match random.below(8) {
+        let digest = format!(
+            "WARC-Payload-Digest: {}\n",
+            sha1(&words.join(" ")).replace("sha1", "SHA1")
+        );
+        let reference = match random.below(12) {
             0 => id,
             1 => dated,
             2 => names,
             3 => format!("WARC-Refers-To: <urn:gone>\n{dated}"),
             4 => "WARC-Refers-To: <urn:gone>\n".into(),
             5 => format!("WARC-Refers-To: <urn:v{}>\n", random.below(60)),
-            6 => format!("WARC-Payload-Digest: {}\n", sha1(&words.join(" "))),
+            6 => digest,
+            7 => format!("WARC-Refers-To: <urn:gone>\n{digest}"),
+            8 => "WARC-Profile: server-not-modified\n".into(),
+            9 => format!("WARC-Refers-To-Target-URI: http://e.org:80/{}\n", to % 8),
+            10 => format!("WARC-Refers-To: <urn:v{number}>\n{digest}"),
             _ => continue,
         };
         if with_revisits {
@@ -90,8 +117,19 @@ struct Known {
 }
 
 impl Known {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.fields.get(name).map(String::as_str)
+    /// A field, in the form in which it is compared.
+    fn get(&self, name: &str) -> Option<String> {
+        let text = self
+            .fields
+            .get(name)?
+            .replace("HTTP://E.org", "http://e.org");
+        Some(text.replace("org:80", "org").replace("SHA1:", "sha1:"))
+    }
+
+    /// When it was captured; without a date, after all others.
+    fn when(&self) -> String {
+        let date = self.get("warc-date").unwrap_or("9".into());
+        instant(&date).to_string()
     }
 }
 
@@ -103,40 +141,41 @@ fn targets(all: &[Known], from: &Known) -> (usize, Vec<usize>) {
             .filter(|&at| is(&all[at]))
             .collect::<Vec<_>>()
     };
-    let (id, url, date) = (
-        from.get("warc-refers-to"),
-        from.get("warc-refers-to-target-uri"),
-        from.get("warc-refers-to-date"),
-    );
+    let id = from
+        .get("warc-refers-to")
+        .filter(|id| from.get("warc-record-id").as_ref() != Some(id));
+    let url = from.get("warc-refers-to-target-uri");
+    let url = url.or(from.get("warc-target-uri"));
+    // A name of the record itself leads to no other record.
+    let date = from.get("warc-refers-to-date");
+    let own = (from.get("warc-target-uri") == url).then(|| from.when());
+    let date = date.filter(|date| own.as_deref() != Some(instant(date)));
+    let digest = from.get("warc-payload-digest");
+    let of_url = |known: &Known| known.get("warc-target-uri") == url;
     let by_id = find(&|known| id.is_some() && known.get("warc-record-id") == id);
-    if !by_id.is_empty() {
-        return (0, by_id);
-    }
-    if let (Some(_), Some(date)) = (url, date) {
-        let of = |known: &Known| {
-            let on = known.get("warc-date").map(instant);
-            known.get("warc-target-uri") == url && on == Some(instant(date))
-        };
-        return (1, find(&of));
-    }
-    if id.is_some() {
-        return (1, Vec::new());
-    }
-    let same = |known: &Known, name| from.get(name).is_some() && known.get(name) == from.get(name);
-    (
-        2,
-        find(&|known| {
-            !known.is_revisit
-                && same(known, "warc-target-uri")
-                && same(known, "warc-payload-digest")
-        }),
-    )
+    let by_date = find(&|known| {
+        let dates = known.get("warc-date").zip(date.clone());
+        of_url(known) && dates.is_some_and(|(own, date)| instant(&own) == instant(&date))
+    });
+    let by_digest = find(&|known| {
+        let same = digest.is_some() && known.get("warc-payload-digest") == digest;
+        same && !known.is_revisit && of_url(known)
+    });
+    let captures = find(&|known| !known.is_revisit && of_url(known));
+    let times = || captures.iter().map(|&at| all[at].when());
+    let before = times().filter(|time| *time <= from.when()).max();
+    let time = before.or(times().min()).unwrap_or_default();
+    let by_url = captures.iter().copied();
+    let by_url = by_url.filter(|&at| all[at].when() == time).collect();
+    let kinds = [by_id, by_date, by_digest, by_url];
+    let first = kinds.iter().position(|found| !found.is_empty());
+    (first.unwrap_or(3), kinds[first.unwrap_or(3)].clone())
 }
 
 /// Keeps what the references need. Returns the counts.
 fn resolve(all: &mut [Known]) -> [u64; 4] {
     let mut counts = [0; 4];
-    for kind in 0..3 {
+    for kind in 0..4 {
         for from in 0..all.len() {
             if !all[from].is_revisit {
                 continue;
@@ -147,20 +186,15 @@ fn resolve(all: &mut [Known]) -> [u64; 4] {
             }
             counts[0] += 1;
             counts[3] += u64::from(found.is_empty());
-            let ids: BTreeSet<String> = found
-                .iter()
-                .map(|&at| {
-                    all[at]
-                        .get("warc-record-id")
-                        .map_or(format!("{at}"), Into::into)
-                })
-                .collect();
+            // By its URL alone, one record suffices; else one of each id.
+            let id = |at: usize| match kind {
+                3 => String::new(),
+                _ => all[at].get("warc-record-id").unwrap_or(format!("{at}")),
+            };
+            let of: Vec<(usize, String)> = found.iter().map(|&at| (at, id(at))).collect();
+            let ids: BTreeSet<&String> = of.iter().map(|(_, id)| id).collect();
             for id in ids {
-                let has = |at: &usize| {
-                    all[*at]
-                        .get("warc-record-id")
-                        .map_or(*at == id.parse().unwrap_or(usize::MAX), |own| own == id)
-                };
+                let has = |at: &usize| of.contains(&(*at, id.clone()));
                 let copies: Vec<usize> = found.iter().copied().filter(has).collect();
                 if !copies.iter().any(|&at| all[at].kept) {
                     all[copies[0]].kept = true;
@@ -334,4 +368,80 @@ fn what_a_flag_removes_is_counted_and_reported() {
     );
     let ran = call(&place, "report flags");
     assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+/// Names are compared in a normal form, the search ends only where a name leads to a record, and ARC
+/// records are captures.
+#[test]
+fn every_name_is_tried_until_one_leads_to_a_capture() {
+    let body = "one two three four five";
+    let http = format!("HTTP/1.1 200 OK\r\n\r\n{body}");
+    let arc = |url: &str, date: &str| {
+        let length = http.len();
+        format!("{url} 192.0.2.1 {date} text/html {length}\n{http}\n")
+    };
+    let capture = |id: &str, url: &str, date: &str| {
+        let date = format!("WARC-Date: {date}T00:00:00Z");
+        let fields = format!("WARC-Record-ID: <urn:{id}>\nWARC-Target-URI: {url}\n{date}\n");
+        response(&fields, body)
+    };
+    let refers = |id: &str, url: &str, more: &str| {
+        let fields = format!("WARC-Record-ID: <urn:{id}>\nWARC-Target-URI: {url}\n{more}");
+        revisit(&format!("{fields}WARC-Date: 2020-06-01T00:00:00Z\n"))
+    };
+    let files = [
+        "filedesc://a.arc 0.0.0.0 20200101000000 text/plain 6\n1 0 X\n\n".to_string()
+            + &arc("http://arc.org/", "20200101000000")
+            + &arc("http://arc.org/", "20200201000000"),
+        capture("early", "http://e.org/", "2020-01-01")
+            + &capture("latest", "HTTP://E.org:80/", "2020-06-01")
+            + &capture("late", "http://e.org/", "2020-06-02")
+            + &capture("digest", "https://User@F.org:443?A", "2020-01-01")
+            + &capture("later", "http://g.org:443/A", "2020-07-01")
+            + &capture("last", "http://g.org:443/A", "2020-08-01")
+            + &capture("path", "http://g.org:443/a", "2020-01-01"),
+        refers("v1", "http://e.org/", "WARC-Profile: server-not-modified\n")
+            + &refers(
+                "v2",
+                "HTTPS://User@f.ORG?A",
+                &format!(
+                    "WARC-Refers-To: <urn:gone>\nWARC-Payload-Digest: {}\n",
+                    sha1(body).replace("sha1", "SHA1")
+                ),
+            )
+            + &refers("v3", "http://G.org:443/A", "WARC-Refers-To: <urn:v3>\n")
+            + &refers("v4", "http://h.org/", "WARC-Refers-To: <urn:gone>\n")
+            + &refers(
+                "v5",
+                "http://i.org/",
+                "WARC-Refers-To-Target-URI: http://ARC.org/\n\
+                 WARC-Refers-To-Date: 2020-01-01T00:00:00Z\n",
+            )
+            + &capture("kept", "http://z.org/", "2020-01-01"),
+    ];
+    let (_guard, place) = place(&[
+        ("in/a.arc", files[0].as_bytes()),
+        ("in/b.warc", files[1].as_bytes()),
+        ("in/c.warc", files[2].as_bytes()),
+    ]);
+    for rule in ["--keep last", "--keep last --rule none"] {
+        let how = format!("in -o kept --removed removed --work work {rule}");
+        let summary = dedup(&place, &how);
+        assert_eq!(summary["references"]["outside"], 1, "{summary}");
+        assert_eq!(summary["references"]["kept"], 4, "{summary}");
+        let kept: Vec<String> = lines(&place.join("removed/referred.jsonl"))
+            .iter()
+            .map(|line| line["docno"].as_str().unwrap().to_string())
+            .collect();
+        let wanted = [
+            "http://arc.org/@20200101000000",
+            "urn:latest",
+            "urn:digest",
+            "urn:later",
+        ];
+        assert_eq!(kept, wanted, "{rule}");
+        for directory in ["kept", "removed"] {
+            fs::remove_dir_all(place.join(directory)).unwrap();
+        }
+    }
 }

@@ -4,19 +4,21 @@
 //! ISO 28500:2017 (WARC 1.1), sections 5 and 6.7. A `revisit` record names the record that has its
 //! content by its id (`WARC-Refers-To`), or by its URL and date (`WARC-Refers-To-Target-URI` and
 //! `WARC-Refers-To-Date`). Many crawlers wrote neither. Software for replay then takes a capture of
-//! the same URL with the same `WARC-Payload-Digest`.
+//! the same URL with the same `WARC-Payload-Digest`, or else the latest one before the visit.
 //!
 //! # Algorithm
-//! 1. Read the WARC files. Sort the names of their captures and `revisit` records, and the names to
-//!    which the `revisit` records refer.
+//! 1. Read the WARC and ARC files. Sort the names of their captures and `revisit` records, and the
+//!    names to which the `revisit` records refer.
 //! 2. Go through each name with all its records. If a reference needs it, keep every capture with
 //!    this name; of copies, which have the same id, one. A name is needed if no earlier kind of name
 //!    led to a record. `revisit` records are not removed, so a chain of them ends at a kept capture.
+//! 3. The last kind of name is a URL alone. Go through the captures of each URL by date, and keep
+//!    the latest one before each `revisit` record that still needs one, or else the first one.
 //!
 //! Documents that a list names are removed all the same.
 //!
 //! # Cost
-//! Nothing if the inputs have no `revisit` record; else the WARC files are read once more. Memory: a
+//! Nothing if the inputs have no `revisit` record; else the archives are read once more. Memory: a
 //! bit for each document, two for each `revisit` record, a record for each thread, and the sort.
 
 use std::path::Path;
@@ -40,7 +42,9 @@ use crate::engine::collection::{self, InputRecord, InputRecords};
 use crate::store::Sort;
 use crate::store::item::item;
 use crate::store::workspace::Workspace;
-use crate::text::read::{Container, InputFile, ReadConfig, RecordKind, WarcNames};
+use crate::text::read::{
+    Container, InputFile, ReadConfig, RecordKind, WarcNames, normal_digest, normal_url, usual_date,
+};
 use crate::text::rewrite::again::Again;
 
 /// The least memory of the sort.
@@ -78,7 +82,8 @@ item! {
     }
 }
 
-/// A reference, before the records with its name and after them.
+/// A reference, before the records with its name and after them. By its URL alone, it comes after
+/// the captures that are not later, and after all captures of the URL.
 const WANTED: u32 = 0;
 const REFERENCE: u32 = u32::MAX;
 
@@ -145,6 +150,7 @@ impl Referred {
             inside: Bits::new(revisits.max(count.into()) as usize),
             reached: Bits::new(revisits.max(count.into()) as usize),
             group: Group::default(),
+            visits: Visits::default(),
         };
         let sort = names.sort.into_inner();
         let sorted = sort.unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -190,9 +196,9 @@ impl Names {
     ) -> Result<()> {
         input.check_path()?;
         let mut records = Again::open(input, file, config, context.stop);
-        if records.container()? != Some(Container::Warc) {
+        let Some(Container::Warc | Container::Arc) = records.container()? else {
             return Ok(());
-        }
+        };
         // The next entry of the collection.
         let mut next: Option<(u64, u32)> = None;
         while records.advance()? {
@@ -208,9 +214,11 @@ impl Names {
                 });
             }
             let number = next.filter(|(at, _)| *at == offset);
-            if record.kind == RecordKind::Warc {
-                self.put(&WarcNames::parse(bytes), number.map_or(KEPT, |(_, n)| n))?;
-            }
+            let names = match record.kind {
+                RecordKind::Arc => WarcNames::of_arc(bytes).unwrap_or_default(),
+                _ => WarcNames::parse(bytes),
+            };
+            self.put(&names, number.map_or(KEPT, |(_, n)| n))?;
         }
         Ok(())
     }
@@ -226,30 +234,47 @@ impl Names {
         if !is_revisit && !is(b"response") && !is(b"resource") {
             return Ok(());
         }
-        let by_id = record.id.map(|id| name(0, id, b""));
-        let by_date = record.target.zip(record.date).map(dated);
-        let by_digest = record.target.zip(record.digest);
-        let by_digest = by_digest.map(|(target, digest)| name(2, target, digest));
+        let by_id = |id: &[u8]| name(0, id, b"");
+        let by_date = |(url, when): (&[u8], &[u8])| match instant(when) {
+            Some(instant) => name(1, url, &instant.to_le_bytes()),
+            None => name(1, url, when),
+        };
+        let target = record.target.map(normal_url);
+        let to_target = record.to_target.filter(|_| is_revisit).map(normal_url);
+        let url = to_target.as_deref().or(target.as_deref());
+        let digest = record.digest.map(normal_digest);
+        let digest = url.zip(digest.as_deref());
+        let to = [
+            record.to_id.map(by_id),
+            url.zip(record.to_date).map(by_date),
+            digest.map(|(url, digest)| name(2, url, digest)),
+        ];
+        let own = [
+            record.id.map(by_id),
+            target.as_deref().zip(record.date).map(by_date),
+        ];
+        let when = record.date.and_then(instant).unwrap_or(UNDATED);
         let id = record.id.map_or(number, |id| xxh3_64(id) as u32);
         let id = id.clamp(WANTED + 1, REFERENCE - 1);
         let mut sort = lock(&self.sort);
-        let own = [by_id, by_date, by_digest.filter(|_| !is_revisit)];
-        for name in own.into_iter().flatten() {
-            sort.push(Named { name, id, number })?;
+        let mut put = |name: Option<u128>, id, number| {
+            name.map_or(Ok(()), |name| sort.push(Named { name, id, number }))
+        };
+        for name in own {
+            put(name, id, number)?;
         }
         if !is_revisit {
-            return Ok(());
+            put(to[2], id, number)?;
+            return put(url.map(|url| visited(url, when)), id, number);
         }
-        let to_id = record.to_id.map(|id| name(0, id, b""));
-        let to_date = record.to_target.zip(record.to_date).map(dated);
-        let to_digest = by_digest.filter(|_| to_id.is_none() && to_date.is_none());
         let number = self.revisits.fetch_add(1, Ordering::Relaxed);
-        for name in [to_id, to_date, to_digest].into_iter().flatten() {
-            for id in [WANTED, REFERENCE] {
-                sort.push(Named { name, id, number })?;
-            }
+        // A name of the record itself leads to no other record.
+        for name in to.into_iter().filter(|name| !own.contains(name)) {
+            put(name, WANTED, number)?;
+            put(name, REFERENCE, number)?;
         }
-        Ok(())
+        put(url.map(|url| visited(url, when + 1)), WANTED, number)?;
+        put(url.map(|url| visited(url, LAST)), REFERENCE, number)
     }
 }
 
@@ -258,13 +283,22 @@ fn name(kind: u128, one: &[u8], other: &[u8]) -> u128 {
     kind << 126 | xxh3_128(&[one, b" ", other].concat()) >> 2
 }
 
-/// The name of a record by its URL and date. Dates may have different precisions.
-fn dated((target, when): (&[u8], &[u8])) -> u128 {
-    let instant = std::str::from_utf8(when).ok().and_then(date);
-    match instant {
-        Some(instant) => name(1, target, &instant.to_le_bytes()),
-        None => name(1, target, when),
-    }
+/// The last kind of name: the URL, and the time of the visit.
+const VISITED: u128 = 3;
+
+/// The time of visits without a date, and the time after all visits.
+const UNDATED: u64 = LAST - 2;
+const LAST: u64 = (1 << 62) - 1;
+
+/// The name of a visit, in the order of the visits of its URL.
+fn visited(url: &[u8], time: u64) -> u128 {
+    VISITED << 126 | u128::from(xxh3_64(url)) << 62 | u128::from(time.min(LAST))
+}
+
+/// The time of a date, so that dates of different precisions are equal.
+fn instant(when: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(when).ok()?;
+    date(text).or_else(|| date(&usual_date(text)))
 }
 
 /// Decides which records are kept, name by name.
@@ -275,6 +309,7 @@ struct Resolver<'c> {
     inside: Bits,
     reached: Bits,
     group: Group,
+    visits: Visits,
 }
 
 /// What is known of the records with one name.
@@ -286,16 +321,38 @@ struct Group {
     /// Whether a record has the name, and whether a record that is kept has it.
     found: bool,
     kept: bool,
-    /// The copies of the last record: their id, whether one of them is kept, and else the first one
-    /// that can be.
+    /// The id of the last record, and its copies.
     id: u32,
-    copy_kept: bool,
+    copies: Copies,
+}
+
+/// The captures of one URL so far, by date.
+#[derive(Default)]
+struct Visits {
+    /// The name of the latest captures.
+    latest: Option<u128>,
+    copies: Copies,
+    /// Whether a reference that is earlier than all captures needs one.
+    early: bool,
+    /// Whether the first capture was kept for it.
+    first_kept: bool,
+}
+
+/// Captures of which one suffices.
+#[derive(Default)]
+struct Copies {
+    /// Whether one of them is kept.
+    kept: bool,
+    /// The first one that can be kept.
     first: Option<u32>,
 }
 
 impl Resolver<'_> {
     fn take(&mut self, named: Named) {
         let Named { name, id, number } = named;
+        if name >> 126 == VISITED {
+            return self.visit(named);
+        }
         if name != self.group.name || id != self.group.id {
             self.keep_copy();
             self.group.id = id;
@@ -309,43 +366,94 @@ impl Resolver<'_> {
         }
         match id {
             WANTED => self.group.wanted |= !self.inside.contains(number),
-            REFERENCE => {
-                let first = self.group.found && self.inside.insert(number);
-                if first && self.group.kept {
-                    self.reached.insert(number);
-                }
+            REFERENCE if self.group.found => self.resolve(number, self.group.kept),
+            REFERENCE => {}
+            _ if self.group.wanted => {
+                self.group.found = true;
+                self.group.copies.add(number, self.choice, &self.referred);
             }
-            _ if self.group.wanted => self.record(number),
             _ => {}
-        }
-    }
-
-    /// Takes a record with the name of the group, which a reference needs.
-    fn record(&mut self, number: u32) {
-        let group = &mut self.group;
-        group.found = true;
-        let fate = match number {
-            KEPT => Fate::Kept,
-            REMOVED => return,
-            document if self.referred.contains(document) => Fate::Kept,
-            document => self.choice.fate(document),
-        };
-        match fate {
-            Fate::Kept => (group.kept, group.copy_kept) = (true, true),
-            Fate::Removed { reason, .. } => {
-                let free = (reason != Removal::Listed).then_some(number);
-                group.first = group.first.or(free);
-            }
         }
     }
 
     /// Keeps one of the copies of the last record, if none is kept and one can be.
     fn keep_copy(&mut self) {
-        let first = self.group.first.take();
-        let kept = std::mem::take(&mut self.group.copy_kept);
-        if let Some(first) = first.filter(|_| !kept) {
-            self.referred.insert(first);
-            self.group.kept = true;
+        let mut copies = std::mem::take(&mut self.group.copies);
+        self.group.kept |= copies.keep_one(&mut self.referred);
+    }
+
+    /// Notes that a `revisit` record refers to records of the inputs, unless an earlier kind of name
+    /// led to some.
+    fn resolve(&mut self, revisit: u32, kept: bool) {
+        if self.inside.insert(revisit) && kept {
+            self.reached.insert(revisit);
         }
+    }
+
+    /// Takes a capture of a URL, or a reference to the URL alone.
+    fn visit(&mut self, Named { name, id, number }: Named) {
+        if name >> 62 != self.group.name >> 62 {
+            self.visits = Visits::default();
+        }
+        self.group.name = name;
+        match id {
+            WANTED if self.inside.contains(number) => {}
+            WANTED => match self.visits.latest {
+                None => self.visits.early = true,
+                Some(_) => {
+                    let kept = self.visits.copies.keep_one(&mut self.referred);
+                    self.resolve(number, kept);
+                }
+            },
+            REFERENCE => {
+                self.keep_first();
+                if self.visits.latest.is_some() {
+                    self.resolve(number, self.visits.first_kept);
+                }
+            }
+            _ => {
+                if self.visits.latest != Some(name) {
+                    self.keep_first();
+                    self.visits.latest = Some(name);
+                    self.visits.copies = Copies::default();
+                }
+                self.visits.copies.add(number, self.choice, &self.referred);
+            }
+        }
+    }
+
+    /// Keeps one of the first captures of a URL, if an earlier reference needs it.
+    fn keep_first(&mut self) {
+        let visits = &mut self.visits;
+        if visits.latest.is_some() && std::mem::take(&mut visits.early) {
+            visits.first_kept = visits.copies.keep_one(&mut self.referred);
+        }
+    }
+}
+
+impl Copies {
+    fn add(&mut self, number: u32, choice: &Choice, referred: &Bits) {
+        let fate = match number {
+            KEPT => Fate::Kept,
+            REMOVED => return,
+            document if referred.contains(document) => Fate::Kept,
+            document => choice.fate(document),
+        };
+        match fate {
+            Fate::Kept => self.kept = true,
+            Fate::Removed { reason, .. } => {
+                let free = (reason != Removal::Listed).then_some(number);
+                self.first = [self.first, free].into_iter().flatten().min();
+            }
+        }
+    }
+
+    /// Keeps one, if none is kept and one can be. Returns whether one is kept.
+    fn keep_one(&mut self, referred: &mut Bits) -> bool {
+        if let Some(first) = self.first.take().filter(|_| !self.kept) {
+            referred.insert(first);
+            self.kept = true;
+        }
+        self.kept
     }
 }

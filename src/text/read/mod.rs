@@ -158,4 +158,4 @@ pub use record::{
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
 pub(crate) use unread::Unread;
-pub(crate) use warc::{WarcNames, warc_links};
+pub(crate) use warc::{WarcNames, normal_digest, normal_url, warc_links};

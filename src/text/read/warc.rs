@@ -65,6 +65,7 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
 
 /// The fields of a WARC record that name it, and the record to which it refers. Values have no angle
 /// brackets, and the first one that is not empty counts.
+#[derive(Default)]
 pub(crate) struct WarcNames<'a> {
     /// `WARC-Type`.
     pub kind: Option<&'a [u8]>,
@@ -110,6 +111,47 @@ impl<'a> WarcNames<'a> {
             to_date,
         }
     }
+
+    /// The names of a record of an ARC file, which is a capture.
+    pub fn of_arc(bytes: &'a [u8]) -> Option<WarcNames<'a>> {
+        let line = ArcLine::parse(first_line(bytes))?;
+        Some(WarcNames {
+            kind: Some(b"response"),
+            target: Some(line.url),
+            date: Some(line.date),
+            ..WarcNames::default()
+        })
+    }
+}
+
+/// A URL with its scheme and host in lower case, and without the default port.
+pub(crate) fn normal_url(url: &[u8]) -> Vec<u8> {
+    let mut url = url.to_vec();
+    let Some(scheme) = memchr::memmem::find(&url, b"://") else {
+        return url;
+    };
+    let authority = scheme + 3;
+    let end = memchr::memchr3(b'/', b'?', b'#', &url[authority..]);
+    let end = end.map_or(url.len(), |length| authority + length);
+    let user = memchr::memrchr(b'@', &url[authority..end]);
+    let host = user.map_or(authority, |at| authority + at + 1);
+    url[..scheme].make_ascii_lowercase();
+    url[host..end].make_ascii_lowercase();
+    let port: &[u8] = match &url[..scheme] {
+        b"http" => b":80",
+        b"https" => b":443",
+        _ => return url,
+    };
+    if url[host..end].ends_with(port) {
+        url.drain(end - port.len()..end);
+    }
+    url
+}
+
+/// A digest with its label in lower case.
+pub(crate) fn normal_digest(digest: &[u8]) -> Vec<u8> {
+    let label = memchr::memchr(b':', digest).unwrap_or(0);
+    [&digest[..label].to_ascii_lowercase(), &digest[label..]].concat()
 }
 
 pub(super) struct WarcRecord;
