@@ -28,6 +28,7 @@ const SHORT: u32 = 60;
 /// Documents of at most this number of words on average are perhaps labels, and their texts are in
 /// another field.
 const TINY: u64 = 3;
+const LEAST_DOUBTED: u64 = 10;
 
 /// The shingle size for short documents.
 const SHINGLE_SIZE_OF_SHORT: u32 = 5;
@@ -303,7 +304,7 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
         ));
     }
     let (words, documents) = (summary.ingest.words, summary.ingest.documents);
-    if documents > 1 && words <= TINY * documents {
+    if documents >= LEAST_DOUBTED && words <= TINY * documents {
         let mean = counted(words.div_ceil(documents), "word");
         return Some(format!(
             "check what is compared (--text-field): on average, a document has at most {mean}"

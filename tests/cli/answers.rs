@@ -338,7 +338,7 @@ fn the_answer_says_what_it_does_not_know() {
         said.contains("\nNext: check --format or --record: 1 document may be several"),
         "{said}"
     );
-    fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(3)).unwrap();
+    fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(10)).unwrap();
     let said = answer(at, "run none.jsonl -o none");
     assert!(
         said.ends_with("\nNext: check what is compared (--text-field): on average, a document has at most 0 words\n"),

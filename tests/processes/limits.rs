@@ -174,9 +174,16 @@ impl Made {
             .step_by(one_in(2))
         {
             let (refused, _) = self.attempt(case, narrow);
-            let least = least(&refused, of);
-            let first = limit(least);
-            let (output, files) = self.attempt(case, &first);
+            // A later step may need more: how much address space threads take is not certain.
+            let mut first = limit(least(&refused, of));
+            let (mut output, mut files) = self.attempt(case, &first);
+            for _ in 0..2 {
+                if output.status.success() {
+                    break;
+                }
+                first = limit(least(&output, of));
+                (output, files) = self.attempt(case, &first);
+            }
             let what = format!("{} under `{first}`", case.name);
             assert!(output.status.success(), "{what}: {}", stderr(&output));
             self.same(case, &output, &files, &what);

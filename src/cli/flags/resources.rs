@@ -113,8 +113,9 @@ impl Limits {
 pub struct Quiet {
     /// Print no progress, no warnings and no summary
     ///
-    /// Errors are still printed, and so is a result that the command writes to no file. The warning
-    /// that no document was read from a file is also printed.
+    /// Errors are still printed, and so is a result that the command writes to no file. Warnings
+    /// that something is lost are also printed: that no document was read from a file, that values
+    /// of --keep cannot be read, or that a revisit record loses its capture.
     #[arg(short, long, help_heading = None)]
     pub quiet: bool,
 }
