@@ -235,7 +235,7 @@ impl Case<'_> {
         // The evidence.
         let mut answer = self.oracle.fates(question);
         // `references.rs` has an oracle for the captures to which revisit records refer.
-        let referred = removed.join("referred.jsonl");
+        let (referred, mut held) = (removed.join("referred.jsonl"), BTreeSet::new());
         for line in referred
             .exists()
             .then(|| lines(&referred))
@@ -247,6 +247,7 @@ impl Case<'_> {
             let document = self.oracle.records.iter().position(is_it).unwrap();
             assert!(answer.0[document] != Fate::Kept, "{arguments}: {line}");
             answer.0[document] = Fate::Kept;
+            held.insert(document);
         }
         let expected = self.oracle.evidence(question, &answer);
         let found = lines(&removed.join("removed.jsonl"));
@@ -353,7 +354,7 @@ impl Case<'_> {
         if question.rule == "all" {
             return;
         }
-        let kept = |document: &usize| fates[*document] == Fate::Kept;
+        let kept = |document: &usize| fates[*document] == Fate::Kept && !held.contains(document);
         let kept: Vec<usize> = (0..fates.len()).filter(kept).collect();
         for (at, &a) in kept.iter().enumerate() {
             let close = |b: &&usize| self.oracle.reach(question, a, **b);
