@@ -236,11 +236,11 @@ impl Case<'_> {
         let mut answer = self.oracle.fates(question);
         // `references.rs` has an oracle for the captures to which revisit records refer.
         let (referred, mut held) = (removed.join("referred.jsonl"), BTreeSet::new());
-        for line in referred
-            .exists()
-            .then(|| lines(&referred))
-            .unwrap_or_default()
-        {
+        let others = match referred.exists() {
+            true => lines(&referred),
+            false => Vec::new(),
+        };
+        for line in others {
             let is_it = |(record, _): &(&Record, _)| {
                 line["file"] == record.file.as_str() && line["record"] == record.number
             };
