@@ -2,7 +2,7 @@
 
 For texts in memory: `find_pairs`, `deduplicate` and, for the splits of a dataset,
 `deduplicate_splits`. For files: `run` and `dedup`, which are the commands of the program
-``lookalike`` in this process. Parameters, defaults and results are those of the commands:
+``lookalike`` in this process. Parameters, defaults and results equal the commands':
 ``shingle_size=10`` is ``--shingle-size 10``. Sizes are numbers of bytes or texts such as ``"2GiB"``.
 
 Results are tables that pyarrow, Polars, pandas and DuckDB can read.

@@ -72,7 +72,7 @@ def deduplicate_splits(
     Raises
     ------
     TypeError, KeyError
-        The texts are not strings, or there is no column of that name.
+        The texts are not strings, or the table lacks the column.
     ValueError
         A parameter is not allowed.
     Error

@@ -82,7 +82,7 @@ def find_pairs(
     Raises
     ------
     TypeError, KeyError
-        The texts are not strings, or there is no column of that name.
+        The texts are not strings, or the table lacks the column.
     ValueError
         A parameter is not allowed.
     Error
@@ -164,7 +164,7 @@ def deduplicate(
     Raises
     ------
     TypeError, KeyError
-        The texts are not strings, or there is no column of that name.
+        The texts are not strings, or the table lacks the column.
     ValueError
         A parameter is not allowed.
     Error

@@ -338,7 +338,7 @@ impl Spooling {
     }
 
     /// Keeps the rows and the identifiers of an array, and returns the columns to be written. `field`
-    /// is that of the stream, with the metadata of its schema.
+    /// describes the stream, and has the metadata of its schema.
     fn columns(&mut self, array: &ArrayRef, field: &Field) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
             Some(rows) if rows.null_count() > 0 => {

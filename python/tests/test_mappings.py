@@ -19,7 +19,7 @@ ROWS = list(range(len(TEXTS)))
 
 
 class StandIn(collections.abc.Mapping):
-    """A mapping that is no dict."""
+    """A mapping of a class of its own."""
 
     def __init__(self, given):
         self.given = dict(given)
