@@ -182,7 +182,7 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
             }
         }
     };
-    // If an object has the numbers of rows as names, a path to one of them would read that row only.
+    // If an object has row numbers as names, a path to one of them would read that row only.
     let texts = || (known.iter()).filter(|known| known.text.is_some() && !is_numbered(&known.path));
     let near = given.and_then(|given| nearest(given, texts()));
     let longest = texts()
