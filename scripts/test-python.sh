@@ -2,7 +2,6 @@
 # Builds the Python module, checks its types and runs its tests, in a virtual environment below the target directory.
 #
 #     scripts/test-python.sh
-#     scripts/test-python.sh --prepare    only the environments and the module
 #
 # Needs cargo, and python3 with venv; Java 17 for the tests on Spark. The module needs Python 3.10 or later, the libraries
 # of its tests 3.11. They come from PyPI, in the versions of python/requirements-*.txt, when these have changed.
@@ -38,22 +37,18 @@ environment "$sail" requirements-sail.txt &
 installing_sail=$!
 cargo fmt -- --check
 maturin develop --locked --quiet
-if [ "${1:-}" = --prepare ]; then
-    wait "$installing_spark" "$installing_sail"
-    exit
-fi
 
 export PYTHONPATH=$PWD
 tests_on_spark=
 wait "$installing_spark"
 mypy --python-executable "$spark/bin/python" lookalike
 if java -version >/dev/null 2>&1; then
-    PATH=$spark/bin:$PATH "$spark/bin/python" -m pytest -q --timeout 180 -o addopts= tests/test_spark.py >"$target/spark.log" 2>&1 &
+    PATH=$spark/bin:$PATH "$spark/bin/python" -m pytest -q --timeout 600 -o addopts= tests/test_spark.py >"$target/spark.log" 2>&1 &
     tests_on_spark=$!
 else
     echo "THE TESTS ON SPARK WERE NOT RUN: Java 17 is needed" >&2
 fi
-python -m pytest -q --timeout 120
+python -m pytest -q --timeout 300
 
 # A second engine with the interface of Spark: where it differs, the tasks rely on more than they may.
 if wait "$installing_sail"; then
