@@ -18,7 +18,9 @@ if [ -z "$bin" ]; then
 fi
 [ $# -gt 0 ] || set -- sample-corpora/trec-web sample-corpora/warc sample-corpora/files
 mkdir -p "$work"
-beyond=$(sed -n 's/^pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/base/budget.rs)
+# A copy, because a file of the corpus cannot be a test set.
+cp sample-corpora/trec-web/a.gz "$work/test-set.gz"
+beyond=$(sed -n 's/^pub(crate) const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/base/budget.rs)
 [ -n "$beyond" ] || { echo "src/base/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
 echo "each peak is to be at most --memory and $beyond MiB; load $(cut -d' ' -f1 /proc/loadavg)"
 echo
@@ -93,8 +95,14 @@ for input; do
             within "perturb" "$memory" perturb "$input" -o "$out" --recipe chowdhury --max-document $largest
             rm -rf "$out"
             within "run" "$memory" run "$input" -o "$out" --max-document $largest $means
+            within "add" "$memory" add "$out" sample-corpora/files $means
+            within "passages" "$memory" passages "$out" $means
+            rm -rf "$out" "$out-count"
+            within "dedup" "$memory" dedup "$input" -o "$out" --max-document $largest $means
+            rm -rf "$out" "$out.work"
+            within "contamination" "$memory" contamination "$input" --against "$work/test-set.gz" -o "$out" --max-document $largest $means
         done
     done
 done
-rm -rf "$work/out" "$work/out-count"
+rm -rf "$work/out" "$work/out-count" "$work/out.work"
 [ "$failed" = 0 ] || { echo "a peak was above its budget and $beyond MiB" >&2; exit 1; }
