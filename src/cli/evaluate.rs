@@ -35,7 +35,8 @@ pub struct Options {
     ///
     /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from
     /// integers in lists of lookalike, or from decimals exactly as written. All pairs of a list
-    /// without resemblances count at each threshold.
+    /// without resemblances count at each threshold; so do those of a method that counts common
+    /// features, such as minhash.
     ///
     /// Example: --thresholds 0.9,19/20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -193,6 +194,7 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
         Scores::None => "no resemblances",
         Scores::Integers => "resemblances in integers",
         Scores::Decimals => "resemblances in decimals",
+        Scores::Counts => "numbers of common features",
     };
     let _ = write!(out, "{what:<7}{}", list.path.display());
     if let Some(counts) = &list.counts {

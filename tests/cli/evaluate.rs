@@ -342,6 +342,99 @@ fn judged_pairs_by_hand() {
     );
 }
 
+/// The score of most methods is a number of common features, which no resemblance can be compared
+/// with. Their pairs can be judged all the same.
+#[test]
+fn methods_whose_score_is_a_count_are_evaluated() {
+    let run = "# score: s1:1\ndocno_a\tdocno_b\tscore\na\tb\t7\nb\tc\t1\n";
+    let case = Case::new();
+    let (run, truth) = (
+        case.file("run", run),
+        case.file("truth", "a b 0.9\nb c 0.5\n"),
+    );
+    let case = case.run(&run).truth(&truth).thresholds("0.4,0.8");
+    let found = case.evaluate();
+    assert_eq!(found.run.scores, evaluate::Scores::Counts);
+    let at = |n: usize| found.pairs[n].documents.all.counts;
+    assert_eq!((at(0), at(1)), (counts(2, 0, 0), counts(1, 1, 0)));
+    assert_eq!(
+        found.notes,
+        ["the run has no resemblances: all its pairs count at each threshold"]
+    );
+    fs::write(&run, "# score: s1:1\ndocno_a\tdocno_b\tscore\na\tb\t0.7\n").unwrap();
+    assert!(
+        case.error()
+            .contains("line 3: expected a number of features, found `0.7`")
+    );
+
+    let directory = common::temporary();
+    let out = directory.path().join("out");
+    let command = || Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    let made = |arguments: &[&str]| {
+        let made = command().args(arguments).arg("--quiet").output().unwrap();
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        made.stdout
+    };
+    let (input, place) = (sample_corpora("trec-web"), out.to_str().unwrap());
+    let input = input.to_str().unwrap();
+    made(&[
+        "run",
+        input,
+        "-o",
+        place,
+        "--keep-text",
+        "--threshold",
+        "0.5",
+    ]);
+    let judged: String = rows_of(&out, "pairs.tsv")
+        .iter()
+        .map(|row| {
+            let row: Vec<&str> = row.split('\t').collect();
+            format!("{} {} {}\n", row[0], row[1], u8::from(row[2] >= "0.75"))
+        })
+        .collect();
+    let judgements = directory.path().join("judged");
+    fs::write(&judgements, judged).unwrap();
+    for method in [
+        "super-shingles",
+        "megashingles",
+        "minhash",
+        "mod",
+        "min",
+        "i-match",
+        "deco:score=s1",
+    ] {
+        made(&["method", method, place]);
+        let of_method = out.join("methods").join(method.replace(':', "_"));
+        let of_method = of_method.to_str().unwrap();
+        for (truth, run) in [(place, of_method), (of_method, place)] {
+            let judged = judgements.to_str().unwrap();
+            let report = [
+                "evaluate", "--truth", truth, "--run", run, "--judged", judged, "--json",
+            ];
+            let report: Value = serde_json::from_slice(&made(&report)).unwrap();
+            let measured = &report["pairs"][0]["documents"]["all"];
+            let sample = &report["judged"]["at"][0];
+            let found = measured["correct"].as_u64().unwrap();
+            assert!(found > 0, "{method}: {measured}");
+            if run == of_method {
+                // Each row is a pair of its own, and identical documents are pairs as well.
+                let rows = rows_of(Path::new(of_method), "pairs.tsv").len() as u64;
+                assert!(
+                    measured["found"].as_u64().unwrap() >= rows,
+                    "{method}: {measured}"
+                );
+                let judged = sample["true_found"].as_u64().unwrap();
+                assert!(judged > 0 && judged <= found, "{method}: {sample}");
+            }
+        }
+    }
+}
+
 #[test]
 fn families_by_hand() {
     let case = Case::new();

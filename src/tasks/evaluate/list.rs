@@ -59,6 +59,8 @@ pub enum Scores {
     Integers,
     /// A decimal, compared digit by digit as written.
     Decimals,
+    /// Whole numbers of common features, as of most methods: every pair counts at every threshold.
+    Counts,
 }
 
 /// A reader of a list of pairs.
@@ -126,6 +128,12 @@ impl PairList {
             table.want_numbers(if three { &[0, 1, 2] } else { &[0, 1] });
             decimals(three)
         };
+        // The number of what is shared (S1) is the one score of methods that is not from 0 to 1.
+        let counts = |(name, value): &(String, String)| name == "score" && value.starts_with("s1:");
+        let scores = match scores {
+            Scores::Decimals if table.comments().iter().any(counts) => Scores::Counts,
+            scores => scores,
+        };
         Ok(PairList {
             table,
             scores,
@@ -158,6 +166,12 @@ impl PairList {
         ];
         let level = match self.scores {
             Scores::None => thresholds.len(),
+            Scores::Counts => {
+                let field = &self.fields[2];
+                let wrong = || self.table.bad("a number of features", shorten(field));
+                parsed::<u64>(field).ok_or_else(wrong)?;
+                thresholds.len()
+            }
             Scores::Integers => {
                 let mut numbers = [0u64; 3];
                 for (number, field) in numbers.iter_mut().zip(&self.fields[2..]) {

@@ -402,10 +402,24 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         families: config.families.clone(),
     };
     let thresholds = &config.thresholds[..];
-    let mut lists = sources.truth.iter().chain([&sources.run]);
-    if !thresholds.is_empty() && lists.all(|list| list.scores == Scores::None) {
+    let named = [
+        ("ground truth", sources.truth.as_ref()),
+        ("run", Some(&sources.run)),
+    ];
+    let lists = || {
+        named
+            .iter()
+            .filter_map(|&(what, list)| Some((what, list?.scores)))
+    };
+    let none = |scores| matches!(scores, Scores::None | Scores::Counts);
+    if !thresholds.is_empty() && lists().all(|(_, scores)| none(scores)) {
         return Err(Error::parameter("thresholds", thresholds[0]).because(
             "no list has resemblances to compare it with; name their column with --columns",
+        ));
+    }
+    for (what, _) in lists().filter(|(_, scores)| !thresholds.is_empty() && none(*scores)) {
+        notes.push(format!(
+            "the {what} has no resemblances: all its pairs count at each threshold"
         ));
     }
     if let Some(truth) = &sources.truth {
