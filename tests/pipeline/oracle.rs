@@ -102,6 +102,7 @@ fn assert_balanced(summary: &Summary) {
         let excluded = prefix.probes_repeated
             + prefix.probes_by_length
             + prefix.probes_by_singles
+            + prefix.pairs_by_prefix
             + prefix.probes_clustered;
         assert!(prefix.probes >= excluded + prefix.candidates);
         assert!(prefix.spilled >= prefix.candidates && prefix.candidates >= join.pairs);

@@ -195,6 +195,19 @@ fn more_candidates_than_are_held() {
         assert!(join.runs > 6 && join.generations >= 2, "{join:?}");
         assert!(all.candidates > 100_000 && all.spilled > all.candidates);
         assert!(join.pairs > 1000 && join.pairs < all.candidates);
+        // In memory, all partners of a document are met at once, and some need no look at the sets.
+        let (summary, held, _) = agree(&run.clone().threads(threads), &input);
+        assert_eq!(summary.join.unwrap().pairs, join.pairs);
+        assert_eq!(held.spilled, held.candidates);
+        assert!(
+            held.candidates < all.candidates && held.pairs_by_prefix > 0,
+            "{held:?}"
+        );
+        let excluded = held.probes_repeated + held.probes_by_length + held.probes_by_singles;
+        assert_eq!(
+            held.probes,
+            excluded + held.pairs_by_prefix + held.candidates
+        );
     }
 }
 

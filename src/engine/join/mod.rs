@@ -126,7 +126,8 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
 }
 
 /// Runs the join, unless the pairs for these parameters are committed already. It resumes after the
-/// last commit. `limit` bounds the fan-in of merges.
+/// last commit. With a `limit`, candidates go through sorted runs on disk, even if memory has room
+/// for them, and `limit` bounds the fan-in of merges.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,

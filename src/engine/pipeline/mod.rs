@@ -597,6 +597,7 @@ fn join_keys<K: crate::base::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     let (config, fan_in) = (&parameters.join, parameters.fan_in);
+    let limit = fan_in.or((parameters.spill == Spill::Always).then_some(usize::MAX));
     let digest = join::digest(&sample::digest(&workspace.manifest, sampling), config);
     let there = workspace.manifest.get::<PairsEntry>();
     let there = there.filter(|pairs| pairs.digest == digest);
@@ -623,7 +624,7 @@ fn join_keys<K: crate::base::ids::Key>(
             }
         }
         stage(workspace, "join", context, |w| {
-            join::run::<K>(w, config, fan_in, context)
+            join::run::<K>(w, config, limit, context)
         })?;
     }
     remove_stale(workspace)

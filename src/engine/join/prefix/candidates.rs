@@ -53,15 +53,29 @@ pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
 }
 
 /// The blocks of all postings, in order.
-struct Source<K> {
+pub(super) struct Source<K> {
     parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
     parameters: u128,
     reader: Option<PostingsReader<K>>,
 }
 
 impl<K: Key> Source<K> {
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        let directory = workspace.path("postings");
+        let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
+        let parts: Vec<(PathBuf, PartInfo)> = postings
+            .flat_map(|postings| postings.parts.values())
+            .map(|info| (directory.join(&info.name), info.clone()))
+            .collect();
+        Source {
+            parts: parts.into_iter(),
+            parameters: workspace.collection_parameters(),
+            reader: None,
+        }
+    }
+
     /// Takes the next block; `false` at the end.
-    fn take(&mut self, packed: &mut PackedBlock) -> Result<bool> {
+    pub(super) fn take(&mut self, packed: &mut PackedBlock) -> Result<bool> {
         loop {
             if let Some(reader) = &mut self.reader {
                 if reader.take_packed(packed)? {
@@ -106,27 +120,15 @@ pub(super) fn run<K: Key>(
     };
     let capacity = (memory / threads as u64 / 8).min(documents as u64 * CANDIDATES_OF_A_DOCUMENT);
     let capacity = capacity.clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
-    let directory = workspace.path("postings");
-    let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
-    let entries = postings
-        .clone()
-        .map(|postings| postings.stats.entries)
-        .sum();
-    let parts: Vec<(PathBuf, PartInfo)> = postings
-        .flat_map(|p| p.parts.values())
-        .map(|info| (directory.join(&info.name), info.clone()))
-        .collect();
+    let postings = workspace.manifest.get::<PostingsEntry>();
+    let entries = postings.map_or(0, |postings| postings.stats.entries);
     let shareable = shareable(workspace, join)?;
     start_pass(workspace, join.context);
     let shared = Shared::<K> {
         join,
         shareable,
         bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
-        source: Mutex::new(Source {
-            parts: parts.into_iter(),
-            parameters: workspace.collection_parameters(),
-            reader: None,
-        }),
+        source: Mutex::new(Source::of(workspace)),
         early: early.as_ref(),
         numbers: Mutex::new(0),
         directory: workspace.path(DIRECTORY),
@@ -169,7 +171,7 @@ pub(super) fn run<K: Key>(
 }
 
 /// What the sort found that each document can share, if it selected from one level.
-fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Option<Column>> {
+pub(super) fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Option<Column>> {
     let runs = workspace.manifest.get::<RunsEntry>();
     let part = runs.and_then(|runs| runs.shareable.as_ref());
     let Some(part) = part.filter(|_| join.sampled.rates().len() == 1) else {
@@ -188,6 +190,43 @@ fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Option<Column>
 struct Early<'a> {
     verifier: Verifier<'a>,
     clusters: SharedUnionFind,
+}
+
+/// A table of lists that were met, by number.
+pub(super) struct Lists {
+    digests: Vec<u128>,
+    numbers: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Lists {
+            digests: vec![0; LISTS_MET],
+            numbers: vec![0; LISTS_MET],
+            bytes: Vec::new(),
+        }
+    }
+}
+
+impl Lists {
+    pub(super) const BYTES: u64 = (LISTS_MET * (size_of::<u128>() + size_of::<u32>())) as u64;
+
+    /// The number of the same list, if it was met recently; otherwise the list gets this number.
+    pub(super) fn met(&mut self, level: usize, list: &[u32], number: u32) -> Option<u32> {
+        if list.len() < LEAST_MET {
+            return None;
+        }
+        self.bytes.clear();
+        self.bytes.extend(list.iter().flat_map(|d| d.to_le_bytes()));
+        let digest = xxh3_128_with_seed(&self.bytes, level as u64);
+        let slot = digest as usize & (LISTS_MET - 1);
+        if std::mem::replace(&mut self.digests[slot], digest) == digest {
+            return Some(self.numbers[slot]);
+        }
+        self.numbers[slot] = number;
+        None
+    }
 }
 
 /// The data that all threads share.
@@ -229,8 +268,7 @@ struct Worker<'a, K> {
     heads: Vec<Kept>,
     kept: Vec<u32>,
     members: Vec<Member>,
-    bytes: Vec<u8>,
-    lists_met: Vec<u128>,
+    lists_met: Lists,
     pairs_met: Vec<u64>,
     /// With [`Pairs::None`]: recent pairs that were verified and are below the threshold.
     pairs_failed: Vec<u64>,
@@ -257,8 +295,7 @@ impl<'a, K: Key> Worker<'a, K> {
             heads: Vec::new(),
             kept: Vec::new(),
             members: Vec::new(),
-            bytes: Vec::new(),
-            lists_met: vec![0; LISTS_MET],
+            lists_met: Lists::default(),
             pairs_met: vec![NOTHING; PAIRS_MET],
             pairs_failed: vec![NOTHING; failed],
             deferred: Vec::new(),
@@ -384,7 +421,7 @@ impl<'a, K: Key> Worker<'a, K> {
             let (a, b) = (member(a), member(b));
             return self.pair_members(level, &[a.min(b), a.max(b)], probes);
         }
-        if self.met(level, list) {
+        if self.lists_met.met(level, list, 0).is_some() {
             self.stats.probes_repeated += probes;
             return Ok(());
         }
@@ -415,18 +452,6 @@ impl<'a, K: Key> Worker<'a, K> {
         let paired = self.pair_members(level, &members, probes);
         self.members = members;
         paired
-    }
-
-    /// Has the same list been paired recently?
-    fn met(&mut self, level: usize, list: &[u32]) -> bool {
-        if list.len() < LEAST_MET {
-            return false;
-        }
-        self.bytes.clear();
-        self.bytes.extend(list.iter().flat_map(|d| d.to_le_bytes()));
-        let digest = xxh3_128_with_seed(&self.bytes, level as u64);
-        let slot = &mut self.lists_met[digest as usize & (LISTS_MET - 1)];
-        std::mem::replace(slot, digest) == digest
     }
 
     /// Verifies documents that are neighbours in size, and unites those that reach the threshold.

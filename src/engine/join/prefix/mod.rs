@@ -26,6 +26,7 @@
 //!    documents whose sizes, and the fingerprints that they can share with any document, allow
 //!    the threshold. The run machinery sorts the candidates;
 //!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
+//!    If memory has room for the postings, `held` finds the same candidates without repetitions.
 //!    Documents that were added to a collection have their candidates from the index (`added`),
 //!    in place of this step.
 //! 2. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
@@ -54,6 +55,7 @@
 mod added;
 pub mod candidates;
 mod distinct;
+mod held;
 pub mod verify;
 
 use crate::Result;
@@ -91,6 +93,9 @@ pub struct PrefixStats {
     /// Probes excluded by the number of fingerprints that occur in one of the two documents only.
     #[serde(default)]
     pub probes_by_singles: u64,
+    /// Pairs excluded by the number of fingerprints that their prefixes share.
+    #[serde(default)]
+    pub pairs_by_prefix: u64,
     /// With [`super::Pairs::None`]: probes of documents that were in one cluster already.
     pub probes_clustered: u64,
     /// Pairs written to runs of candidates, with repetitions.
@@ -152,6 +157,9 @@ pub(super) fn run<K: Key>(
     if found.is_none_or(|joining| joining.prefix.is_none()) {
         match super::known(workspace) {
             Some(before) => added::run::<K>(workspace, &join, before, memory - clusters)?,
+            None if clusters == 0 && held::fits(workspace, &join, memory) => {
+                held::run::<K>(workspace, &join)?;
+            }
             None => candidates::run::<K>(workspace, &join, memory - clusters)?,
         }
     }
