@@ -422,7 +422,8 @@ fn random_corpora_with_every_policy_and_rule() {
         }
     }
     met.has(&[
-        "exact",
+        "identical",
+        "same words",
         "near",
         "chain",
         "contained",
@@ -489,7 +490,14 @@ fn sample_corpora_of_every_format() {
         (question.containment, question.threshold) = (true, (4, 5));
         case.check("contained", &question, &mut met);
     }
-    met.has(&["exact", "near", "chain", "contained", "cluster"]);
+    met.has(&[
+        "identical",
+        "same words",
+        "near",
+        "chain",
+        "contained",
+        "cluster",
+    ]);
 }
 
 /// The lists and the members that `--annotate` adds say what `removed.jsonl` says.

@@ -229,7 +229,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
     let mut removals = Vec::new();
     for (document, fate) in fates.iter().enumerate() {
         if let Fate::Removed(reason, Some(survivor)) = fate
-            && *reason != "exact"
+            && !["identical", "same words"].contains(reason)
         {
             removals.push((document, *survivor, *reason));
         }

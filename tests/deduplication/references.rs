@@ -280,8 +280,8 @@ fn a_capture_to_which_a_revisit_record_refers_is_kept() {
                         line["record"].as_u64().unwrap(),
                     );
                     assert!(gone.binary_search(&at).is_ok(), "{line}");
-                    let near =
-                        ["exact", "near", "chain"].contains(&line["reason"].as_str().unwrap());
+                    let near = ["identical", "same words", "near", "chain"]
+                        .contains(&line["reason"].as_str().unwrap());
                     assert_eq!(near, line["resemblance"].as_f64().is_some(), "{line}");
                 }
             }

@@ -45,6 +45,7 @@ mod loaded;
 mod names;
 mod places;
 mod records;
+mod same;
 mod sets;
 mod texts;
 
@@ -71,6 +72,8 @@ pub use records::{
     segments, segments_mut, standing_on,
 };
 pub(crate) use records::{begin_addition, insert_segment, origin};
+pub(crate) use same::SharedTexts;
+pub use same::{Sameness, TextDigest};
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
