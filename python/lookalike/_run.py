@@ -171,6 +171,7 @@ def dedup(
     segment_size: int | str = "64MiB",
     threshold: float | str = 0.85,
     score: str = "resemblance",
+    pairs: str = "all",
     removed: str | os.PathLike[str] | None = None,
     work: str | os.PathLike[str] | None = None,
     from_: str | os.PathLike[str] | None = None,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::base::error::refuse;
 use crate::base::measure::Measure;
 use crate::base::progress::Context;
+use crate::engine::join::Pairs;
 use crate::engine::pipeline;
 use crate::report::page::AuditLook;
 use crate::report::{Deduplicated, Rejected, dedup_ledger};
@@ -55,6 +56,23 @@ pub struct Options {
     collection: CollectionFlags,
     #[command(flatten)]
     comparison: CriterionFlags,
+    /// Pairs to list in the working directory: all or none
+    ///
+    /// none only finds clusters, and compares the documents of a cluster with kept ones. The kept
+    /// and removed records are the same. Use it for collections with thousands of pages of one
+    /// template, which have millions of pairs. It is not possible with --against, nor for --remove
+    /// with --rule cluster or none.
+    ///
+    /// Example: --pairs none
+    #[arg(
+        long,
+        value_name = "PAIRS",
+        default_value_t = Pairs::default(),
+        conflicts_with = "from",
+        help_heading = "Pairs",
+        hide_short_help = true
+    )]
+    pairs: Pairs,
     /// Directory for the removed records, with the reason for each
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
@@ -76,7 +94,8 @@ pub struct Options {
     work: Option<PathBuf>,
     /// Use the pairs of a finished directory, in place of INPUT
     ///
-    /// DIR is the output directory of `lookalike run`. Its inputs are read again. With --rule all,
+    /// DIR is the output directory of `lookalike run`, with or without --pairs none. Its inputs are
+    /// read again. With --rule all,
     /// DIR may also be the output directory of `lookalike ingest`, which has no pairs. This is not
     /// possible with --removed, --annotate, --report or --ids-only --results parquet, which need
     /// the clusters.
@@ -307,6 +326,7 @@ impl Command for Options {
                     inputs: flags.choice(),
                     collection: flags.config()?,
                     criterion,
+                    pairs: self.pairs,
                     against: self.against.as_deref(),
                     strict: flags.strict,
                 };

@@ -7,7 +7,7 @@ use super::answer::{doubt, in_shell, not_used};
 use super::rows::{Rows, share};
 use crate::Result;
 use crate::base::numbers::{count, counted};
-use crate::engine::join::PairsEntry;
+use crate::engine::join::{Pairs, PairsEntry};
 use crate::engine::pipeline::Summary;
 use crate::store::workspace::Workspace;
 use crate::tasks::dedup::{DedupSummary, Form, References, Removal, Rule};
@@ -91,10 +91,12 @@ impl Deduplicated<'_> {
                 removed.display()
             );
         }
-        let has_pairs = self.workspace.manifest.has::<PairsEntry>();
-        let found = match has_pairs {
-            true => "pairs and clusters",
-            false => "collection without pairs",
+        let pairs = self.workspace.manifest.get::<PairsEntry>();
+        let (has_pairs, pairs) = (pairs.is_some(), pairs.map(|entry| entry.config.pairs));
+        let found = match pairs {
+            Some(Pairs::None) => "clusters",
+            Some(_) => "pairs and clusters",
+            None => "collection without pairs",
         };
         let _ = writeln!(out, "; {found} in {}.", self.work.display());
         if let Some(check) = doubt(&read, self.work) {

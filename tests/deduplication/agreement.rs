@@ -375,11 +375,12 @@ fn random_corpora_with_every_policy_and_rule() {
         let input = place.join("in");
         write_corpus(seed, &input);
         let more = format!("--shingle-size 3 --threshold {threshold} --segment-size 2KiB --quiet");
-        done(&place, &format!("run in -o run {more}"));
-        done(
-            &place,
-            &format!("run in -o contained --score containment {more}"),
-        );
+        for pairs in ["all", "none"] {
+            let more = format!("{more} --pairs {pairs}");
+            done(&place, &format!("run in -o run-{pairs} {more}"));
+            let contained = format!("run in -o contained-{pairs} --score containment {more}");
+            done(&place, &contained);
+        }
         let all = records(&input, 3);
         let case = Case {
             place: &place,
@@ -408,16 +409,21 @@ fn random_corpora_with_every_policy_and_rule() {
             for (number, rule) in RULES.into_iter().enumerate() {
                 if seed == 1 || at % 4 == number {
                     question.rule = rule;
-                    case.check("run", &question, &mut met);
+                    case.check("run-all", &question, &mut met);
+                    case.check("run-none", &question, &mut met);
                     question.listed = if at == 17 { &all } else { &listed };
-                    case.check("run", &question, &mut met);
+                    case.check("run-all", &question, &mut met);
+                    if rule == "star" {
+                        case.check("run-none", &question, &mut met);
+                    }
                     question.listed = &[];
                 }
             }
             question.listed = if at % 4 == 2 { &listed } else { &[] };
             if seed == 1 || at % 2 == 0 {
                 (question.rule, question.containment) = ("star", true);
-                case.check("contained", &question, &mut met);
+                case.check("contained-all", &question, &mut met);
+                case.check("contained-none", &question, &mut met);
             }
         }
     }
@@ -635,6 +641,7 @@ fn threads_and_memory_change_no_byte() {
     copy_directory(&sample_corpora("warc"), &input.join("warc"));
     let how = "in --shingle-size 3 --threshold 0.4 --keep newest:date --keep longest --segment-size 4KiB \
                --max-document 1MiB";
+    let pairs = ["all", "none"];
     let mut expected = None;
     for (at, (threads, memory)) in [
         (1, "1GiB"),
@@ -650,7 +657,10 @@ fn threads_and_memory_change_no_byte() {
         let out = format!("-o kept{at} --removed removed{at} --work work{at}");
         dedup(
             &place,
-            &format!("{how} {out} --threads {threads} --memory {memory}"),
+            &format!(
+                "{how} {out} --threads {threads} --memory {memory} --pairs {}",
+                pairs[at % 2]
+            ),
         );
         let files = |name: &str| written(&place.join(format!("{name}{at}")));
         let found = (files("kept"), files("removed"));

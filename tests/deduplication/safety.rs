@@ -298,7 +298,6 @@ fn pairs_that_are_not_exact_are_refused() {
         ("sampled", "--sampling 1/2"),
         ("verified", "--sampling 1/2 --verified"),
         ("dropped", "--max-postings 2"),
-        ("clusters", "--pairs none"),
     ] {
         done(&place, &format!("run in -o {run} {flag} --quiet"));
         let ran = call(&place, &format!("dedup --from {run} -o kept"));
@@ -308,6 +307,29 @@ fn pairs_that_are_not_exact_are_refused() {
     done(&place, "run in -o base --method shingles --quiet");
     let ran = call(&place, "dedup --from base/methods/shingles -o kept");
     assert_eq!(ran.code, Some(2), "{ran:?}");
+    // Links do not say how a cluster falls apart without the listed documents.
+    done(&place, "run in -o clusters --pairs none --quiet");
+    fs::write(place.join("list.tsv"), "file\trecord\na.jsonl\t3\n").unwrap();
+    for (arguments, says) in [
+        (
+            "--from clusters --rule cluster --remove list.tsv",
+            "it needs all pairs",
+        ),
+        (
+            "in --pairs none --rule none --remove list.tsv",
+            "it needs all pairs",
+        ),
+        (
+            "in --pairs none --against clusters",
+            "--against lists pairs",
+        ),
+        ("in --pairs across", "lists all or none"),
+    ] {
+        let ran = call(&place, &format!("dedup {arguments} -o kept"));
+        assert_eq!(ran.code, Some(2), "{arguments}: {ran:?}");
+        assert!(ran.stderr.contains(says), "{arguments}: {}", ran.stderr);
+    }
+    assert!(!place.join("kept.work").exists());
     assert!(!place.join("kept").exists());
 }
 

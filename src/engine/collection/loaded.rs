@@ -42,7 +42,7 @@ impl Wanted {
         }
     }
 
-    /// Adds two documents that are compared; `false` if there is no room for them. A set that takes
+    /// Adds two documents that are compared, or one twice; `false` if there is no room for them. A set that takes
     /// more than an eighth of the room is not loaded.
     pub fn add(&mut self, sets: &MappedSets, a: u32, b: u32) -> bool {
         let size = |document| match sets.bytes_of(document) {
@@ -50,7 +50,7 @@ impl Wanted {
             bytes if bytes > self.room / 8 => None,
             bytes => Some(bytes),
         };
-        let new = [(a, size(a)), (b, size(b))];
+        let new = [(a, size(a)), (b, size(b).filter(|_| a != b))];
         let more: usize = new.iter().filter_map(|&(_, size)| size).sum();
         let more_documents = new.iter().filter(|(_, size)| size.is_some()).count();
         let held = (self.count + more_documents) * size_of::<u64>() + self.bytes + more;

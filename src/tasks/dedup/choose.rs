@@ -5,6 +5,7 @@ use std::path::Path;
 use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
+use super::star::{self, OpenDocuments};
 use super::{Empty, STAGE};
 use crate::base::bits::Bits;
 use crate::base::budget::ByteSize;
@@ -16,7 +17,7 @@ use crate::base::union_find::UnionFind;
 use crate::engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, each_document,
 };
-use crate::engine::join::{JoinConfig, each_pair, sizes_of_pairs};
+use crate::engine::join::{JoinConfig, Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::Sort;
 use crate::store::item::item;
@@ -194,6 +195,8 @@ impl Choice {
             false => choice.clusters = (0..choice.documents()).collect(),
         }
         match rule {
+            // Pairs that are not listed are found again, from the sets ([`Choice::compare_sets`]).
+            Rule::Star if !lists_pairs(workspace) => {}
             Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
             Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
             Rule::None => choice.none(),
@@ -425,18 +428,11 @@ impl Choice {
         context.stop.check(STAGE)
     }
 
-    /// Keeps the preferred document of each cluster.
-    fn one_of_each(
-        &mut self,
-        workspace: &Workspace,
-        ranks: &Ranks,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        // By root of a cluster: the class of its preferred document.
+    /// By root of a cluster: the class of its preferred document.
+    fn first_of_each(&self, ranks: &Ranks) -> Vec<u32> {
         let mut first = vec![NONE; self.representatives.len()];
         for class in 0..self.documents() {
-            let is_class = self.representatives[class as usize] == class;
-            if !is_class || self.is_empty(class) || self.preferred(class) == NONE {
+            if !self.is_ranked(class) {
                 continue;
             }
             let root = self.root(class);
@@ -445,6 +441,23 @@ impl Choice {
                 first[root] = class;
             }
         }
+        first
+    }
+
+    /// Whether a document stands for a class with words that has a document to keep.
+    fn is_ranked(&self, class: u32) -> bool {
+        let is_class = self.representatives[class as usize] == class;
+        is_class && !self.is_empty(class) && self.preferred(class) != NONE
+    }
+
+    /// Keeps the preferred document of each cluster.
+    fn one_of_each(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let first = self.first_of_each(ranks);
         for class in 0..self.documents() {
             let kept = first[self.root(class)];
             if self.representatives[class as usize] == class && kept != class && kept != NONE {
@@ -452,15 +465,100 @@ impl Choice {
                 self.shared[class as usize] = CHAIN;
             }
         }
+        // What a member shares with a survivor that it is not linked to is counted later.
+        let sizes = sizes_of_pairs(workspace)?;
         each_pair(workspace, |pair| {
             for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                if self.survivors[one as usize] == other {
+                if self.survivors[one as usize] == other && self.reached(&sizes, &pair) {
                     self.shared[one as usize] = pair.shared;
                 }
             }
             Ok(())
         })?;
         context.stop.check(STAGE)
+    }
+
+    /// Whether a pair reaches the threshold. A link of a cluster may be below it.
+    fn reached(&self, sizes: &Sampled, pair: &Pair) -> bool {
+        let (a, b) = sizes.measured(pair.a, pair.b);
+        (self.criterion).reached(pair.shared.into(), a.into(), b.into())
+    }
+
+    /// Decides what does not follow from the pairs: what the members of chains share with their
+    /// survivors, and the star rule without a list of pairs. `memory` bounds what it takes.
+    pub(super) fn compare_sets<K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        match self.rule {
+            Rule::Cluster => self.count_chains::<K>(workspace, memory / 4, context),
+            Rule::Star if !lists_pairs(workspace) => {
+                self.star_of_clusters::<K>(workspace, ranks, (scratch, memory), context)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The star rule within each cluster. The links decide over most documents; the other ones are
+    /// compared ([`super::star`]).
+    fn star_of_clusters<K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let first = self.first_of_each(ranks);
+        let sizes = sizes_of_pairs(workspace)?;
+        each_pair(workspace, |link| {
+            let first = first[self.root(link.a)];
+            for (one, other) in [(link.a, link.b), (link.b, link.a)] {
+                if first == other && self.is_ranked(one) && self.reached(&sizes, &link) {
+                    self.survivors[one as usize] = other;
+                    self.shared[one as usize] = link.shared;
+                }
+            }
+            Ok(())
+        })?;
+        drop(sizes);
+        // Every link has the root. If the root is preferred to all others, it was compared.
+        let waits = |class: u32| {
+            let root = self.root(class);
+            self.is_ranked(class)
+                && self.survivors[class as usize] == NONE
+                && (first[root] != class || root != class as usize)
+        };
+        let mut waiting = vec![0u8; first.len()];
+        for class in (0..self.documents()).filter(|&class| waits(class)) {
+            let number = &mut waiting[self.root(class)];
+            *number = number.saturating_add(1);
+        }
+        let room = (scratch, memory);
+        let mut open = OpenDocuments::new(first.len(), room)?;
+        for class in (0..self.documents()).filter(|&class| waits(class)) {
+            let root = self.root(class);
+            if waiting[root] >= 2 {
+                let rank = ranks.of(self.preferred(class));
+                open.push(class, root as u32, rank)?;
+            }
+        }
+        drop((first, waiting));
+        let (survivors, shared) = (&mut self.survivors, &mut self.shared);
+        let room = (scratch, memory);
+        star::run::<K>(
+            workspace,
+            open,
+            self.criterion,
+            room,
+            context,
+            |class, found| {
+                (survivors[class as usize], shared[class as usize]) = found;
+            },
+        )
+        .map(drop)
     }
 
     /// Removes every document that is in a cluster.
@@ -498,13 +596,13 @@ impl Choice {
     }
 
     /// Counts what the classes of chains share with their survivors.
-    pub(crate) fn count_chains<K: Key>(
+    fn count_chains<K: Key>(
         &mut self,
         workspace: &Workspace,
         most_resident: u64,
         context: &Context<'_>,
     ) -> Result<()> {
-        if self.rule != Rule::Cluster || !self.shared.contains(&CHAIN) {
+        if !self.shared.contains(&CHAIN) {
             return Ok(());
         }
         let sets = MappedSets::open::<K>(workspace, most_resident)?;
@@ -519,7 +617,13 @@ impl Choice {
                 looking.get(self.survivors[class as usize])?,
             );
             let shared = K::shared_le(a, b, 0).unwrap_or_default();
-            self.shared[class as usize] = CHAIN | shared as u32;
+            let keys = |set: &[u8]| (set.len() / K::BYTES) as u64;
+            // Without a list of pairs, the two may reach the threshold.
+            let chain = match self.criterion.reached(shared, keys(a), keys(b)) {
+                true => 0,
+                false => CHAIN,
+            };
+            self.shared[class as usize] = chain | shared as u32;
         }
         Ok(())
     }
@@ -538,6 +642,11 @@ pub(super) fn sizes(workspace: &Workspace, pairs: bool) -> Result<Sampled> {
     }
 }
 
+/// Whether all pairs are listed, and not only links of clusters.
+pub(super) fn lists_pairs(workspace: &Workspace) -> bool {
+    !workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs == Pairs::None)
+}
+
 /// The criterion of a deduplication. Refuses pairs from which it does not follow what may go, if
 /// they are `needed` ([`super::needs_pairs`]).
 pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion> {
@@ -552,12 +661,12 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
 
 /// Refuses pairs from which it does not follow what may go.
 pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
-    use crate::engine::join::{Pairs, PairsEntry};
     let refuse = |given: String, limit: &str| Err(Error::parameter("from", given).because(limit));
     let entry = workspace.record::<PairsEntry>("join")?;
     let directory = workspace.directory().display();
-    if entry.config.pairs != Pairs::All {
-        let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";
+    if entry.config.pairs == Pairs::Across {
+        let limit = "it has no pairs of new documents (--pairs across); list them with \
+                     `lookalike join`";
         return refuse(directory.to_string(), limit);
     }
     // Estimated or missing pairs say neither what may go nor what is left.

@@ -3,9 +3,9 @@
 use super::choose::{self, Choice};
 use super::listed::Listed;
 use super::places::Places;
-use super::policy::Policy;
+use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
-use super::{DedupConfig, STAGE, order, values};
+use super::{DedupConfig, STAGE, order, star, values};
 use crate::Result;
 use crate::base::budget::ByteSize;
 use crate::base::ids::FingerprintKind;
@@ -59,11 +59,16 @@ impl Decided {
             true => Listed::bytes(documents, inputs.len() as u64),
             false => 0,
         };
+        let star_bytes = match config.rule == Rule::Star && !choose::lists_pairs(workspace) {
+            true => star::bytes(workspace)?,
+            false => 0,
+        };
         let revisits = referred::revisits(workspace, documents);
         let columns = Choice::bytes(workspace, documents, listing)?
             + listed_bytes
             + Places::bytes(documents, inputs.len() as u64)
             + ranks_bytes
+            + star_bytes
             + Sampled::bytes_for(criterion.measure, 1, extent)
             + Referred::bytes(documents, revisits)
             + beside
@@ -96,11 +101,12 @@ impl Decided {
         let ranks = order::ranks(workspace, keep, largest_first, &values, sorting, context)?;
         let (by, how) = ((criterion, pairs), (config.rule, config.empty, listed));
         let mut choice = Choice::make(workspace, by, how, &ranks, sorting, context)?;
-        drop(ranks);
+        let room = (scratch.path(), spare);
         match collection::config(&workspace.manifest).shingle.fingerprint {
-            FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
-            FingerprintKind::Md5 => choice.count_chains::<u128>(workspace, spare / 4, context)?,
-        }
+            FingerprintKind::Xxh3 => choice.compare_sets::<u64>(workspace, &ranks, room, context),
+            FingerprintKind::Md5 => choice.compare_sets::<u128>(workspace, &ranks, room, context),
+        }?;
+        drop(ranks);
         context
             .progress
             .end(&format!("{STAGE}: {}", counted(documents, "document")));

@@ -1,8 +1,8 @@
 //! Deduplicated copies of the inputs, after stage 9.
 //!
 //! # In and out
-//! In: a collection with the list of its pairs, and the inputs that it was read from. With
-//! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out:
+//! In: a collection with the list of its pairs or the links of its clusters, and the inputs that it
+//! was read from. With [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out:
 //! each input file again, in its format and compression, without the redundant records; if wanted,
 //! the removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names
 //! the survivor of each removed document.
@@ -14,7 +14,8 @@
 //! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
 //!    does not reach the threshold with a document kept before. This is the greedy maximal
 //!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
-//!    each, and whether a document is kept. *Cluster rule*: keep the first document of each
+//!    each, and whether a document is kept. Without a list, documents are compared with the kept
+//!    ones of their cluster (`star`). *Cluster rule*: keep the first document of each
 //!    connected component. With containment, a document is removed if a kept one with at least as
 //!    many shingles contains it, so documents with more shingles come first, and the policies order
 //!    documents with equal numbers. [`Rule::All`] keeps every document that is left.
@@ -36,7 +37,8 @@
 //! [`crate::text::rewrite`] writes the files.
 //!
 //! # Cost
-//! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
+//! Memory: 44 bytes a document (56 with [`Revisit`]; without listed pairs about 12 more), 400 an
+//! input file, and per thread what its
 //! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory
 //! for its file. Policies that read a field read the inputs once more. If the inputs have `revisit`
 //! records, all WARC files are framed once more. A WARC file that loses a record is framed once
@@ -54,6 +56,7 @@ mod referred;
 mod revisit;
 mod search;
 mod source;
+mod star;
 pub(crate) mod values;
 mod warc;
 mod write;
@@ -345,7 +348,10 @@ fn check(
         let limit = "with --score containment only the star rule is defined";
         return refuse("rule", config.rule, limit);
     }
-    Ok(())
+    match choose::lists_pairs(workspace) {
+        true => Ok(()),
+        false => search::check_links(config),
+    }
 }
 
 /// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and

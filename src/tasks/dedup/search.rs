@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{DedupConfig, check_before, check_inputs, is_kept};
+use super::{DedupConfig, Rule, check_before, check_inputs, is_kept};
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::measure::Criterion;
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::CollectionConfig;
-use crate::engine::join::{JoinConfig, PairsEntry};
+use crate::engine::join::{JoinConfig, Pairs, PairsEntry};
 use crate::engine::pipeline::{self, InputChoice, JoinParameters};
 use crate::store::disk;
 use crate::store::workspace::Workspace;
@@ -22,6 +22,8 @@ pub struct Search<'s> {
     pub collection: CollectionConfig,
     /// The score and the threshold of the pairs.
     pub criterion: Criterion,
+    /// Whether all pairs are listed or none.
+    pub pairs: Pairs,
     /// An output directory: an input that resembles one of its documents is removed.
     pub against: Option<&'s Path>,
     /// Whether a rejected record is an error.
@@ -42,8 +44,13 @@ pub fn search(
     let (collection, strict) = (&search.collection, search.strict);
     let how = (config, &collection.read);
     check_before(&search.inputs.paths, work, outputs, how, context)?;
-    check_kept(search.criterion, work, outputs.0)?;
-    let parameters = JoinParameters::from(JoinConfig::of(search.criterion));
+    let join = JoinConfig {
+        pairs: search.pairs,
+        ..JoinConfig::of(search.criterion)
+    };
+    check_pairs(search, config)?;
+    check_kept(&join, work, outputs.0)?;
+    let parameters = JoinParameters::from(join);
     Workspace::look_whether_free(work)?;
     let inputs = search.inputs.list(work)?;
     let removed = outputs.1.is_some();
@@ -62,9 +69,33 @@ pub fn search(
     Ok(workspace)
 }
 
+/// Refuses pairs from which the removed documents would not follow.
+fn check_pairs(search: &Search<'_>, config: &DedupConfig) -> Result<()> {
+    match search.pairs {
+        Pairs::Across => refuse("pairs", search.pairs, "dedup lists all or none"),
+        Pairs::None if search.against.is_some() => {
+            refuse("pairs", search.pairs, "--against lists pairs; use all")
+        }
+        Pairs::None => check_links(config),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses parameters for which the links of clusters do not suffice: if listed documents are left
+/// out, the rest of a cluster may have several parts.
+pub(super) fn check_links(config: &DedupConfig) -> Result<()> {
+    match config.rule {
+        Rule::Cluster | Rule::None if config.remove.is_some() => {
+            let limit = "with --remove it needs all pairs; find them without --pairs none";
+            refuse("rule", config.rule, limit)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses another criterion for an output that was begun: the new pairs would replace the evidence
 /// of what was removed, before the output is refused.
-fn check_kept(criterion: Criterion, work: &Path, kept: &Path) -> Result<()> {
+fn check_kept(join: &JoinConfig, work: &Path, kept: &Path) -> Result<()> {
     if !is_kept(kept)? || !disk::exists(work)? {
         return Ok(());
     }
@@ -75,14 +106,19 @@ fn check_kept(criterion: Criterion, work: &Path, kept: &Path) -> Result<()> {
     let Some(pairs) = manifest.get::<PairsEntry>() else {
         return Ok(());
     };
-    let of = (pairs.config.measure, pairs.config.threshold);
-    if of == (criterion.measure, criterion.threshold) {
+    let flags = |of: &JoinConfig| {
+        let pairs = match of.pairs {
+            Pairs::All => String::new(),
+            pairs => format!(" --pairs {pairs}"),
+        };
+        format!("--score {} --threshold {}{pairs}", of.measure, of.threshold)
+    };
+    let (of, with) = (flags(&pairs.config), flags(join));
+    if of == with {
         return Ok(());
     }
     let limit = format!(
-        "it was made with --score {} --threshold {}; repeat the command with them, or give another --output for \
-         --score {} --threshold {}",
-        of.0, of.1, criterion.measure, criterion.threshold
+        "it was made with {of}; repeat the command with them, or give another --output for {with}"
     );
     refuse("output", kept.display(), limit)
 }
