@@ -538,6 +538,9 @@ fn merge_selected<K: crate::base::ids::Key>(
         let asked = Asked {
             selection,
             hold: (spill == Spill::Auto && !spilled).then_some(hold),
+            direct: needs.may_count
+                && spill == Spill::Auto
+                && merge::direct::wanted::<K>(workspace, &context.budget),
             refuses: &|expected| needs.counts(expected),
             discard: &discard_postings,
         };

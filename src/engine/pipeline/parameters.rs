@@ -28,7 +28,7 @@ pub(super) struct Needs {
     /// The pairs that it finds.
     pub(super) criterion: Criterion,
     /// Whether it may count all pairs under every fingerprint instead, if that is cheaper.
-    may_count: bool,
+    pub(super) may_count: bool,
 }
 
 impl Needs {

@@ -25,6 +25,15 @@ pub(super) struct Met {
     pub(super) distinct: f64,
 }
 
+impl Met {
+    /// Whether pairing all keys of this number of records costs less than to choose some of them,
+    /// if these are in memory and each of them is counted. Choosing takes 29 ns more for each record
+    /// than a merge of all.
+    pub(super) fn is_little_beside(&self, records: u64) -> bool {
+        2.5 * self.pairs + 40.0 * self.distinct < 25.0 * records as f64
+    }
+}
+
 /// Keys of some documents.
 pub(super) struct Meetings<K> {
     records: Vec<(K, u32)>,

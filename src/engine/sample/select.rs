@@ -140,6 +140,11 @@ impl Selection {
         Some(wider).filter(|_| self.sixteenths < PARTS)
     }
 
+    /// Whether it counts all keys of all documents, because documents have few.
+    pub(crate) fn counts_all(&self, sampled: &Sampled) -> bool {
+        self.sixteenths == PARTS && self.rate.is_full() && sampled.rates().len() == 1
+    }
+
     /// Whether it can be used, and memory has room for the counters. It may come from a manifest
     /// that this program did not write.
     pub fn fits(&self, spare: u64) -> bool {
@@ -276,6 +281,47 @@ struct Kept<K> {
     keys: Vec<K>,
     /// For each document, the end of its keys.
     ends: Vec<u32>,
+}
+
+impl Sets<'_> {
+    /// Whether documents have so few pairs that counting all keys pays even if they need not be
+    /// sorted, from some of the documents and `room` of their keys.
+    ///
+    /// # Errors
+    /// The errors of reading the sets; `Interrupted`.
+    pub(crate) fn have_few_pairs<K: Key>(
+        &self,
+        sampled: &Sampled,
+        room: usize,
+        (stage, stop): (&'static str, &Stop),
+    ) -> Result<bool> {
+        let one_in = (sampled.documents() as u64 / LEAST_TRIED).clamp(1, TRIED);
+        let (mut all, mut some) = (0u64, 0u64);
+        let mut every = Meetings::new(room);
+        let mut of_document = Vec::new();
+        for segment in self.segments {
+            let mut sets = SetReader::<K>::open(self.places, self.parameters, segment)?;
+            for document in documents_of(segment) {
+                stop.tick(stage, document)?;
+                let stored = self.stored.at(document);
+                all += u64::from(stored);
+                if !mix_key(document.into()).is_multiple_of(one_in) {
+                    sets.next(stored, |_| Ok(()))?;
+                    continue;
+                }
+                some += u64::from(stored);
+                of_document.clear();
+                sets.next(stored, |keys| {
+                    of_document.extend_from_slice(keys);
+                    Ok(())
+                })?;
+                every.take(&of_document, document);
+            }
+            sets.finish()?;
+        }
+        let share = some.max(1) as f64 / all.max(1) as f64;
+        Ok(every.met(share, 1.0, |_, _| true).is_little_beside(all))
+    }
 }
 
 /// What a [`Selector`] has chosen.

@@ -70,6 +70,8 @@ pub struct Asked<'a> {
     /// The bytes that the merge of held records needs in addition to them; `None` if the sort must
     /// not hold records in memory.
     pub hold: Option<u64>,
+    /// Whether postings of all records would be made without runs, and a join may count them.
+    pub direct: bool,
     /// Whether to make nothing, by what is expected to be selected.
     pub refuses: &'a dyn Fn(&Expected) -> bool,
     /// Removes runs of all records, and what was made of them.
@@ -203,8 +205,7 @@ fn selector<'a, K: Key>(
 ) -> Result<(Selector<'a, K>, Expected)> {
     let by = (STAGE, context.stop);
     let means = (context.budget.threads, spare / KEPT_SHARE);
-    // They are gone before the sort fills its buffers.
-    let room = (spare / KEPT_SHARE / 32).clamp(1 << 10, MOST_MEETINGS) as usize;
+    let room = meetings_room(spare);
     loop {
         let selector = Selector::count(selection, sampled, sets, means, by)?;
         let expected = selector.expected(room, by)?;
@@ -213,6 +214,11 @@ fn selector<'a, K: Key>(
             _ => return Ok((selector, expected)),
         }
     }
+}
+
+/// Keys that an estimate may hold. They are gone before the sort fills its buffers.
+fn meetings_room(spare: u64) -> usize {
+    (spare / KEPT_SHARE / 32).clamp(1 << 10, MOST_MEETINGS) as usize
 }
 
 fn form<K: Key>(
@@ -251,6 +257,14 @@ fn form<K: Key>(
     let begun = made.is_some_and(|runs| !runs.runs.is_empty());
     let spare = spare_bytes::<K>(workspace, measure, &context.budget)?;
     let found = (&sampled, sets, (records, spare));
+    if let Some(asked) = asked.filter(|asked| asked.direct && !begun && !recorded)
+        && asked.selection.counts_all(&sampled)
+    {
+        let by = (STAGE, context.stop);
+        if sets.have_few_pairs::<K>(&sampled, meetings_room(spare), by)? {
+            return Ok(Formed::Refused);
+        }
+    }
     let Means {
         selector,
         expected,
