@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Union
 
 from . import _native
-from ._native import Table
 from ._progress import Progress, command
-from ._texts import Texts, optional_path, spooled
+from ._sources import text_columns
+from ._spool import Texts, as_text, filled, optional_path
+from ._table import Table, of_directory
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -315,7 +316,7 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno_a`, `docno_b`, `resemblance` (or `score`; six decimals), `shared`,
+            Columns `id_a`, `id_b` (the docnos), `resemblance` (or `score`; six decimals), `shared`,
             `shingles_a`, `shingles_b` (numbers of fingerprints), `document_a` and `document_b`.
 
         Examples
@@ -325,7 +326,7 @@ class Run:
         >>> pyarrow.table(run.pairs()).num_rows == run.summary["join"]["pairs"]
         True
         """
-        return _native.table(self.directory, "pairs")
+        return of_directory(self.directory, "pairs")
 
     def clusters(self) -> Table:
         """The members of all clusters, as in ``clusters.jsonl``: a row for each member.
@@ -333,11 +334,11 @@ class Run:
         Returns
         -------
         Table
-            Columns `cluster`, `representative`, `docno`, `kind` (representative, exact or near) and
+            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or near) and
             `resemblance` (or `score`) to the representative (null if that pair is below the
             threshold).
         """
-        return _native.table(self.directory, "clusters")
+        return of_directory(self.directory, "clusters")
 
     def documents(self) -> Table:
         """The documents, as in ``documents.tsv``.
@@ -345,10 +346,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno`, `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
+            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
             none), `document`, `file`, `record` and `offset` (bytes).
         """
-        return _native.table(self.directory, "documents")
+        return of_directory(self.directory, "documents")
 
     def exact_duplicates(self) -> Table:
         """The exact duplicates, as in ``exact-duplicates.tsv``.
@@ -356,10 +357,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno`, `representative` (the first document with the same tokens) and `md5` of
+            Columns `id` (the docno), `representative` (the first document with the same tokens) and `md5` of
             the tokens.
         """
-        return _native.table(self.directory, "exact_duplicates")
+        return of_directory(self.directory, "exact_duplicates")
 
     def rejects(self) -> Table:
         """What could not be read, and warnings, as in ``rejects.jsonl``.
@@ -367,10 +368,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `file`, `offset` (bytes), `docno`, `reason`, `detail` and `document` (used or
+            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document` (used or
             rejected).
         """
-        return _native.table(self.directory, "rejects")
+        return of_directory(self.directory, "rejects")
 
     def evaluate(
         self,
@@ -420,7 +421,7 @@ class Run:
         self,
         texts: Texts,
         *,
-        text: str = "text",
+        text: str | Iterable[str] = "text",
         threshold: float | str = 0.85,
         score: str = "resemblance",
         containing: float | str | None = None,
@@ -458,7 +459,7 @@ class Run:
         [0]
         """
         given = dict(locals())
-        spool = spooled(_native.Spool(optional_path(scratch), text), texts)
+        spool = filled(_native.Spool(optional_path(scratch), text_columns(text)), texts, text)
         flags = ["--json", *spool.flags("query"), *_flags("query", given, without=INPUT_FLAGS)]
         arguments = ["query", *flags, "--", os.fspath(self.directory), str(spool.path)]
         replies = [json.loads(line) for line in command(arguments, progress).splitlines()]
@@ -541,16 +542,7 @@ def _flags(
             arguments += [flag] if value else []
         elif several:
             texts = [value] if isinstance(value, str) else value
-            arguments += [f"{flag}={_text(text)}" for text in texts]
-        elif value is not None and [_text(value)] != defaults:
-            arguments.append(f"{flag}={_text(value)}")
+            arguments += [f"{flag}={as_text(text)}" for text in texts]
+        elif value is not None and [as_text(value)] != defaults:
+            arguments.append(f"{flag}={as_text(value)}")
     return arguments
-
-
-def _text(value: object) -> str:
-    """A value as the command line has it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
-    return str(value)

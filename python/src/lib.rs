@@ -319,6 +319,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::fingerprints, module)?)?;
     module.add_function(wrap_pyfunction!(functions::score, module)?)?;
     module.add_class::<Table>()?;
+    module.add_class::<arrow::Batches>()?;
+    module.add_function(wrap_pyfunction!(arrow::wrapped, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::column, module)?)?;
     module.add_class::<memory::Spool>()?;
     module.add_function(wrap_pyfunction!(distributed::check_job, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::fields_of, module)?)?;
