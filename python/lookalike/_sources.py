@@ -35,10 +35,11 @@ def source_of(given: Any) -> Source:
         raise TypeError("expected a table or an iterable of texts, not a single text")
     if isinstance(given, Mapping):
         return Columns(given)
-    for name, kind in {"pandas": Pandas, "polars": Polars, "pyarrow": Arrow, "datasets": Hub}.items():
-        if any(base.__module__.split(".")[0] == name for base in type(given).__mro__):
-            if found := kind.of(given):
-                return found
+    kinds = {"pandas": Pandas, "polars": Polars, "pyarrow": Arrow, "datasets": Hub}
+    for base in type(given).__mro__:
+        kind: type[Source] | None = kinds.get(base.__module__.split(".")[0])
+        if kind is not None and (found := kind.of(given)):
+            return found
     if hasattr(given, STREAM):
         return Stream(given)
     if is_table(given):

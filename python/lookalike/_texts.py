@@ -293,12 +293,17 @@ def _identified(
     spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
     if ids is not None and column is None:
         if getattr(ids, "dtype", None) == object or not hasattr(ids, STREAM):
-            is_id = lambda value: value is not None and value == value  # noqa: E731
-            of = lambda value: str(value) if isinstance(value, uuid.UUID) else value  # noqa: E731
             values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
-            ids = [of(value) if is_id(value) else None for value in values]
+            ids = [_as_id(value) for value in values]
         spool.identify(ids)
     return source, spool
+
+
+def _as_id(value: Any) -> Any:
+    """An id as text or a number; None for what is missing."""
+    if value is None or value != value:
+        return None
+    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]:
