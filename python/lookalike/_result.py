@@ -13,7 +13,7 @@ from . import _native
 from ._native import Spool
 from ._progress import Progress, command
 from ._sources import Source, text_columns
-from ._spool import columns_of, filled, flags_of, optional_path
+from ._spool import columns_of, command_on, filled, flags_of, optional_path
 from ._table import KINDS, Table, as_kind
 
 LIMITS = ("memory", "threads")
@@ -45,6 +45,8 @@ class Search:
         self.others = 0
         self.reading: list[str] = []
         fields = list(columns_of(policies))
+        if reserved := [field for field in fields if field.startswith("lookalike ")]:
+            raise ValueError(f"the column {reserved[0]} has a reserved name: rename it")
         names = None
         if isinstance(directory := getattr(against, "directory", against), (str, os.PathLike)):
             self.against = os.fspath(directory)
@@ -85,7 +87,7 @@ class Search:
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
         reading = [*spool.flags("dedup", longest), *self.reading]
         flags = [*places, *reading, *self.keep, *flags]
-        self.summary = json.loads(command(["dedup", spool.path, *flags], progress))
+        self.summary = json.loads(command_on(spool, "dedup", flags, progress))
         del self.summary["costs"]
         if self.against is not None:
             status = json.loads(_native.command(["status", "--json", "--", self.place("work")]))
@@ -105,7 +107,7 @@ class Search:
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
         reading = other.flags("ingest", self.longest)
-        command(["ingest", other.path, "-o", self.place("base"), *reading, *of_collection], None)
+        command_on(other, "ingest", ["-o", self.place("base"), *reading, *of_collection], None)
         return self.place("base")
 
     def evidence(self, name: str, *flags: str) -> str:
@@ -156,8 +158,8 @@ class Evidence:
     def removed(self) -> Any:
         """The removed rows, as the kind that came in if that is a data frame or a table.
 
-        Columns: `row`; `reason`; `survivor`, the row that is kept in its place; `resemblance` or
-        `containment` of the two; `shared`, the number of shared shingles. With `against`, the
+        Columns: `row`; `reason`; `survivor`, the row that is kept in its place; `resemblance` (or
+        `score`) of the two; `shared`, the number of shared shingles. With `against`, the
         survivor of some rows is in the other collection: `survivor_against` is its row or docno.
         For splits, rows have columns `split` and `survivor_split`.
         """

@@ -388,7 +388,9 @@ class HubStream(Hub):
 
 def of_rows(rows: Iterator[Any], columns: Wanted) -> Iterator[Any]:
     """Texts as lists, dicts as tables."""
+    first = -ROWS
     while part := list(itertools.islice(rows, ROWS)):
+        first += ROWS
         if not any(isinstance(row, Mapping) for row in part):
             yield part
             continue
@@ -396,7 +398,7 @@ def of_rows(rows: Iterator[Any], columns: Wanted) -> Iterator[Any]:
             import pyarrow
         except ImportError as error:
             raise TypeError("a list of dicts needs pyarrow: pip install pyarrow") from error
-        for number, row in enumerate(part):
+        for number, row in enumerate(part, first):
             if not isinstance(row, Mapping):
                 raise TypeError(f"row {number} is {type(row).__name__}, and others are dicts")
         names = list(dict.fromkeys(name for row in part for name in row))
@@ -457,9 +459,10 @@ PATH = re.compile(r'(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\\.|[^,])+')
 def text_columns(text: str | Iterable[str]) -> list[tuple[str, str]]:
     """The columns with texts: each path, and the column in which it begins."""
     columns = []
-    for path in [text] if isinstance(text, str) else list(text):
+    paths = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
+    for path in paths:
         if not isinstance(path, str):
-            raise TypeError(f"text={text!r}: expected the names of columns")
+            raise TypeError(f"text={text!r}: expected the name of a column, or several")
         found = FIRST.match(path) if PATH.fullmatch(path) else None
         first = next(part for part in found.groups() if part is not None) if found else path
         columns.append((path, re.sub(r"\\(.)", r"\1", first)))

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Union
 
+from . import _native
 from ._native import Spool
+from ._progress import Progress, command
 from ._sources import Source, source_of, text_columns
 
 # A list of str, a table, or another source of texts.
@@ -27,6 +29,19 @@ def filled(
         else:
             spool.add(part)
     return spool
+
+
+def command_on(spool: Spool, name: str, flags: Iterable[str], progress: Progress) -> str:
+    """Run a command on the file of a spool; return what it prints."""
+    try:
+        return command([name, spool.path, *flags], progress)
+    except _native.Error as error:
+        # Texts inside of columns, of which no row has one.
+        _, found, detail = str(error).rpartition("no text field: ")
+        if not found or not str(error).startswith("no document was found"):
+            raise
+        detail = detail.replace("lookalike row (string), ", "")
+        raise KeyError(f"no row has a text: {detail}") from None
 
 
 def policies_of(keep: str | Iterable[str]) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from . import _native
 from ._native import Spool
-from ._progress import Progress, command
+from ._progress import Progress
 from ._result import Result, Search
 from ._sources import STREAM, Pandas, Source, given_back, source_of, text_columns
-from ._spool import Texts, flags_of, filled, optional_path, policies_of
+from ._spool import Texts, command_on, filled, flags_of, optional_path, policies_of
 from ._table import Table
 
 
@@ -132,7 +132,8 @@ def find_pairs(
     """
     source, spool = _identified(texts, text, ids, scratch)
     out = os.path.join(spool.directory, "run")
-    command(["run", spool.path, "-o", out, *spool.flags("run"), *flags_of(locals())], progress)
+    flags = ["-o", out, *spool.flags("run"), *flags_of(locals())]
+    command_on(spool, "run", flags, progress)
     return given_back(Table(spool.pairs(out)), source, as_)
 
 
@@ -184,8 +185,8 @@ def clusters(
     """
     source, spool = _identified(texts, text, ids, scratch)
     out = os.path.join(spool.directory, "run")
-    flags = [*spool.flags("run"), *flags_of(locals()), "--pairs=none"]
-    command(["run", spool.path, "-o", out, *flags], progress)
+    flags = ["-o", out, *spool.flags("run"), *flags_of(locals()), "--pairs=none"]
+    command_on(spool, "run", flags, progress)
     return given_back(Table(spool.clusters(out, "id")), source, as_)
 
 

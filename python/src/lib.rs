@@ -250,13 +250,24 @@ fn usage(error: &clap::Error) -> String {
     message[..end].trim_end().to_string()
 }
 
+/// A message that begins with a flag, with the parameter in its place.
+fn of_parameter(text: String) -> String {
+    let Some((flag, rest)) = text
+        .strip_prefix("--")
+        .and_then(|text| text.split_once(' '))
+    else {
+        return text;
+    };
+    format!("{} {rest}", flag.replace('-', "_"))
+}
+
 /// An error of the library as a Python exception.
 fn raise(py: Python<'_>, error: &lookalike::Error) -> PyErr {
     use lookalike::Error::{BadParameter, Interrupted, Remote};
     let text = error.to_string();
     let raised = match error {
         Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
-        BadParameter { .. } | Remote { .. } => PyValueError::new_err(text),
+        BadParameter { .. } | Remote { .. } => PyValueError::new_err(of_parameter(text)),
         _ => Error::new_err(text),
     };
     let value = raised.value(py);

@@ -30,7 +30,7 @@ use parquet::record::Field as Value;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use tempfile::TempDir;
 
 use crate::arrow::{Rows, Table, arrays, failed, json, scalar};
@@ -443,6 +443,10 @@ fn text_field(name: &str, kind: DataType) -> Field {
 
 /// The error for a value of a row that is not of the expected type.
 fn other_kind(what: &str, row: u64, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    if value.is_instance_of::<PyString>() {
+        let text = format!("{what} in row {row} has a lone surrogate, which UTF-8 does not have");
+        return PyValueError::new_err(text);
+    }
     let kind = value.get_type().name().map(|name| name.to_string());
     let kind = kind.unwrap_or_default();
     PyTypeError::new_err(format!("{what} in row {row} is {kind}, not {expected}"))

@@ -332,3 +332,23 @@ def test_what_is_wrong_with_columns():
         lookalike.find_pairs(table, [])
     with pytest.raises(KeyError, match="there is no column 7, only text"):
         lookalike.find_pairs(TEXTS, list("78945"))
+    with pytest.raises(TypeError, match="text=0.5: expected the name of a column"):
+        lookalike.find_pairs(TEXTS, 0.5)
+    chats = pyarrow.table({"m": [[{"role": "user", "content": "a"}], []]})
+    for path in ("m[].text", "m[role=model].content"):
+        with pytest.raises(KeyError, match=r"no row has a text: .*it has m\[\].content") as raised:
+            lookalike.deduplicate(chats, path)
+        assert "texts.jsonl" not in str(raised.value) and "lookalike row" not in str(raised.value)
+    with pytest.raises(ValueError, match=r"^text_field m\[role is not possible"):
+        lookalike.deduplicate(chats, "m[role")
+
+
+def test_rows_that_are_wrong():
+    with pytest.raises(TypeError, match="row 1500 is str, and others are dicts"):
+        lookalike.find_pairs([*ROWS * 300, "a"])
+    with pytest.raises(ValueError, match="the text in row 1 has a lone surrogate"):
+        lookalike.find_pairs(["a", "\ud800"])
+    frame = polars.DataFrame({"text": ["a", "A"], "lookalike row": [1, 2]})
+    with pytest.raises(ValueError, match="the column lookalike row has a reserved name"):
+        lookalike.deduplicate(frame, keep="max:lookalike row")
+    assert lookalike.deduplicate(frame).kept["lookalike row"].to_list() == [1]
