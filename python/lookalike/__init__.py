@@ -1,17 +1,21 @@
 """Find near-duplicate documents exactly, in bounded memory.
 
-For texts in memory: `find_pairs`, `deduplicate` and, for the splits of a dataset,
-`deduplicate_splits`. For files: `run` and `dedup`, which are the commands of the program
-``lookalike`` in this process. Parameters, defaults and results equal the commands':
+For texts in memory: `find_pairs`, `clusters`, `deduplicate` and, for the splits of a dataset,
+`deduplicate_splits`; `Index` looks up texts. For files: `run` and `dedup`, which are the commands of
+the program ``lookalike`` in this process. Parameters, defaults and results equal the commands':
 ``shingle_size=10`` is ``--shingle-size 10``. Sizes are numbers of bytes or texts such as ``"2GiB"``.
 
-Results are tables that pyarrow, Polars, pandas and DuckDB can read.
+Results are the kind of table that came in, or a `Table` that pyarrow, Polars, pandas and DuckDB read.
 """
 
-from ._native import Error, Table, __version__
+from ._index import Index
+from ._native import Error, __version__
+from ._result import Result, SplitsResult
 from ._run import Run, dedup, run
 from ._splits import deduplicate_splits
+from ._table import Table
 from ._texts import (
+    clusters,
     containment,
     deduplicate,
     find_pairs,
@@ -23,9 +27,13 @@ from ._texts import (
 
 __all__ = [
     "Error",
+    "Index",
+    "Result",
     "Run",
+    "SplitsResult",
     "Table",
     "__version__",
+    "clusters",
     "containment",
     "dedup",
     "deduplicate",

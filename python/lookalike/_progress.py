@@ -30,13 +30,14 @@ class Bars:
 
         self.tqdm = tqdm
         self.bar: Any = None
+        self.stage: str | None = None
 
     def __enter__(self) -> Bars:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
-            # The part of a stage that another part follows, or a stage that did not end.
+            # A stage that did not end.
             self.bar.leave = False
             self.bar.close()
             self.bar = None
@@ -53,15 +54,19 @@ class Bars:
         if event == "note":
             self.tqdm.write(text)
         elif event == "start":
-            self.__exit__()
             of_bytes = unit == "bytes"
-            self.bar = self.tqdm(
-                desc=stage,
-                total=total,
-                unit="B" if of_bytes else f" {unit}",
-                unit_scale=True,
-                unit_divisor=1024 if of_bytes else 1000,
-            )
+            parameters = {
+                "unit": "B" if of_bytes else f" {unit}",
+                "unit_divisor": 1024 if of_bytes else 1000,
+            }
+            if self.bar is not None and self.stage == stage:
+                # The next part of a stage.
+                self.bar.reset(total=total)
+                vars(self.bar).update(parameters)
+            else:
+                self.__exit__()
+                self.stage = stage
+                self.bar = self.tqdm(desc=stage, total=total, unit_scale=True, **parameters)
         elif self.bar is not None:
             self.bar.update((done or self.bar.n) - self.bar.n)
             if event == "end":

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Union
 
 from . import _native
-from ._native import Table
 from ._progress import Progress, command
-from ._texts import Texts, optional_path, spooled
+from ._sources import text_columns
+from ._spool import Texts, as_text, filled, optional_path
+from ._table import Table, of_directory
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -106,8 +107,113 @@ def run(
         True for bars of tqdm. Or a callable, which is called as ``progress(event, stage, unit, done,
         total, text)`` in this thread, about ten times a second; `event` is ``"start"``,
         ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
-    **flags
-        The flags of ``lookalike run``; ``lookalike run --help`` describes them.
+    strict
+        Fail if any record is rejected.
+    allow_empty
+        Succeed even if no document is found.
+    skip_unreadable
+        Leave out inputs that cannot be opened.
+    include
+        Read only the files of directories that match GLOB.
+    exclude
+        Read no files of directories that match GLOB.
+    hidden
+        Also read hidden files and directories.
+    read_outputs
+        Also read the files of output directories of runs.
+    format
+        Read every input in this format; by default it is detected from the content.
+    record
+        Split markup into records at the elements of this name.
+    text_field
+        The JSON field or column with the text; by default text, body and other usual names.
+    id_field
+        The JSON field or column with the docno; by default id, docno and other usual names.
+    columns
+        Names of the columns of CSV and TSV files without a header.
+    markup
+        Read fields as markup: ``"auto"``, ``"never"``, ``"always"``, or ``"declared"``: those
+        that another field says are.
+    warc_type
+        The types of WARC records to read; by default response, resource and conversion.
+    include_url
+        Read only records of web archives whose URL matches GLOB.
+    exclude_url
+        Read no records of web archives with URLs that match GLOB.
+    max_document
+        Reject documents that are larger than this, before they are decoded.
+    max_ratio
+        Stop reading a file that decompresses to more than N times its size.
+    detect_charset
+        Guess the charset of text that declares none and is not UTF-8.
+    url_field
+        The JSON field or column with the URL; by default url, uri and other usual names.
+    keep_text
+        Keep the texts of documents, which `Run.query` with a method needs.
+    tokens
+        What a token is: ``"words"``, ``"whitespace"`` or ``"bytes:N"``.
+    fold
+        Ignore differences between characters: ``"compat"``, or ``"none"``.
+    shingle_size
+        The number of tokens in a shingle.
+    short
+        Documents shorter than a shingle have one (``"whole"``) or none (``"skip"``).
+    fingerprint
+        Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits).
+    seed
+        Seed of the 64-bit hash.
+    size_groups
+        Lower bounds, in words, of the size groups after the first.
+    segment_size
+        Commit what was read after about this many bytes of documents.
+    threshold
+        The lowest resemblance of the pairs to find, as for `find_pairs`.
+    score
+        What is compared with `threshold`, such as ``"containment"``; see `find_pairs`.
+    sampling
+        Use a sample of the fingerprints: ``"1/8"``, ``"1/8:CLASS"``, a list of these, or the
+        file of a plan.
+    precision
+        Plan the coarsest sampling that keeps this precision.
+    recall
+        The lowest recall to keep in every size group.
+    ratios
+        Sampling ratios to choose from; each must divide the next.
+    subset
+        The share of the documents to measure on, drawn at random, for `precision`.
+    plan_seed
+        The seed of the random choice of documents for `subset`.
+    verified
+        Check sampled pairs against the full fingerprint sets.
+    candidates
+        With `verified`: the lowest estimate to check; by default the threshold.
+    join
+        Algorithm: auto, prefix, count or probabilistic.
+    pairs
+        Pairs to list: all, none (only clusters) or across (of old and new).
+    max_postings
+        Ignore fingerprints that occur in more than N documents.
+    spill
+        Sort on disk: auto (if memory is too small) or always.
+    fan_in
+        Merge at most this number of runs at once; by default as many as memory allows.
+    method
+        Find pairs by a published method, such as ``"spotsigs"``; the guide to methods lists
+        them.
+    against
+        The directory of an earlier run, whose documents the new ones are compared with. It is
+        only read.
+    results
+        Format of the result files: tsv, parquet as well, or none.
+    memory
+        Memory for buffers and tables, in bytes or as ``"2GiB"``; by default a quarter of the
+        free memory, between 256 MiB and 4 GiB.
+    threads
+        The number of threads; by default the number of cores.
+    ignore_disk_space
+        Start even if the disk looks too small for the output.
+    scratch
+        The directory for temporary files; by default in `out`.
 
     Returns
     -------
@@ -199,6 +305,8 @@ def dedup(
 ) -> dict[str, Any]:
     """Write files again without their near-duplicates.
 
+    For a table or texts in memory, use `deduplicate`.
+
     Parameters
     ----------
     inputs
@@ -209,8 +317,49 @@ def dedup(
         The file of the page by which the result can be judged; True for ``OUT.report.html``.
     progress
         As in `run`.
-    **flags
-        The flags of ``lookalike dedup``; ``lookalike dedup --help`` describes them.
+    strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
+    text_field, id_field, columns, markup, warc_type, include_url, exclude_url, max_document,
+    max_ratio, detect_charset, url_field, keep_text, tokens, fold, shingle_size, short, fingerprint,
+    seed, size_groups, segment_size, threshold, score, memory, threads, ignore_disk_space, scratch
+        As for `run`.
+    removed
+        A directory for the removed records, with the reason for each.
+    work
+        The directory of the search; by default ``OUT.work``.
+    from_
+        The directory of a finished run whose pairs are used, in place of `inputs`.
+    against
+        The directory of an earlier run: records that resemble one of its documents are also
+        removed.
+    remove
+        A table of documents that are removed before the choice.
+    keep
+        The documents to prefer among duplicates, as for `deduplicate`, with fields in place of
+        columns.
+    rule
+        Which documents are kept, as for `deduplicate`.
+    empty
+        ``"keep"`` or ``"drop"`` documents without words.
+    rejects
+        ``"keep"`` or ``"drop"`` records that could not be read as documents.
+    revisit
+        Leave a WARC revisit record in place of a removed record: ``"identical"`` or ``"all"``.
+    annotate
+        Write all records, and add to each whether it is kept (JSON, Parquet).
+    ids_only
+        Write lists of the kept and removed documents, not the records.
+    link
+        Make hard links of files that lose nothing, not copies.
+    by
+        Also count documents by ``"host"``, ``"year"`` or ``"field:NAME"``.
+    samples
+        The number of pairs to show for each of three samples; by default 10.
+    review
+        A file in which a person judges the pairs of the samples.
+    sample_seed
+        The seed of the random sample of the page.
+    results
+        The format of the lists of documents: ``"tsv"`` or ``"parquet"``.
 
     Returns
     -------
@@ -258,7 +407,7 @@ class Run:
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> Run:
-        """Open a directory."""
+        """Open a directory: the same as ``Run(directory)``."""
         return cls(directory)
 
     def add(
@@ -286,8 +435,13 @@ class Run:
         ----------
         inputs
             Files, or directories with files.
-        **flags
-            The flags of ``lookalike add``; ``lookalike add --help`` describes them.
+        strict, skip_unreadable, include, exclude, hidden, read_outputs
+            As for `run`.
+        results
+            The format of the result files: ``"tsv"``, ``"parquet"`` as well, or ``"none"``; by
+            default as before.
+        memory, threads, ignore_disk_space, scratch, progress
+            As for `run`.
 
         Examples
         --------
@@ -316,7 +470,7 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno_a`, `docno_b`, `resemblance` (or `score`; six decimals), `shared`,
+            Columns `id_a`, `id_b` (the docnos), `resemblance` (or `score`; six decimals), `shared`,
             `shingles_a`, `shingles_b` (numbers of fingerprints), `document_a` and `document_b`.
 
         Examples
@@ -326,7 +480,7 @@ class Run:
         >>> pyarrow.table(run.pairs()).num_rows == run.summary["join"]["pairs"]
         True
         """
-        return _native.table(self.directory, "pairs")
+        return of_directory(self.directory, "pairs")
 
     def clusters(self) -> Table:
         """The members of all clusters, as in ``clusters.jsonl``: a row for each member.
@@ -334,11 +488,11 @@ class Run:
         Returns
         -------
         Table
-            Columns `cluster`, `representative`, `docno`, `kind` (representative, exact or near) and
+            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or near) and
             `resemblance` (or `score`) to the representative (null if that pair is below the
             threshold).
         """
-        return _native.table(self.directory, "clusters")
+        return of_directory(self.directory, "clusters")
 
     def documents(self) -> Table:
         """The documents, as in ``documents.tsv``.
@@ -346,10 +500,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno`, `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
+            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
             none), `document`, `file`, `record` and `offset` (bytes).
         """
-        return _native.table(self.directory, "documents")
+        return of_directory(self.directory, "documents")
 
     def exact_duplicates(self) -> Table:
         """The exact duplicates, as in ``exact-duplicates.tsv``.
@@ -357,10 +511,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `docno`, `representative` (the first document with the same tokens) and `md5` of
+            Columns `id` (the docno), `representative` (the first document with the same tokens) and `md5` of
             the tokens.
         """
-        return _native.table(self.directory, "exact_duplicates")
+        return of_directory(self.directory, "exact_duplicates")
 
     def rejects(self) -> Table:
         """What could not be read, and warnings, as in ``rejects.jsonl``.
@@ -368,10 +522,10 @@ class Run:
         Returns
         -------
         Table
-            Columns `file`, `offset` (bytes), `docno`, `reason`, `detail` and `document` (used or
+            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document` (used or
             rejected).
         """
-        return _native.table(self.directory, "rejects")
+        return of_directory(self.directory, "rejects")
 
     def evaluate(
         self,
@@ -394,8 +548,23 @@ class Run:
         ----------
         truth
             A directory of a run, or a file with a list of pairs.
-        **flags
-            The flags of ``lookalike evaluate``; ``lookalike evaluate --help`` describes them.
+        thresholds
+            Evaluate at each of these thresholds; by default all listed pairs.
+        documents
+            A file documents.tsv with size groups, if the ground truth is a list.
+        columns
+            The columns of both lists: ``"DOCNO,DOCNO"`` or ``"DOCNO,DOCNO,RESEMBLANCE"``, by
+            name or number.
+        truth_columns
+            The columns of the ground truth, if they differ from `columns`.
+        run_columns
+            The columns of the run, if they differ from `columns`.
+        judged
+            Pairs that people judged: a file with lines of two docnos and 0 or 1.
+        families
+            Families of documents: a file with lines of a docno and a family.
+        scratch, memory, progress
+            As for `run`.
 
         Returns
         -------
@@ -421,7 +590,7 @@ class Run:
         self,
         texts: Texts,
         *,
-        text: str = "text",
+        text: str | Iterable[str] = "text",
         threshold: float | str = 0.85,
         score: str = "resemblance",
         containing: float | str | None = None,
@@ -439,11 +608,23 @@ class Run:
         Parameters
         ----------
         texts
-            Texts, or a table of them, as for `find_pairs`.
+            Texts, or a table of them, as for `find_pairs`. For many calls with few texts each, use
+            `Index.open`.
         text
             The column with the texts, if it is a table.
-        **flags
-            The flags of ``lookalike query``; ``lookalike query --help`` describes them.
+        threshold, score
+            As for `find_pairs`.
+        containing
+            Also list documents that contain this share of the query's shingles; 0.8 by default,
+            and ``"none"`` for no such documents.
+        top
+            The largest number of documents to list for a text; 0 for all.
+        method
+            Use the features of a published method in place of shingles.
+        markup
+            As for `find_pairs`; by default as the collection was read.
+        memory, threads, ignore_disk_space, scratch, progress
+            As for `run`.
 
         Returns
         -------
@@ -459,7 +640,7 @@ class Run:
         [0]
         """
         given = dict(locals())
-        spool = spooled(_native.Spool(optional_path(scratch), text), texts)
+        spool = filled(_native.Spool(optional_path(scratch), text_columns(text)), texts, text)
         flags = ["--json", *spool.flags("query"), *_flags("query", given, without=INPUT_FLAGS)]
         arguments = ["query", *flags, "--", os.fspath(self.directory), str(spool.path)]
         replies = [json.loads(line) for line in command(arguments, progress).splitlines()]
@@ -499,8 +680,24 @@ class Run:
         output
             The file to write; ``report.html`` in the directory if it is not given. Not with
             `split`, which writes a folder, and not with `study`.
-        **flags
-            The flags of ``lookalike report``; ``lookalike report --help`` describes them.
+        title
+            The title of the page.
+        replay
+            Link captures to a web archive: an address with ``{timestamp}`` and ``{url}``.
+        clusters
+            The number of clusters to show without the page's script, the largest first.
+        split
+            Write a folder of pages with all clusters.
+        study
+            Write the page of a finished study.
+        pairs
+            The number of pairs to show nearest the threshold, and at random.
+        seed
+            The seed of the random pairs.
+        by, samples, review
+            As for `dedup`.
+        memory, threads, progress
+            As for `run`.
 
         Returns
         -------
@@ -542,16 +739,7 @@ def _flags(
             arguments += [flag] if value else []
         elif several:
             texts = [value] if isinstance(value, str) else value
-            arguments += [f"{flag}={_text(text)}" for text in texts]
-        elif value is not None and [_text(value)] != defaults:
-            arguments.append(f"{flag}={_text(value)}")
+            arguments += [f"{flag}={as_text(text)}" for text in texts]
+        elif value is not None and [as_text(value)] != defaults:
+            arguments.append(f"{flag}={as_text(value)}")
     return arguments
-
-
-def _text(value: object) -> str:
-    """A value as the command line has it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
-    return str(value)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import bisect
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ._native import Spool
 from ._progress import Progress
-from ._texts import columns, optional_path, removed, spooled
-
-Splits = TypeVar("Splits", bound=Mapping[Any, Any])
+from ._result import Search, SplitsResult
+from ._sources import source_of
+from ._spool import policies_of
 
 # Orders splits by their names; those that match none come before the last.
 KINDS = ("test", "val|dev|eval", "", "train")
 
 
 def deduplicate_splits(
-    splits: Splits,
-    text: str = "text",
+    splits: Mapping[Any, Any],
+    text: str | Iterable[str] = "text",
     keep: str | Iterable[str] = "first",
     *,
     order: Iterable[str] | None = None,
+    against: Any = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
@@ -38,7 +38,7 @@ def deduplicate_splits(
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-) -> Splits:
+) -> SplitsResult:
     """Remove the near-duplicates within and across the splits of a dataset.
 
     All splits together are one collection. A row of the training split that resembles a row of the
@@ -49,25 +49,29 @@ def deduplicate_splits(
     splits
         A DatasetDict or IterableDatasetDict of Hugging Face, or another mapping of tables, columns
         or lists of texts, as for `deduplicate`. A streaming dataset is read twice: now, and when
-        its result is read.
+        its result is read, so it must give the same rows again.
     text
-        The column with the texts, in every split.
+        The column with the texts, in every split, as for `find_pairs`.
     keep
         Which of several similar rows of the same split is kept, as for `deduplicate`.
     order
         The names of splits whose rows are kept before the rows of later ones. Other splits follow in
         the default order: those whose name has the word test, then val, dev or eval, then others,
         then train.
-    threshold, rule, score, markup, shingle_size, tokens, fold, short, fingerprint, seed
+    against, threshold, rule, score, markup
         As for `deduplicate`.
+    shingle_size, tokens, fold, short, fingerprint, seed
+        As for `find_pairs`.
     memory, threads, scratch, progress
         As for `deduplicate`. Only texts are written to the temporary file.
 
     Returns
     -------
-    mapping
-        A mapping of the same type, with the same splits in the same order. Datasets, frames, arrow
-        tables and lists keep their types; other tables become tables of pyarrow.
+    SplitsResult
+        A mapping with the same splits in the same order. `kept` is the same as a mapping of the type
+        that came in. Datasets, frames, arrow tables and lists keep their types; other tables become
+        tables of pyarrow. `removed`, `clusters`, `summary` and `report` are as for `deduplicate`;
+        their rows have a split.
 
     Raises
     ------
@@ -82,34 +86,40 @@ def deduplicate_splits(
     --------
     >>> import lookalike
     >>> splits = {"train": ["a b c", "d e f", "D E F!"], "test": ["A b, c", "g h i"]}
-    >>> lookalike.deduplicate_splits(splits)
+    >>> result = lookalike.deduplicate_splits(splits)
+    >>> result.kept
     {'train': ['d e f'], 'test': ['A b, c', 'g h i']}
+    >>> result.removed.head(1)[0]["survivor_split"]
+    'test'
     """
     if not isinstance(splits, Mapping):
         raise TypeError(
             f"expected a mapping of tables, such as a DatasetDict, not a {type(splits).__name__}:"
             " use lookalike.deduplicate for one table"
         )
-    policies = ["first"] if not keep else [keep] if isinstance(keep, str) else list(keep)
-    tables = {name: _readable_twice(splits[name]) for name in splits}
-    spool = Spool(optional_path(scratch), text, None, list(columns(policies)))
+    policies = [Spool.by_split, *(policies_of(keep) or ["first"])]
+    sources = {}
+    for name, split in splits.items():
+        if isinstance(split, (str, bytes)):
+            raise TypeError("a split is a table or a list of texts, not a single text")
+        sources[name] = source_of(split).settled()
+    search = Search("table", None, text, policies[1:], against, locals(), False)
+    search.policies = policies
     ends = {}
     begin = 0
-    for number, name in enumerate(_in_order(list(splits), order)):
-        spool.split(number)
+    for name in _in_order(list(splits), order):
+        search.spool.split(str(name))
         try:
-            spooled(spool, tables[name])
+            search.fill(sources[name])
         except (TypeError, KeyError) as error:
             raise type(error)(f"split {name}: {error.args[0]}") from error
-        begin, ends[name] = spool.rows, (begin, spool.rows)
-    gone = spool.removed(removed(spool, [spool.by_split, *policies], rule, locals(), progress))
-
-    def kept(name: Any) -> Any:
+        begin, ends[name] = search.spool.rows, (begin, search.spool.rows)
+    mask = search.run(rule, progress)
+    kept: dict[Any, Any] = {}
+    for name, source in sources.items():
         first, end = ends[name]
-        rows = gone[bisect.bisect_left(gone, first) : bisect.bisect_left(gone, end)]
-        return _without(tables[name], {row - first for row in rows}, end - first)
-
-    return type(splits)({name: kept(name) for name in splits})  # type: ignore[call-arg]
+        kept[name] = source.select(mask[first:end])
+    return SplitsResult(search, kept if type(splits) is dict else type(splits)(kept))  # type: ignore[call-arg]
 
 
 def _in_order(names: list[Any], order: Iterable[str] | None) -> list[Any]:
@@ -129,41 +139,3 @@ def _in_order(names: list[Any], order: Iterable[str] | None) -> list[Any]:
 
 def _begins_a_word(kind: str, name: str) -> bool:
     return re.search(f"(^|[^a-z])({kind})", name.lower()) is not None
-
-
-def _readable_twice(table: Any) -> Any:
-    """A split that can be read again after its texts were."""
-    if isinstance(table, (str, bytes)):
-        raise TypeError("a split is a table or a list of texts, not a single text")
-    if isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__"):
-        return list(table)
-    kinds = ("take", "gather_every", "with_format", "collect_batches", "iter_rows")
-    if hasattr(table, "__arrow_c_stream__") and not any(hasattr(table, kind) for kind in kinds):
-        import pyarrow
-
-        return pyarrow.table(table)
-    return table
-
-
-def _without(table: Any, gone: set[int], rows: int) -> Any:
-    """The rows of a split without those with these numbers, in the same type."""
-    if isinstance(table, Mapping):
-        return type(table)(  # type: ignore[call-arg]
-            {name: _without(column, gone, rows) for name, column in table.items()}
-        )
-    if hasattr(table, "collect_batches"):
-        import polars
-
-        number = "lookalike row"
-        numbered = table.with_row_index(number)
-        return numbered.filter(~polars.col(number).is_in(sorted(gone))).drop(number)
-    if hasattr(table, "with_format") and not hasattr(table, "select"):
-        return table.filter(lambda _, row: row not in gone, with_indices=True)
-    kept = [row for row in range(rows) if row not in gone]
-    if hasattr(table, "with_format"):
-        return table.select(kept)
-    if hasattr(table, "take"):
-        return table.take(kept)
-    if hasattr(table, "__arrow_c_stream__"):
-        return table[kept]
-    return [text for row, text in enumerate(table) if row not in gone]

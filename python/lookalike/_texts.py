@@ -1,30 +1,29 @@
-"""Texts in memory: where they come from, and what can be done with them."""
+"""Texts in memory: what can be done with them."""
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Union
+import uuid
+from collections.abc import Iterable
+from typing import Any
 
 from . import _native
-from ._native import Spool, Table
-from ._progress import Progress, command
-
-# Anything with __arrow_c_stream__, a dataset of Hugging Face, a LazyFrame of Polars, or texts.
-Texts = Union[Iterable[str], Any]
-
-# Rows or texts that are passed on at a time.
-ROWS = 1000
+from ._native import Spool
+from ._progress import Progress
+from ._result import Result, Search
+from ._sources import STREAM, Pandas, Source, given_back, source_of, text_columns
+from ._spool import Texts, command_on, filled, flags_of, optional_path, policies_of
+from ._table import Table
 
 
 def find_pairs(
     texts: Texts,
+    text: str | Iterable[str] = "text",
+    *,
     ids: Any = None,
     threshold: float | str = 0.85,
-    *,
-    text: str = "text",
     score: str = "resemblance",
+    as_: str | None = None,
     markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
@@ -37,47 +36,78 @@ def find_pairs(
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-) -> Table:
+) -> Any:
     """Find all pairs of texts whose resemblance is at least the threshold.
 
-    The result is exact, as that of the command ``lookalike run``. The texts are written to a
+    The result is exact, like the result of the command ``lookalike run``. The texts are written to a
     temporary directory, so that they and the work may be larger than memory.
 
     Parameters
     ----------
     texts
-        A table or an array with the Arrow PyCapsule interface (pyarrow, Polars, pandas, DuckDB), a
-        dataset of Hugging Face, a LazyFrame of Polars, a dict of columns, or an iterable of str. A
-        text that is null has no words.
-    ids
-        What the result calls the texts: the name of a column of the table, or an Arrow array, or an
-        iterable of str or of int. Without it, texts are called by their row, from 0. They are kept in
-        memory.
-    threshold
-        The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
-        most 1.
+        A list of str, a data frame or a series of pandas or Polars, a table or an array of pyarrow, a
+        dataset of Hugging Face or of pyarrow, a relation of DuckDB, any other table with the Arrow
+        PyCapsule interface, a dict of columns, a list of dicts, or any iterable of str. A text that
+        is None or null has no words and resembles nothing.
     text
-        The column with the texts, if it is a table.
+        The column with the texts. Several columns, as in ``["prompt", "completion"]``, are compared
+        as one text. A path leads to a text inside of a column: ``"messages[].content"`` for the
+        contents of all messages, ``"messages[role=user].content"`` for those of a role,
+        ``"messages[0].content"`` for the first, ``"page.body"`` for a field. Lists of str have no
+        columns.
+    ids
+        What the result calls the texts: the name of a column, an Arrow array, or an iterable of
+        str, numbers or UUIDs. Without it, texts are called by their row, from 0. The ids are kept
+        in memory.
+    threshold
+        The lowest resemblance of a pair: a decimal of at most nine digits, or a fraction such as
+        ``"2/3"``, above 0 and at most 1.
+    score
+        How two texts are compared: ``"resemblance"`` (shared shingles divided by all distinct
+        shingles of the two), ``"containment"`` (divided by the shingles of the shorter one), or
+        ``"s3"``, ``"s4"`` and others of the guide to methods.
+    as_
+        The kind of the result: ``"pandas"``, ``"polars"``, ``"arrow"``, ``"dataset"``, or ``"table"``
+        for a `Table`, which may be larger than memory. By default, the kind that came in.
     markup
         Which texts are markup, of which only the visible text counts: ``"never"``, ``"auto"`` for
         texts that begin like an HTML page, or ``"always"``.
-    score, shingle_size, tokens, fold, short, fingerprint, seed, sampling
-        As the flags of ``lookalike run``.
+    shingle_size
+        The number of consecutive tokens in a shingle, 1 to 1,000. A text with fewer tokens matches
+        only a text of the same tokens.
+    tokens
+        What a token is: ``"words"``, ``"whitespace"`` (what is between white space), or
+        ``"bytes:8"`` (every 8 bytes).
+    fold
+        ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
+        out; ``"none"`` does not.
+    short
+        What a text of fewer tokens than a shingle has: one shingle (``"whole"``) or none
+        (``"skip"``).
+    fingerprint
+        The bits of xxh3 that stand for a shingle, at most 64, or ``"md5"`` for 128 bits.
+    seed
+        Another number gives other fingerprints.
+    sampling
+        Which shingles are compared: ``"full"`` for all of them, a ratio such as ``"1/8"``, or the
+        file of a sampling plan.
     memory
-        Memory for the work, in bytes or as ``"2GiB"``. By default that of ``lookalike run``.
+        Memory for the work, in bytes or as ``"2GiB"``. By default a quarter of the free memory,
+        between 256 MiB and 4 GiB.
     threads
-        Number of threads; all cores by default.
+        The number of threads; all cores by default.
     scratch
-        Directory for the temporary directory.
+        The directory for the temporary directory; the system's by default.
     progress
         True for bars of tqdm, or a callable, as for `run`.
 
     Returns
     -------
-    Table
+    table
         Columns `id_a`, `id_b`, `resemblance` (or `score`; six decimals), `shared`, `shingles_a` and
         `shingles_b` (numbers of fingerprints). A text of the same tokens as an earlier one is paired
-        with the first such text only, and these pairs come last.
+        with the first such text only, and these pairs come last. Data frames, tables of pyarrow and
+        datasets give the same kind, a LazyFrame gives a DataFrame, and everything else a `Table`.
 
     Raises
     ------
@@ -94,30 +124,27 @@ def find_pairs(
 
     Examples
     --------
-    >>> import lookalike, pyarrow
+    >>> import lookalike
     >>> texts = ["one two three four", "something else entirely", "one two three four five"]
     >>> pairs = lookalike.find_pairs(texts, threshold=0.6, shingle_size=2)
-    >>> pyarrow.table(pairs).to_pylist()[0]["resemblance"]
-    0.75
+    >>> [(pair["id_a"], pair["id_b"], pair["resemblance"]) for pair in pairs]
+    [(0, 2, 0.75)]
     """
-    column = ids if isinstance(ids, str) else None
-    spool = spooled(Spool(optional_path(scratch), text, column), texts)
-    if ids is not None and column is None:
-        spool.identify(ids if hasattr(ids, "__arrow_c_stream__") else list(ids))
+    source, spool = _identified(texts, text, ids, scratch)
     out = os.path.join(spool.directory, "run")
-    flags = _flags(locals())
-    command(["run", spool.path, "-o", out, *spool.flags("run"), *flags], progress)
-    return spool.pairs(out)
+    flags = ["-o", out, *spool.flags("run"), *flags_of(locals())]
+    command_on(spool, "run", flags, progress)
+    return given_back(Table(spool.pairs(out)), source, as_)
 
 
-def deduplicate(
-    table: Texts,
-    text: str = "text",
-    keep: str | Iterable[str] = "first",
+def clusters(
+    texts: Texts,
+    text: str | Iterable[str] = "text",
     *,
+    ids: Any = None,
     threshold: float | str = 0.85,
-    rule: str = "star",
     score: str = "resemblance",
+    as_: str | None = None,
     markup: str = "never",
     shingle_size: int = 10,
     tokens: str = "words",
@@ -129,37 +156,105 @@ def deduplicate(
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-) -> Table:
-    """Keep the rows that are no near-duplicates of other rows.
+) -> Any:
+    """Find the clusters of texts: the groups that pairs connect, directly or through other texts.
 
-    The result is that of the command ``lookalike dedup``: with the rule ``"star"``, no two rows that
+    Parameters
+    ----------
+    texts, text, ids, threshold, score, as_, markup
+        As for `find_pairs`.
+    shingle_size, tokens, fold, short, fingerprint, seed
+        As for `find_pairs`.
+    memory, threads, scratch, progress
+        As for `find_pairs`.
+
+    Returns
+    -------
+    table
+        A row for each text that is in a cluster, in the order of the texts, with the columns `id`,
+        `cluster` (its number), `size` (texts of the cluster) and `representative` (the id of its
+        first text). It is of the same kind as the result of `find_pairs`.
+
+    Examples
+    --------
+    >>> import lookalike
+    >>> for row in lookalike.clusters(["a b c", "d e f", "A B C!"]):
+    ...     print(row)
+    {'id': 0, 'cluster': 0, 'size': 2, 'representative': 0}
+    {'id': 2, 'cluster': 0, 'size': 2, 'representative': 0}
+    """
+    source, spool = _identified(texts, text, ids, scratch)
+    out = os.path.join(spool.directory, "run")
+    flags = ["-o", out, *spool.flags("run"), *flags_of(locals()), "--pairs=none"]
+    command_on(spool, "run", flags, progress)
+    return given_back(Table(spool.clusters(out, "id")), source, as_)
+
+
+def deduplicate(
+    texts: Texts,
+    text: str | Iterable[str] = "text",
+    keep: str | Iterable[str] = "first",
+    *,
+    against: Any = None,
+    threshold: float | str = 0.85,
+    rule: str = "star",
+    score: str = "resemblance",
+    as_: str | None = None,
+    markup: str = "never",
+    shingle_size: int = 10,
+    tokens: str = "words",
+    fold: str = "none",
+    short: str = "whole",
+    fingerprint: int | str = 64,
+    seed: int = 0,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Keep the rows of a table in memory that are not near-duplicates of other rows.
+
+    For files, `dedup` does the same and writes new files. With the rule ``"star"``, no two rows that
     are kept reach the threshold, and every row that is removed reaches it with a row that is kept.
 
     Parameters
     ----------
-    table
-        A table with the Arrow PyCapsule interface (pyarrow, Polars, pandas, DuckDB), a dataset of
-        Hugging Face, a LazyFrame of Polars, a dict of columns, or an iterable of str. Rows without a
-        text are kept. For a dict of such tables, use `deduplicate_splits`.
+    texts
+        A table or a list of texts, as for `find_pairs`. Rows without a text are kept. For a dict of
+        tables, use `deduplicate_splits`.
     text
-        The column with the texts.
+        The column with the texts, as for `find_pairs`.
     keep
-        Which row of a group stays: ``"first"``, ``"last"``, ``"longest"``, ``"shortest"``,
+        Which row of a group is kept: ``"first"``, ``"last"``, ``"longest"``, ``"shortest"``,
         ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"`` or
         ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one before
         it, and the order of the rows breaks the rest.
-    markup
+    against
+        Another table of texts, the directory of a `run`, or an `Index`: rows that resemble one of
+        its texts are removed. A directory was made with the same parameters.
+    rule
+        Which rows of a group are kept: ``"star"``, ``"cluster"`` (one row of each cluster, even if
+        only a chain of similar rows connects it), ``"none"`` (no row that is in a cluster) or
+        ``"all"``.
+    score
+        ``"resemblance"`` or ``"containment"``.
+    threshold, markup, as_
         As for `find_pairs`.
-    threshold, rule, score, shingle_size, tokens, fold, short, fingerprint, seed
-        As the flags of ``lookalike dedup``.
+    shingle_size, tokens, fold, short, fingerprint, seed
+        As for `find_pairs`.
     memory, threads, scratch, progress
-        As for `find_pairs`. Rows that take more than a quarter of the memory are kept in a temporary
-        file.
+        As for `find_pairs`. Rows of a stream that take more than a quarter of the memory are kept in
+        a temporary file.
 
     Returns
     -------
-    Table
-        The rows that stay, in their order, with all columns.
+    Result
+        `kept` has the rows that are kept, in their order, with all columns, as the kind that came in:
+        a data frame of pandas with its index, a data frame of Polars, a table of pyarrow, a dataset,
+        a list or a dict of columns. A LazyFrame gives a DataFrame. What can be read only once (an
+        iterator, a streaming dataset, a dataset of pyarrow, a relation of DuckDB) gives a `Table`.
+        `removed`, `clusters` and `summary` say what was removed and why, and `report` writes a page
+        about it. The result itself is a `Table` of the kept rows.
 
     Raises
     ------
@@ -172,152 +267,44 @@ def deduplicate(
 
     Examples
     --------
-    >>> import lookalike, pyarrow
-    >>> table = pyarrow.table({"n": [1, 2, 3], "text": ["a b c", "d e f", "A B C!"]})
-    >>> pyarrow.table(lookalike.deduplicate(table))["n"].to_pylist()
+    >>> import lookalike, polars
+    >>> table = polars.DataFrame({"n": [1, 2, 3], "text": ["a b c", "d e f", "A B C!"]})
+    >>> result = lookalike.deduplicate(table)
+    >>> result.kept["n"].to_list()
     [1, 2]
+    >>> result.removed.rows(named=True)
+    [{'row': 2, 'reason': 'exact', 'survivor': 0, 'resemblance': 1.0, 'shared': 1}]
     """
-    policies = [keep] if isinstance(keep, str) else list(keep)
-    spool = Spool(optional_path(scratch), text, None, list(columns(policies)), str(memory or "2GiB"))
-    spooled(spool, table)
-    return spool.kept(removed(spool, policies, rule, locals(), progress))
+    source = source_of(texts)
+    search = Search(source.kind, as_, text, policies_of(keep), against, locals(), not source.selects)
+    search.fill(source)
+    mask = search.run(rule, progress)
+    return Result(search, source, mask)
 
 
-def removed(
-    spool: Spool, policies: list[str], rule: str, given: dict[str, Any], progress: Progress
-) -> str:
-    """Remove the near-duplicates of a spool; returns the list of what was removed."""
-    kept, work = (os.path.join(spool.directory, name) for name in ("kept", "work"))
-    places = ["-o", kept, "--work", work, "--ids-only"]
-    # Of no rows, none has the column of a policy.
-    keep = [f"--keep={policy}" for policy in policies if spool.rows]
-    flags = [*keep, f"--rule={rule}", *_flags(given)]
-    command(["dedup", spool.path, *places, *spool.flags("dedup"), *flags], progress)
-    return os.path.join(kept, "removed.tsv")
+def _identified(
+    texts: Texts, text: str | Iterable[str], ids: Any, scratch: str | os.PathLike[str] | None
+) -> tuple[Source, Spool]:
+    """A spool with the texts and what the result calls them."""
+    source = source_of(texts)
+    column = ids if isinstance(ids, str) else None
+    if column and isinstance(source, Pandas) and source.given.ndim == 2:
+        if column in source.given and source.given[column].dtype == object:
+            ids, column = source.given[column], None
+    spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
+    if ids is not None and column is None:
+        if getattr(ids, "dtype", None) == object or not hasattr(ids, STREAM):
+            values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
+            ids = [_as_id(value) for value in values]
+        spool.identify(ids)
+    return source, spool
 
 
-def spooled(spool: Spool, texts: Texts) -> Spool:
-    """Add texts to a spool, from wherever they come."""
-    if isinstance(texts, (str, bytes)):
-        # It would be an iterable of str as well.
-        raise TypeError("expected a table or an iterable of texts, not a single text")
-    for part in _parts(texts):
-        if isinstance(part, list):
-            spool.add_texts(part)
-        else:
-            spool.add(part)
-    return spool
-
-
-def _parts(texts: Any) -> Iterator[Any]:
-    """The texts, as tables, arrays and lists of str.
-
-    Iterating over a mapping or a table gives its names, which would be taken for the texts.
-    """
-    if isinstance(texts, Mapping):
-        yield _table(texts)
-    elif hasattr(texts, "__arrow_c_stream__"):
-        yield _without_objects(texts)
-    elif hasattr(texts, "__arrow_c_array__"):
-        raise TypeError("an Arrow array has to be a chunked array: pyarrow.chunked_array([array])")
-    elif hasattr(texts, "with_format") and hasattr(texts, "iter"):
-        parts = texts.with_format("arrow").iter(ROWS)
-        if features := getattr(texts, "features", None):
-            # A dataset without rows has no parts.
-            parts = itertools.chain(parts, [features.arrow_schema.empty_table()])
-        yield from parts
-    elif hasattr(texts, "collect_batches"):
-        if hasattr(texts, "collect_schema"):
-            import polars
-
-            yield _without_objects(polars.DataFrame(schema=texts.collect_schema()))
-        yield from texts.collect_batches()
-    elif _is_table(texts):
-        raise TypeError(
-            f"a {type(texts).__name__} has columns, but not the Arrow PyCapsule interface: convert"
-            " it to a table of pyarrow, or pass the column with the texts"
-        )
-    else:
-        texts = iter(texts)
-        while part := list(itertools.islice(texts, ROWS)):
-            yield part
-
-
-def _without_objects(texts: Any) -> Any:
-    """A frame of Polars without columns of Python objects, whose addresses Arrow would get."""
-    if type(texts).__module__.startswith("polars"):
-        kinds = texts.schema if hasattr(texts, "schema") else {texts.name: texts.dtype}
-        for name, kind in kinds.items():
-            if str(kind) == "Object":
-                raise TypeError(
-                    f"the column {name} has Python objects (the type Object of Polars), which cannot"
-                    " be read: cast it, or drop it"
-                )
-    return texts
-
-
-def _is_table(value: object) -> bool:
-    """Whether a value is a table or a dataset, not a column. Looks at the type only: to ask a
-    LazyFrame for its columns takes time."""
-    names = ("columns", "column_names", "schema")
-    return any(hasattr(type(value), name) for name in names)
-
-
-def is_splits(texts: Mapping[Any, Any]) -> bool:
-    """Whether a mapping has tables as values, not columns."""
-    return any(isinstance(value, Mapping) or _is_table(value) for value in texts.values())
-
-
-def _table(texts: Mapping[Any, Any]) -> Any:
-    """A mapping of columns as a table."""
-    if is_splits(texts):
-        first = next(iter(texts))
-        raise TypeError(
-            f"a {type(texts).__name__} of tables is not a table: pass d[{first!r}], or call"
-            " lookalike.deduplicate_splits(d) for all of them"
-        )
-    for name, value in texts.items():
-        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            raise TypeError(
-                f"the column {name} is a {type(value).__name__}, not a list: to compare the values"
-                " of a dict, pass list(d.values())"
-            )
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise TypeError("a dict of columns needs pyarrow: pip install pyarrow") from error
-    arrow = "__arrow_c_stream__"
-    return pyarrow.table(
-        {
-            str(name): pyarrow.chunked_array(_without_objects(value)) if hasattr(value, arrow) else value
-            for name, value in texts.items()
-        }
-    )
-
-
-def columns(policies: Iterable[str]) -> Iterator[str]:
-    """The columns that policies look at."""
-    for policy in policies:
-        _, colon, rest = policy.partition(":")
-        if colon:
-            yield rest.partition("=")[0]
-
-
-def optional_path(path: str | os.PathLike[str] | None) -> str | None:
-    """A path as text, if there is one."""
-    return None if path is None else os.fspath(path)
-
-
-SHARED_FLAGS = (
-    "threshold score markup shingle_size tokens fold short fingerprint seed sampling memory"
-    " threads".split()
-)
-
-
-def _flags(given: dict[str, Any]) -> list[str]:
-    """The arguments that the functions of this module have in common."""
-    values = {name: given[name] for name in SHARED_FLAGS if given.get(name) is not None}
-    return [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
+def _as_id(value: Any) -> Any:
+    """An id as text or a number; None for what is missing."""
+    if value is None or value != value:
+        return None
+    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]:
@@ -328,9 +315,10 @@ def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]
     text
         Plain text.
     tokens
-        ``"words"`` or ``"whitespace"``, as the flag ``--tokens`` of ``lookalike run``.
+        What a token is: ``"words"``, or ``"whitespace"`` (what is between white space).
     fold
-        ``"compat"`` or ``"none"``, as the flag ``--fold``.
+        ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
+        out; ``"none"`` does not.
 
     Examples
     --------
@@ -357,10 +345,8 @@ def shingles(
     ----------
     text
         Plain text.
-    shingle_size
-        Tokens in a shingle, 1 to 1,000.
-    tokens, fold, short
-        As the flags of ``lookalike run``.
+    shingle_size, tokens, fold, short
+        As for `find_pairs`.
 
     Examples
     --------
@@ -388,7 +374,7 @@ def fingerprints(
     text
         Plain text.
     shingle_size, tokens, fold, short, fingerprint, seed
-        As the flags of ``lookalike run``.
+        As for `find_pairs`.
 
     Returns
     -------
@@ -415,14 +401,14 @@ def resemblance(
     fingerprint: int | str = 64,
     seed: int = 0,
 ) -> float:
-    """Compute the resemblance of two texts: shared fingerprints by those of their union.
+    """Compute the resemblance of two texts: shared fingerprints divided by all of the two.
 
     Parameters
     ----------
     a, b
         Plain texts.
     shingle_size, tokens, fold, short, fingerprint, seed
-        As the flags of ``lookalike run``.
+        As for `find_pairs`.
 
     References
     ----------
@@ -449,14 +435,14 @@ def containment(
     fingerprint: int | str = 64,
     seed: int = 0,
 ) -> float:
-    """Compute the containment of two texts: shared fingerprints by those of the smaller set.
+    """Compute the containment of two texts: shared fingerprints divided by the smaller set.
 
     Parameters
     ----------
     a, b
         Plain texts.
     shingle_size, tokens, fold, short, fingerprint, seed
-        As the flags of ``lookalike run``.
+        As for `find_pairs`.
 
     Examples
     --------

@@ -250,13 +250,24 @@ fn usage(error: &clap::Error) -> String {
     message[..end].trim_end().to_string()
 }
 
+/// A message that begins with a flag, with the parameter in its place.
+fn of_parameter(text: String) -> String {
+    let Some((flag, rest)) = text
+        .strip_prefix("--")
+        .and_then(|text| text.split_once(' '))
+    else {
+        return text;
+    };
+    format!("{} {rest}", flag.replace('-', "_"))
+}
+
 /// An error of the library as a Python exception.
 fn raise(py: Python<'_>, error: &lookalike::Error) -> PyErr {
     use lookalike::Error::{BadParameter, Interrupted, Remote};
     let text = error.to_string();
     let raised = match error {
         Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
-        BadParameter { .. } | Remote { .. } => PyValueError::new_err(text),
+        BadParameter { .. } | Remote { .. } => PyValueError::new_err(of_parameter(text)),
         _ => Error::new_err(text),
     };
     let value = raised.value(py);
@@ -319,6 +330,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::fingerprints, module)?)?;
     module.add_function(wrap_pyfunction!(functions::score, module)?)?;
     module.add_class::<Table>()?;
+    module.add_class::<arrow::Batches>()?;
+    module.add_function(wrap_pyfunction!(arrow::wrapped, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::column, module)?)?;
     module.add_class::<memory::Spool>()?;
     module.add_function(wrap_pyfunction!(distributed::check_job, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::fields_of, module)?)?;

@@ -1,39 +1,44 @@
 //! Texts from memory: they are written to a temporary file, which the commands read like any other.
 //!
-//! The rows of a table are kept beside it, so that those that are no duplicates can be given back:
-//! in memory, or in a second file if they are large.
+//! The rows of a stream, which cannot be read again, are kept beside it, so that the rows that are
+//! not duplicates can be given back: in memory, or in more files if they are large.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types as kinds;
 use arrow_array::{
     Array, ArrayReader, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
-    RecordBatch, RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
-    new_empty_array,
+    RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array, new_empty_array,
+    new_null_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
+use lookalike::store::table::Cell;
 use lookalike::store::workspace::refuse_remote;
 use lookalike::tasks::dedup::removed_docnos;
 use lookalike::{ByteSize, Collection, Error, Options, Pair, Result, Results};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field as Value;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyString};
 use tempfile::TempDir;
 
-use crate::arrow::{Rows, Table, arrays, failed};
+use crate::arrow::{Rows, Table, arrays, failed, json, scalar};
 use crate::{locked, raise, results};
 
 /// The fields of a record in the temporary file: the number of its row, which serves as docno, and
-/// its text. The other fields have the names of columns.
+/// its text. The other fields have the names of columns. If the texts are in several columns or
+/// inside of some, the record has these columns in place of the text.
 const ROW: &str = "lookalike row";
 const TEXT: &str = "lookalike text";
 /// The number of the split that a row is from, if there are several.
@@ -54,14 +59,22 @@ pub struct Spool {
 struct Spooling {
     out: BufWriter<File>,
     path: PathBuf,
-    /// The names of the columns with texts and identifiers, and of those that policies need.
-    text: String,
+    /// The columns with texts, in the user's spelling, and the column in which each path begins.
+    texts: Vec<(String, String)>,
+    /// The value of `--text-field`, if records have columns in place of the text.
+    paths: Option<String>,
+    /// The names of the field of the row and the field of the text, and whether they are another
+    /// collection's, which decides how the file is read.
+    names: (String, String),
+    foreign: bool,
+    /// The names of the columns with identifiers, and of the columns that policies need.
     id: Option<String>,
     fields: Vec<String>,
+    /// The number of the first row, and of the row after the last one.
+    start: u64,
     rows: u64,
-    /// The number of the split of the next rows, and its first row, which messages call 0.
-    split: Option<u64>,
-    first: u64,
+    /// The splits: the first row and the name of each. Messages call the first row 0.
+    splits: Vec<(u64, String)>,
     line: Vec<u8>,
     /// Bytes of the longest line of the file.
     longest: usize,
@@ -71,9 +84,14 @@ struct Spooling {
 
 /// The columns of some rows that a command needs.
 struct Columns {
-    texts: ArrayRef,
+    /// `None` if the texts are in `nested`.
+    texts: Option<ArrayRef>,
     fields: Vec<(String, ArrayRef)>,
+    nested: Vec<(String, ArrayRef)>,
 }
+
+/// How a column of row numbers is called, and whether it has no number for some rows.
+type Name<'n> = (&'n str, bool);
 
 /// The rows of a table.
 struct Kept {
@@ -82,23 +100,29 @@ struct Kept {
     bytes: usize,
     /// Rows that take more bytes than this are written to a file.
     most: usize,
-    path: PathBuf,
+    place: PathBuf,
+    /// The files, the last of which is being written. Each has batches of one schema.
+    files: Vec<PathBuf>,
     file: Option<StreamWriter<BufWriter<File>>>,
 }
 
 #[pymethods]
 impl Spool {
-    /// Begins in a new directory below `directory`. `memory` is given if rows are kept: a quarter of
-    /// it may be theirs.
+    /// Begins in a new directory below `directory`. `text` has the columns with texts: a path, and
+    /// the column in which it begins. `memory` is given if rows are kept: a quarter of it may be
+    /// theirs. `names` are given to write the file in the form of another collection.
     #[new]
-    #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None))]
+    #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None, start=0, names=None))]
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         directory: Option<PathBuf>,
-        text: String,
+        text: Vec<(String, String)>,
         id: Option<String>,
         fields: Vec<String>,
         memory: Option<&str>,
+        start: u64,
+        names: Option<(String, String)>,
     ) -> PyResult<Self> {
         let memory = memory.map(str::parse::<ByteSize>).transpose();
         let memory = memory.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -117,18 +141,22 @@ impl Spool {
             batches: Vec::new(),
             bytes: 0,
             most: (memory.0 / 4) as usize,
-            path: place.path().join("rows.arrow"),
+            place: place.path().into(),
+            files: Vec::new(),
             file: None,
         });
         let spooling = Spooling {
             out: BufWriter::with_capacity(1 << 20, File::create_new(&path)?),
             path,
-            text,
+            texts: text,
+            paths: None,
+            foreign: names.is_some(),
+            names: names.unwrap_or((ROW.into(), TEXT.into())),
             id,
             fields,
-            rows: 0,
-            split: None,
-            first: 0,
+            start,
+            rows: start,
+            splits: Vec::new(),
             line: Vec::new(),
             longest: 0,
             ids: Vec::new(),
@@ -149,7 +177,14 @@ impl Spool {
     /// Texts added so far.
     #[getter]
     fn rows(&self) -> u64 {
-        locked(&self.spooling).rows
+        let spooling = locked(&self.spooling);
+        spooling.rows - spooling.start
+    }
+
+    /// Bytes of the longest line so far.
+    #[getter]
+    fn longest(&self) -> usize {
+        locked(&self.spooling).longest
     }
 
     /// The policy that prefers the rows of earlier splits.
@@ -158,10 +193,11 @@ impl Spool {
         format!("min:{SPLIT}")
     }
 
-    /// Begins the split of this number.
-    fn split(&self, number: u64) {
+    /// Begins the next split.
+    fn split(&self, name: String) {
         let mut spooling = locked(&self.spooling);
-        (spooling.split, spooling.first) = (Some(number), spooling.rows);
+        let first = spooling.rows;
+        spooling.splits.push((first, name));
     }
 
     /// The file of the texts.
@@ -170,8 +206,10 @@ impl Spool {
         locked(&self.spooling).path.clone()
     }
 
-    /// Flags with which a command reads the texts. Nothing can be added afterwards.
-    fn flags(&self, command: &str) -> PyResult<Vec<String>> {
+    /// Flags with which a command reads the texts. Nothing can be added afterwards. `longest` is the
+    /// longest line of another file that is read in the same way.
+    #[pyo3(signature = (command, longest=0))]
+    fn flags(&self, command: &str, longest: usize) -> PyResult<Vec<String>> {
         let mut spooling = locked(&self.spooling);
         spooling.out.flush()?;
         if let Some(Kept {
@@ -180,16 +218,26 @@ impl Spool {
         {
             file.finish().map_err(failed)?;
         }
-        let mut flags = vec!["--format=jsonl".to_string()];
-        flags.extend([format!("--id-field={ROW}"), format!("--text-field={TEXT}")]);
+        let mut flags = Vec::new();
+        if !spooling.foreign {
+            let text = spooling.paths.as_deref().unwrap_or(TEXT);
+            let fields = [format!("--id-field={ROW}"), format!("--text-field={text}")];
+            flags.push("--format=jsonl".to_string());
+            flags.extend(fields);
+        }
         if command != "query" {
-            // Every text takes part, or the command fails: nobody would see a list of rejects.
-            let flag = match spooling.rows {
-                0 => "--allow-empty",
-                _ => "--strict",
+            // Every text takes part, or the command fails: nobody would see a list of rejects. A
+            // record without any of several texts is like a text that is null.
+            let flag = match (spooling.rows - spooling.start, &spooling.paths) {
+                (0, _) => Some("--allow-empty"),
+                (_, Some(_)) => None,
+                _ => Some("--strict"),
             };
-            let most = spooling.longest.max(LEAST_MAX_DOCUMENT);
-            flags.extend([flag.to_string(), format!("--max-document={most}")]);
+            flags.extend(flag.map(String::from));
+            if !spooling.foreign {
+                let most = spooling.longest.max(longest).max(LEAST_MAX_DOCUMENT);
+                flags.push(format!("--max-document={most}"));
+            }
         }
         Ok(flags)
     }
@@ -198,7 +246,7 @@ impl Spool {
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut arrays = arrays(object)?;
         let field = arrays.field().clone();
-        if locked(&self.spooling).rows == 0 {
+        if self.rows() == 0 {
             // The schema of a table without rows, which may have no batch.
             let empty = new_empty_array(field.data_type());
             let columns = locked(&self.spooling).columns(&empty, &field)?;
@@ -217,52 +265,56 @@ impl Spool {
         Ok(())
     }
 
-    /// Adds texts.
+    /// Adds texts, which may be None.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
         let first = locked(&self.spooling).row();
-        let texts: Vec<PyBackedStr> = (first..)
-            .zip(texts)
-            .map(|(row, text)| {
-                text.extract().map_err(|_| {
-                    let kind = text.get_type().name().map(|name| name.to_string());
-                    let kind = kind.unwrap_or_default();
-                    let text = format!("the text in row {row} is {kind}, not str");
-                    PyTypeError::new_err(text)
-                })
-            })
-            .collect::<PyResult<_>>()?;
+        let text = |(row, text): (u64, Bound<'_, PyAny>)| {
+            text.extract()
+                .map_err(|_| other_kind("the text", row, &text, "str"))
+        };
+        let texts: Vec<Option<PyBackedStr>> =
+            (first..).zip(texts).map(text).collect::<PyResult<_>>()?;
         py.detach(|| {
             let mut spooling = locked(&self.spooling);
             let columns = spooling.id.is_some() || !spooling.fields.is_empty();
-            if spooling.kept.is_none() && !columns {
-                return spooling.put(texts.iter().map(|text| Some(&**text)), &[]);
+            let texts = texts.iter().map(Option::as_deref);
+            if spooling.kept.is_none() && !columns && spooling.texts.len() == 1 {
+                return spooling.put(texts, &[], &[]);
             }
             let count = texts.len();
-            let texts: LargeStringArray = texts.iter().map(|text| Some(&**text)).collect();
-            let field = Field::new(&spooling.text, DataType::LargeUtf8, true);
+            let texts: LargeStringArray = texts.collect();
+            let field = text_field(spooling.column(), DataType::LargeUtf8);
             let columns = spooling.columns(&(Arc::new(texts) as ArrayRef), &field)?;
             spooling.put_columns(&columns, 0, count)
         })
     }
 
-    /// Gives the texts identifiers: strings, integers, or an Arrow array.
+    /// Gives the texts identifiers: strings, numbers, or an Arrow array.
     fn identify(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let ids = if ids.hasattr("__arrow_c_stream__")? {
             let arrays = arrays(ids)?;
             py.detach(|| arrays.collect::<std::result::Result<Vec<_>, _>>())
                 .map_err(failed)?
-        } else if let Ok(ids) = ids.extract::<Vec<i64>>() {
+        } else if let Ok(ids) = ids.extract::<Vec<Option<i64>>>() {
             vec![Arc::new(Int64Array::from(ids)) as ArrayRef]
+        } else if let Ok(ids) = ids.extract::<Vec<Option<u64>>>() {
+            vec![Arc::new(UInt64Array::from(ids)) as ArrayRef]
+        } else if let Ok(ids) = ids.extract::<Vec<Option<f64>>>() {
+            vec![Arc::new(Float64Array::from(ids)) as ArrayRef]
         } else {
-            let ids: Vec<String> = ids.extract().map_err(|_| {
-                PyTypeError::new_err("ids must be strings, integers, or an Arrow array")
-            })?;
+            let of_row = |(row, id): (u64, PyResult<Bound<'_, PyAny>>)| {
+                let id = id?;
+                (id.extract::<Option<String>>())
+                    .map_err(|_| other_kind("the id", row, &id, "str as the ids before it"))
+            };
+            let ids = (0..).zip(ids.try_iter()?).map(of_row);
+            let ids: Vec<Option<String>> = ids.collect::<PyResult<_>>()?;
             vec![Arc::new(LargeStringArray::from(ids)) as ArrayRef]
         };
         let found: usize = ids.iter().map(|ids| ids.len()).sum();
         let mut spooling = locked(&self.spooling);
-        if found as u64 != spooling.rows {
-            let rows = spooling.rows;
+        let rows = spooling.rows - spooling.start;
+        if found as u64 != rows {
             let text = format!("{found} ids for {rows} texts: each text needs one");
             return Err(PyValueError::new_err(text));
         }
@@ -272,27 +324,89 @@ impl Spool {
 
     /// The pairs that the command `run` found, with identifiers in place of docnos.
     fn pairs(&self, py: Python<'_>, directory: PathBuf) -> PyResult<Table> {
-        let (rows, ids) = {
-            let spooling = locked(&self.spooling);
-            (spooling.rows, spooling.ids.clone())
-        };
-        let ids = if ids.is_empty() {
-            Arc::new(UInt64Array::from_iter_values(0..rows)) as ArrayRef
-        } else {
-            let ids: Vec<&dyn Array> = ids.iter().map(|ids| &**ids).collect();
-            concat(&ids).map_err(failed)?
-        };
+        let ids = locked(&self.spooling).identifiers()?;
         let place = self.place.clone();
         py.detach(|| pairs(directory, ids, place))
             .map_err(|error| raise(py, &error))
     }
 
-    /// The numbers of the rows in `removed`, a list of the command `dedup`, in ascending order.
-    fn removed(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Vec<usize>> {
+    /// The rows in clusters of a directory, in the order of the rows. `name` is what the column of
+    /// the rows is called.
+    fn clusters(&self, py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
+        let rows = locked(&self.spooling).rows as usize;
+        let found = py.detach(|| clustered(directory, rows));
+        let found = found.map_err(|error| raise(py, &error))?;
+        let mut sizes = HashMap::new();
+        for &(row, cluster) in &found {
+            sizes.entry(cluster).or_insert((row, 0u32)).1 += 1;
+        }
+        let of = |cluster| sizes.get(&cluster).copied().unwrap_or_default();
+        let spooling = locked(&self.spooling);
+        let rows = found.iter().map(|&(row, _)| Some(row)).collect();
+        let mut columns = spooling.named((name, false), rows)?;
+        let numbers = |name: &str, numbers: UInt32Array| {
+            let field = Field::new(name, DataType::UInt32, false);
+            (field, Arc::new(numbers) as ArrayRef)
+        };
+        let clusters = found.iter().map(|&(_, cluster)| cluster);
+        columns.push(numbers(
+            "cluster",
+            clusters.clone().collect::<Vec<_>>().into(),
+        ));
+        let counts: Vec<u32> = clusters.clone().map(|cluster| of(cluster).1).collect();
+        columns.push(numbers("size", counts.into()));
+        let firsts = clusters.map(|cluster| Some(of(cluster).0)).collect();
+        columns.extend(spooling.named(("representative", false), firsts)?);
+        Table::of(columns)
+    }
+
+    /// The rows that were removed, from `removed.parquet` of the command `dedup`. The first `others`
+    /// documents are another collection's, whose docnos are row numbers if `numbered`.
+    fn evidence(
+        &self,
+        py: Python<'_>,
+        removed: PathBuf,
+        others: u64,
+        numbered: bool,
+    ) -> PyResult<Table> {
+        let spooling = locked(&self.spooling);
+        let rows = spooling.rows as usize;
+        let found = py.detach(|| Removed::read(&removed, (others, rows)));
+        let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let column = |name: &str, values: ArrayRef| {
+            (Field::new(name, values.data_type().clone(), true), values)
+        };
+        let mut columns = spooling.named(("row", false), found.rows)?;
+        columns.push(column("reason", Arc::new(StringArray::from(found.reasons))));
+        columns.extend(spooling.named(("survivor", true), found.survivors)?);
+        if others > 0 {
+            let against: ArrayRef = match numbered {
+                true => {
+                    let rows = found.others.iter();
+                    let rows = rows.map(|row| row.as_ref().and_then(|row| row.parse().ok()));
+                    Arc::new(rows.collect::<UInt64Array>())
+                }
+                false => Arc::new(StringArray::from(found.others)),
+            };
+            columns.push(column("survivor_against", against));
+        }
+        columns.push(column(
+            &found.measure,
+            Arc::new(Float64Array::from(found.values)),
+        ));
+        columns.push(column("shared", Arc::new(UInt32Array::from(found.shared))));
+        Table::of(columns)
+    }
+
+    /// A byte for each row: whether it is kept, by `removed`, a list of the command `dedup`.
+    fn mask<'py>(&self, py: Python<'py>, removed: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
         let rows = locked(&self.spooling).rows as usize;
         let kept = py.detach(|| kept_rows(&removed, rows));
         let kept = kept.map_err(|error| raise(py, &error))?;
-        Ok((0..rows).filter(|&row| !kept.value(row)).collect())
+        PyBytes::new_with(py, rows, |bytes| {
+            (bytes.iter_mut().zip(kept.values())).for_each(|(byte, kept)| *byte = kept.into());
+            Ok(())
+        })
     }
 
     /// The rows of the table without those in `removed`, a list of the command `dedup`.
@@ -304,13 +418,13 @@ impl Spool {
         };
         let kept_rows = py.detach(|| kept_rows(&removed, rows));
         let kept_rows = kept_rows.map_err(|error| raise(py, &error))?;
-        let schema = kept
-            .schema
-            .take()
-            .unwrap_or_else(|| text_schema(&spooling.text));
+        let schema = kept.schema.take().unwrap_or_else(|| {
+            let field = text_field(spooling.column(), DataType::LargeUtf8);
+            Arc::new(Schema::new(vec![field]))
+        });
         let kept = Arc::new(Chosen {
             schema: schema.clone(),
-            spilled: kept.file.is_some().then_some(kept.path),
+            files: kept.files,
             batches: kept.batches,
             kept: kept_rows,
             _place: self.place.clone(),
@@ -322,19 +436,97 @@ impl Spool {
     }
 }
 
-/// The schema of texts that came without one.
-fn text_schema(text: &str) -> SchemaRef {
-    Arc::new(Schema::new(vec![Field::new(
-        text,
-        DataType::LargeUtf8,
-        true,
-    )]))
+/// The column of texts that came without one.
+fn text_field(name: &str, kind: DataType) -> Field {
+    Field::new(name, kind, true)
+}
+
+/// The error for a value of a row that is not of the expected type.
+fn other_kind(what: &str, row: u64, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    if value.is_instance_of::<PyString>() {
+        let text = format!("{what} in row {row} has a lone surrogate, which UTF-8 does not have");
+        return PyValueError::new_err(text);
+    }
+    let kind = value.get_type().name().map(|name| name.to_string());
+    let kind = kind.unwrap_or_default();
+    PyTypeError::new_err(format!("{what} in row {row} is {kind}, not {expected}"))
+}
+
+/// A name as a path of `--text-field`.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A column of texts as strings: a dictionary is decoded, and a column without values has no texts.
+fn strings(texts: &ArrayRef) -> PyResult<Option<ArrayRef>> {
+    if let Some(texts) = texts.as_any_dictionary_opt() {
+        return strings(&take(texts.values(), texts.keys(), None).map_err(failed)?);
+    }
+    Ok(match texts.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(texts.clone()),
+        DataType::Null => Some(new_null_array(&DataType::Utf8, texts.len())),
+        _ => None,
+    })
 }
 
 impl Spooling {
     /// The number that a message gives to the next row.
     fn row(&self) -> u64 {
-        self.rows - self.first
+        self.rows - self.splits.last().map_or(self.start, |split| split.0)
+    }
+
+    /// The name for a column of texts that came without one.
+    fn column(&self) -> &str {
+        match &self.texts[..] {
+            [(path, _)] => path,
+            _ => "text",
+        }
+    }
+
+    /// What the result calls the rows.
+    fn identifiers(&self) -> PyResult<ArrayRef> {
+        if self.ids.is_empty() {
+            return Ok(Arc::new(UInt64Array::from_iter_values(0..self.rows)));
+        }
+        let ids: Vec<&dyn Array> = self.ids.iter().map(|ids| &**ids).collect();
+        concat(&ids).map_err(failed)
+    }
+
+    /// A column with what the result calls these rows; two columns if the rows are of splits.
+    fn named(
+        &self,
+        (name, nullable): Name<'_>,
+        rows: Vec<Option<u64>>,
+    ) -> PyResult<Vec<(Field, ArrayRef)>> {
+        let field = |name: &str, values: ArrayRef| {
+            let field = Field::new(name, values.data_type().clone(), nullable);
+            (field, values)
+        };
+        if self.splits.is_empty() {
+            let values: ArrayRef = Arc::new(UInt64Array::from(rows));
+            let (values, nullable) = match self.ids.is_empty() {
+                true => (values, nullable),
+                false => {
+                    let of = take(&self.identifiers()?, &values, None).map_err(failed)?;
+                    (of, true)
+                }
+            };
+            let field = Field::new(name, values.data_type().clone(), nullable);
+            return Ok(vec![(field, values)]);
+        }
+        let of = |row: u64| {
+            let after = self.splits.partition_point(|split| split.0 <= row);
+            &self.splits[after.saturating_sub(1)]
+        };
+        let splits = rows.iter().map(|row| row.map(|row| of(row).1.as_str()));
+        let splits: ArrayRef = Arc::new(splits.collect::<StringArray>());
+        let within = rows.iter().map(|row| row.map(|row| row - of(row).0));
+        let within: ArrayRef = Arc::new(within.collect::<UInt64Array>());
+        let split = match name {
+            "row" => "split".to_string(),
+            _ => format!("{name}_split"),
+        };
+        Ok(vec![field(&split, splits), field(name, within)])
     }
 
     /// Keeps the rows and the identifiers of an array, and returns the columns to be written. `field`
@@ -354,7 +546,7 @@ impl Spooling {
                 batch.with_schema(Arc::new(schema)).map_err(failed)?
             }
             None => {
-                let field = Field::new(&self.text, array.data_type().clone(), true);
+                let field = text_field(self.column(), array.data_type().clone());
                 let schema = Arc::new(Schema::new(vec![field]));
                 RecordBatch::try_new(schema, vec![array.clone()]).map_err(failed)?
             }
@@ -367,7 +559,33 @@ impl Spooling {
                 PyKeyError::new_err(text)
             })
         };
-        let texts = column(&self.text)?;
+        let mut nested = Vec::new();
+        let mut paths = Vec::new();
+        for (path, first) in &self.texts {
+            let literal = batch.column_by_name(path).is_some() || path == first;
+            let name = if literal { path } else { first };
+            let values = column(name)?;
+            if literal && self.texts.len() > 1 && strings(&values)?.is_none() {
+                return Err(not_strings(name, &values, self.row()));
+            }
+            let path = if literal { quoted(path) } else { path.clone() };
+            paths.push((literal, path));
+            nested.push((name.clone(), values));
+        }
+        nested.dedup_by(|a, b| a.0 == b.0);
+        let texts = match (&paths[..], &nested[..]) {
+            ([(true, _)], [(name, values)]) => {
+                let texts = strings(values)?;
+                let texts = texts.ok_or_else(|| not_strings(name, values, self.row()))?;
+                nested.clear();
+                Some(texts)
+            }
+            _ => {
+                let paths: Vec<String> = paths.into_iter().map(|(_, path)| path).collect();
+                self.paths = Some(paths.join(","));
+                None
+            }
+        };
         if let Some(id) = &self.id {
             self.ids.push(column(id)?);
         }
@@ -377,49 +595,63 @@ impl Spooling {
         if let Some(kept) = &mut self.kept {
             kept.add(&batch)?;
         }
-        Ok(Columns { texts, fields })
+        Ok(Columns {
+            texts,
+            fields,
+            nested,
+        })
     }
 
     fn put_columns(&mut self, columns: &Columns, from: usize, rows: usize) -> PyResult<()> {
-        let texts = columns.texts.slice(from, rows);
-        let fields = columns.fields.iter();
-        let fields: Vec<_> = fields
-            .map(|(name, values)| (name.clone(), values.slice(from, rows)))
-            .collect();
+        let slices = |columns: &[(String, ArrayRef)]| -> Vec<(String, ArrayRef)> {
+            let columns = columns.iter();
+            let slice =
+                |(name, values): &(String, ArrayRef)| (name.clone(), values.slice(from, rows));
+            columns.map(slice).collect()
+        };
+        let (fields, nested) = (slices(&columns.fields), slices(&columns.nested));
+        let Some(texts) = &columns.texts else {
+            return self.put((0..rows).map(|_| None), &fields, &nested);
+        };
+        let texts = texts.slice(from, rows);
         if let Some(texts) = texts.as_string_opt::<i32>() {
-            self.put(texts.iter(), &fields)
+            self.put(texts.iter(), &fields, &nested)
         } else if let Some(texts) = texts.as_string_opt::<i64>() {
-            self.put(texts.iter(), &fields)
-        } else if let Some(texts) = texts.as_string_view_opt() {
-            self.put(texts.iter(), &fields)
+            self.put(texts.iter(), &fields, &nested)
         } else {
-            let kind = texts.data_type();
-            let row = self.row();
-            let text = format!(
-                "the column {} has the type {kind}, not strings, from row {row} on",
-                self.text
-            );
-            Err(PyTypeError::new_err(text))
+            self.put(texts.as_string_view().iter(), &fields, &nested)
         }
     }
 
-    /// Writes texts. A text that is null has no words.
+    /// Writes texts. A text that is null has no words. If the texts are in `nested`, others are left
+    /// out.
     fn put<'t>(
         &mut self,
         texts: impl Iterator<Item = Option<&'t str>>,
         fields: &[(String, ArrayRef)],
+        nested: &[(String, ArrayRef)],
     ) -> PyResult<()> {
+        let split = self.splits.len().checked_sub(1);
         for (at, text) in texts.enumerate() {
             let out = &mut self.line;
             out.clear();
-            write!(out, "{{\"{ROW}\":\"{}\",\"{TEXT}\":", self.rows)?;
-            serde_json::to_writer(&mut *out, text.unwrap_or("")).map_err(std::io::Error::from)?;
-            if let Some(split) = self.split {
+            write!(out, "{{\"{}\":\"{}\"", self.names.0, self.rows)?;
+            if nested.is_empty() {
+                write!(out, ",\"{}\":", self.names.1)?;
+                let text = text.unwrap_or("");
+                serde_json::to_writer(&mut *out, text).map_err(std::io::Error::from)?;
+            }
+            if let Some(split) = split {
                 write!(out, ",\"{SPLIT}\":{split}")?;
             }
+            for (name, values) in nested {
+                let name = serde_json::Value::from(name.as_str());
+                write!(out, ",{name}:{}", json(values, at))?;
+            }
             for (name, values) in fields {
-                if values.is_valid(at) {
-                    let value = value(values, at).ok_or_else(|| {
+                let written = nested.iter().any(|(other, _)| other == name);
+                if values.is_valid(at) && !written {
+                    let value = scalar(values, at).ok_or_else(|| {
                         let kind = values.data_type();
                         let text = format!(
                             "the column {name} has the type {kind}; a policy needs strings, \
@@ -440,53 +672,29 @@ impl Spooling {
     }
 }
 
-/// A value as JSON. Dates and times are numbers.
-fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
-    fn text<'a>(values: impl StringArrayType<'a>, at: usize) -> serde_json::Value {
-        values.value(at).into()
-    }
-    macro_rules! number {
-        ($($kind:ident)*) => {
-            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
-                return Some(values.value(at).into());
-            })*
-        };
-    }
-    macro_rules! real {
-        ($($kind:ident)*) => {
-            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
-                // JSON has no infinities.
-                let value = f64::from(values.value(at));
-                let number = serde_json::Number::from_f64(value).map(serde_json::Value::Number);
-                return Some(number.unwrap_or_else(|| value.to_string().into()));
-            })*
-        };
-    }
-    number!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
-    number!(Date32Type Date64Type TimestampSecondType);
-    number!(TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType);
-    real!(Float32Type Float64Type);
-    if let Some(values) = values.as_boolean_opt() {
-        return Some(values.value(at).into());
-    }
-    let small = values.as_string_opt::<i32>().map(|values| text(values, at));
-    let large = || values.as_string_opt::<i64>().map(|values| text(values, at));
-    let view = || {
-        let values: Option<&StringViewArray> = values.as_string_view_opt();
-        values.map(|values| text(values, at))
-    };
-    small.or_else(large).or_else(view)
+/// The error for a column of texts that is not one.
+fn not_strings(name: &str, texts: &ArrayRef, row: u64) -> PyErr {
+    let kind = texts.data_type();
+    let text = format!("the column {name} has the type {kind}, not strings, from row {row} on");
+    PyTypeError::new_err(text)
 }
 
 impl Kept {
     fn add(&mut self, batch: &RecordBatch) -> PyResult<()> {
-        let schema = self.schema.get_or_insert_with(|| batch.schema());
+        let schema = self.schema.get_or_insert_with(|| batch.schema()).clone();
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        if schema.fields() != batch.schema().fields() {
-            let text = format!("a part of the table has other columns: {}", batch.schema());
-            return Err(PyValueError::new_err(text));
+        let fields = batch.schema().fields().clone();
+        if schema.fields() != &fields {
+            let (schema, typed) = common(&schema, &fields).ok_or_else(|| {
+                let text = format!("a part of the table has other columns: {}", batch.schema());
+                PyValueError::new_err(text)
+            })?;
+            self.schema = Some(schema);
+            if typed && let Some(mut file) = self.file.take() {
+                file.finish().map_err(failed)?;
+            }
         }
         let slices = batch
             .columns()
@@ -495,16 +703,23 @@ impl Kept {
         self.bytes += slices
             .sum::<std::result::Result<usize, _>>()
             .map_err(failed)?;
+        let schema = self.schema.clone().unwrap_or(schema);
         if self.file.is_none() && self.bytes > self.most {
-            let file = BufWriter::with_capacity(1 << 20, File::create_new(&self.path)?);
-            let mut file = StreamWriter::try_new(file, schema).map_err(failed)?;
+            let path = self.place.join(format!("rows-{}.arrow", self.files.len()));
+            let file = BufWriter::with_capacity(1 << 20, File::create_new(&path)?);
+            self.files.push(path);
+            let mut file = StreamWriter::try_new(file, &schema).map_err(failed)?;
             for batch in self.batches.drain(..) {
-                file.write(&batch).map_err(failed)?;
+                file.write(&of_schema(&batch, &schema).map_err(failed)?)
+                    .map_err(failed)?;
             }
             self.file = Some(file);
         }
         match &mut self.file {
-            Some(file) => file.write(batch).map_err(failed),
+            Some(file) => {
+                let batch = of_schema(batch, &schema).map_err(failed)?;
+                file.write(&batch).map_err(failed)
+            }
             None => {
                 self.batches.push(batch.clone());
                 Ok(())
@@ -513,33 +728,65 @@ impl Kept {
     }
 }
 
+/// The schema of two parts of a table, of which one may have columns without any value and so without
+/// a type, and whether it differs from `schema`; `None` if the columns differ.
+fn common(schema: &SchemaRef, fields: &Fields) -> Option<(SchemaRef, bool)> {
+    let mut typed = false;
+    let both = schema.fields().iter().zip(fields).map(|(old, new)| {
+        let untyped = |field: &Field| field.data_type() == &DataType::Null;
+        match (old == new || untyped(new), untyped(old)) {
+            (true, _) => Some(old.clone()),
+            (false, true) => {
+                typed = true;
+                Some(new.clone())
+            }
+            (false, false) => None,
+        }
+        .filter(|_| old.name() == new.name())
+    });
+    let all: Vec<_> = both.collect::<Option<_>>()?;
+    let schema = Schema::new_with_metadata(all, schema.metadata().clone());
+    (schema.fields().len() == fields.len()).then(|| (Arc::new(schema), typed))
+}
+
+/// A batch with the types of a schema: columns without any value get one.
+fn of_schema(
+    batch: &RecordBatch,
+    schema: &SchemaRef,
+) -> std::result::Result<RecordBatch, ArrowError> {
+    let typed = |(values, field): (&ArrayRef, &Arc<Field>)| match values.data_type() {
+        DataType::Null => new_null_array(field.data_type(), values.len()),
+        _ => values.clone(),
+    };
+    let columns = batch.columns().iter().zip(schema.fields()).map(typed);
+    RecordBatch::try_new(schema.clone(), columns.collect())
+}
+
 /// The rows of a table of which some are kept.
 struct Chosen {
     schema: SchemaRef,
+    /// The files of the first rows, and the rows that are in memory.
+    files: Vec<PathBuf>,
     batches: Vec<RecordBatch>,
-    /// The file of the rows, if they are not in memory.
-    spilled: Option<PathBuf>,
     kept: BooleanArray,
     _place: Arc<TempDir>,
 }
 
 impl Chosen {
     fn rows(self: &Arc<Chosen>) -> Result<Rows> {
-        let batches: Box<dyn Iterator<Item = _> + Send> = match &self.spilled {
-            None => {
-                let (all, mut at) = (self.clone(), 0);
-                Box::new(std::iter::from_fn(move || {
-                    at += 1;
-                    all.batches.get(at - 1).cloned().map(Ok)
-                }))
-            }
-            Some(path) => {
-                let file = File::open(path).map_err(Error::io("open", path))?;
-                let other = |error: ArrowError| std::io::Error::other(error.to_string());
-                let rows = StreamReader::try_new(BufReader::with_capacity(1 << 20, file), None);
-                Box::new(rows.map_err(|error| Error::io("read", path)(other(error)))?)
-            }
-        };
+        let mut batches: Box<dyn Iterator<Item = _> + Send> = Box::new(std::iter::empty());
+        for path in &self.files {
+            let file = File::open(path).map_err(Error::io("open", path))?;
+            let other = |error: ArrowError| std::io::Error::other(error.to_string());
+            let rows = StreamReader::try_new(BufReader::with_capacity(1 << 20, file), None);
+            let rows = rows.map_err(|error| Error::io("read", path)(other(error)))?;
+            batches = Box::new(batches.chain(rows));
+        }
+        let (all, mut at) = (self.clone(), 0);
+        let batches = Box::new(batches.chain(std::iter::from_fn(move || {
+            at += 1;
+            all.batches.get(at - 1).cloned().map(Ok)
+        })));
         Ok(Box::new(ChosenRows {
             chosen: self.clone(),
             batches,
@@ -566,8 +813,7 @@ impl Iterator for ChosenRows {
         self.at += batch.num_rows();
         // Not the schema of this batch: each part of a table may have metadata of its own.
         let batch = filter_record_batch(&batch, &kept);
-        let schema = self.chosen.schema.clone();
-        Some(batch.and_then(|batch| RecordBatch::try_new(schema, batch.columns().to_vec())))
+        Some(batch.and_then(|batch| of_schema(&batch, &self.chosen.schema)))
     }
 }
 
@@ -584,6 +830,86 @@ fn row(docno: &str, rows: usize) -> std::result::Result<usize, ArrowError> {
         let text = format!("the docno {docno} is not the number of a row");
         ArrowError::InvalidArgumentError(text)
     })
+}
+
+/// The rows that are in clusters, and the number of the cluster of each, by `documents.tsv`.
+fn clustered(directory: PathBuf, rows: usize) -> Result<Vec<(u64, u32)>> {
+    let collection = Collection::open(directory, Options::default())?;
+    let mut documents = collection.table(Results::Documents)?;
+    let at = |name| (documents.columns().iter()).position(|column| column.name == name);
+    let (docno, cluster) = (at("docno").unwrap_or(0), at("cluster").unwrap_or(0));
+    let mut found = Vec::new();
+    let mut take = |cells: &[Cell<'_>]| {
+        if let (&Cell::Text(docno), &Cell::Number(cluster)) = (&cells[docno], &cells[cluster]) {
+            found.push((
+                row(docno, rows)? as u64,
+                u32::try_from(cluster).unwrap_or(0),
+            ));
+        }
+        Ok(())
+    };
+    while let Some(taken) = documents.row(&mut take)? {
+        taken.map_err(|error: ArrowError| {
+            let error = std::io::Error::other(error.to_string());
+            Error::io("read", collection.directory())(error)
+        })?;
+    }
+    Ok(found)
+}
+
+/// The columns of `removed.parquet` that a result has.
+#[derive(Default)]
+struct Removed {
+    rows: Vec<Option<u64>>,
+    reasons: Vec<String>,
+    survivors: Vec<Option<u64>>,
+    /// The docno of a survivor in another collection.
+    others: Vec<Option<String>>,
+    /// The name of the measure, and its values.
+    measure: String,
+    values: Vec<Option<f64>>,
+    shared: Vec<Option<u32>>,
+}
+
+impl Removed {
+    /// Reads the table. The first `others` documents are another collection's.
+    fn read(
+        path: &Path,
+        (others, rows): (u64, usize),
+    ) -> std::result::Result<Removed, Box<dyn std::error::Error + Send + Sync>> {
+        let reader = SerializedFileReader::new(File::open(path)?)?;
+        let mut found = Removed {
+            measure: "resemblance".into(),
+            ..Removed::default()
+        };
+        for record in reader.get_row_iter(None)? {
+            let record = record?;
+            let (mut name, mut document) = (None, None);
+            let (mut value, mut shared) = (None, None);
+            for (column, field) in record.get_column_iter() {
+                match (column.as_str(), field) {
+                    ("docno", Value::Str(docno)) => found.rows.push(Some(row(docno, rows)? as u64)),
+                    ("reason", Value::Str(reason)) => found.reasons.push(reason.clone()),
+                    ("survivor_docno", Value::Str(docno)) => name = Some(docno.clone()),
+                    ("survivor_document", Value::UInt(number)) => document = Some(*number),
+                    ("shared", Value::UInt(number)) => shared = Some(*number),
+                    (_, Value::Double(number)) => {
+                        value = Some((number * 1e6).round() / 1e6);
+                        found.measure.clone_from(column);
+                    }
+                    _ => {}
+                }
+            }
+            let other = document.is_some_and(|document| u64::from(document) < others);
+            let own = name.as_deref().filter(|_| !other);
+            let own = own.map(|docno| row(docno, rows)).transpose()?;
+            found.survivors.push(own.map(|row| row as u64));
+            found.others.push(name.filter(|_| other));
+            found.values.push(value);
+            found.shared.push(shared);
+        }
+        Ok(found)
+    }
 }
 
 /// Which rows are kept, by the list of what `dedup` removed.

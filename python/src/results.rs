@@ -68,7 +68,8 @@ impl Values {
     }
 }
 
-/// The columns as Arrow fields, with the types of the Parquet files.
+/// The columns as Arrow fields, with the types of the Parquet files. Documents are named as in the
+/// results for texts in memory: `id` for `docno`.
 pub fn fields(columns: &[Column]) -> Vec<Field> {
     let field = |column: &Column| {
         let kind = match column.kind {
@@ -77,7 +78,11 @@ pub fn fields(columns: &[Column]) -> Vec<Field> {
             Kind::I64 => DataType::Int64,
             Kind::F64 => DataType::Float64,
         };
-        Field::new(column.name, kind, column.null.is_some())
+        let name = match column.name.strip_prefix("docno") {
+            Some(rest) => format!("id{rest}"),
+            None => column.name.to_string(),
+        };
+        Field::new(name, kind, column.null.is_some())
     };
     columns.iter().map(field).collect()
 }

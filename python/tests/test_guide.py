@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import re
 from pathlib import Path
 
 import nbclient
@@ -18,11 +19,15 @@ def test_the_guide(tmp_path, monkeypatch):
     text = page.read_text()
     fences = [line for line in text.splitlines() if line.startswith("```")]
     assert all(opens != "```" for opens in fences[::2]) and set(fences[1::2]) == {"```"}
-    # A line that only closes a block would count as output.
-    text = text.replace("\n```\n", "\n\n")
-    test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-    result = doctest.DocTestRunner().run(test)
-    assert result.failed == 0 and result.attempted > 20
+    # Each block runs in an interpreter of its own.
+    blocks = re.findall("```pycon\n(.*?)```", text, re.DOTALL)
+    attempted = 0
+    for block in blocks:
+        test = doctest.DocTestParser().get_doctest(block, {}, page.name, str(page), 0)
+        result = doctest.DocTestRunner().run(test)
+        assert result.failed == 0, block
+        attempted += result.attempted
+    assert len(blocks) > 10 and attempted > 40
 
 
 def test_the_notebook():

@@ -117,8 +117,10 @@ def as_rows(table):
 def test_splits_come_back_as_they_came(kind):
     texts = {"train": TEXTS[:60], "validation": TEXTS[60:90], "test": TEXTS[90:]}
     splits = MAPPINGS.get(kind, dict)({n: TABLES[kind](part) for n, part in texts.items()})
-    kept = lookalike.deduplicate_splits(splits, **PARAMETERS)
-    assert type(kept) is type(splits) and list(kept) == list(splits)
+    result = lookalike.deduplicate_splits(splits, **PARAMETERS)
+    kept = result.kept
+    assert type(kept) is type(splits) and list(kept) == list(splits) == list(result)
+    assert all(result[name] is kept[name] for name in kept)
     assert all(type(kept[name]) is type(splits[name]) for name in splits)
     # One collection: test, then validation, then train.
     order = ["test", "validation", "train"]
@@ -184,4 +186,4 @@ def test_what_is_wrong_with_a_mapping():
         lookalike.deduplicate_splits({"train": ["a"], "test": ["b", 2]})
     with pytest.raises(TypeError, match="not a single text"):
         lookalike.deduplicate_splits({"train": "a", "test": "b"})
-    assert lookalike.deduplicate_splits({}) == {}
+    assert lookalike.deduplicate_splits({}).kept == {}

@@ -43,8 +43,9 @@ def as_text(value, column):
 def test_a_table_has_the_values_of_its_file(run, name, file):
     table = getattr(run, name)()
     header, *rows = lines(run.directory / file)
-    assert table.columns == header
-    found = pyarrow.table(table)
+    # Documents are called ids, as in the results for texts in memory.
+    assert table.columns == [column.replace("docno", "id") for column in header]
+    found = pyarrow.table(table).rename_columns(header)
     columns = [
         [as_text(value, column) for value in found[column].to_pylist()] for column in header
     ]
@@ -66,6 +67,7 @@ def test_clusters_have_a_row_for_each_member(run):
 def test_rejects(run):
     rejects = [json.loads(line) for line in (run.directory / "rejects.jsonl").open()]
     table = pyarrow.table(run.rejects()).to_pylist()
+    table = [{"docno" if k == "id" else k: v for k, v in row.items()} for row in table]
     assert [{k: v for k, v in row.items() if v is not None} for row in table] == rejects
     assert rejects
 
@@ -78,14 +80,14 @@ def test_everybody_reads_a_table_and_more_than_once(run):
         assert polars.DataFrame(pairs).height == rows
         assert len(pandas.DataFrame.from_arrow(pairs)) == rows
         assert duckdb.sql("SELECT * FROM pairs").fetchall()[0][0] == pairs_of(pairs)[0]
-        joined = "SELECT count(*) FROM pairs a JOIN pairs b USING (docno_a, docno_b)"
+        joined = "SELECT count(*) FROM pairs a JOIN pairs b USING (id_a, id_b)"
         assert duckdb.sql(joined).fetchall()[0][0] >= rows
     assert pyarrow.schema(pairs) == pyarrow.table(pairs).schema
-    assert repr(pairs).startswith("lookalike.Table(docno_a: Utf8, docno_b: Utf8, resemblance")
+    assert repr(pairs).startswith("lookalike.Table(id_a: Utf8, id_b: Utf8, resemblance")
 
 
 def pairs_of(pairs):
-    return pyarrow.table(pairs)["docno_a"].to_pylist()
+    return pyarrow.table(pairs)["id_a"].to_pylist()
 
 
 def damaged(run, tmp_path):
@@ -173,12 +175,12 @@ def test_names_with_braces_and_quotes(tmp_path):
         for cluster in map(json.loads, (run.directory / "clusters.jsonl").open())
         for member in cluster["members"]
     ]
-    assert pyarrow.table(run.clusters())["docno"].to_pylist() == members
+    assert pyarrow.table(run.clusters())["id"].to_pylist() == members
     assert len(members) == len(odd)
     # The text file has escapes.
-    assert pyarrow.table(run.documents())["docno"].to_pylist() == odd
+    assert pyarrow.table(run.documents())["id"].to_pylist() == odd
     pairs = pyarrow.table(run.exact_duplicates()).to_pylist()
-    assert [(pair["representative"], pair["docno"]) for pair in pairs] == [
+    assert [(pair["representative"], pair["id"]) for pair in pairs] == [
         (odd[0], name) for name in odd[1:]
     ]
 
@@ -202,4 +204,7 @@ def test_evaluate_query_and_report(run, tmp_path):
 
 def test_bars(tmp_path, capsys):
     lookalike.run(SAMPLES / "trec-web", tmp_path / "out", progress=True)
-    assert "ingest: 100%" in capsys.readouterr().err
+    # What each bar shows in the end.
+    ends = [line.split("\r")[-1] for line in capsys.readouterr().err.split("\n")]
+    assert any("ingest: 100%" in end for end in ends)
+    assert [end for end in ends if "%" in end and "100%" not in end] == []

@@ -1,0 +1,278 @@
+"""What a deduplication in memory gives: the kept rows, and the evidence for the removed ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from . import _native
+from ._native import Spool
+from ._progress import Progress, command
+from ._sources import Source, text_columns
+from ._spool import columns_of, command_on, filled, flags_of, optional_path
+from ._table import KINDS, Table, as_kind
+
+LIMITS = ("memory", "threads")
+
+
+class Search:
+    """A deduplication of texts in a spool, whose temporary directory it keeps."""
+
+    def __init__(
+        self,
+        kind: str,
+        as_: str | None,
+        text: Any,
+        policies: list[str],
+        against: Any,
+        given: dict[str, Any],
+        keeps_rows: bool,
+    ) -> None:
+        if as_ is not None and as_ not in KINDS:
+            raise ValueError(f"as_={as_!r}: expected one of {', '.join(KINDS)}")
+        self.as_ = as_
+        self.kind = as_ or kind
+        self.text = text
+        self.policies = policies
+        self.given = given
+        self.keeps_rows = keeps_rows
+        self.against = against
+        self.numbered = False
+        self.others = 0
+        self.reading: list[str] = []
+        fields = list(columns_of(policies))
+        if reserved := [field for field in fields if field.startswith("lookalike ")]:
+            raise ValueError(f"the column {reserved[0]} has a reserved name: rename it")
+        names = None
+        if isinstance(directory := getattr(against, "directory", against), (str, os.PathLike)):
+            self.against = os.fspath(directory)
+            names, self.reading = _as_in(self.against, fields)
+        self.spool = Spool(
+            optional_path(given["scratch"]),
+            text_columns(text),
+            None,
+            fields,
+            str(given["memory"] or "2GiB") if keeps_rows else None,
+            0,
+            names,
+        )
+        self.summary: dict[str, Any] = {}
+
+    def fill(self, source: Source) -> None:
+        """Add the rows of a table."""
+        fields = columns_of(self.policies)
+        filled(self.spool, source, self.text, *fields, whole=self.keeps_rows)
+
+    def place(self, name: str) -> str:
+        """A path in the temporary directory."""
+        return os.path.join(self.spool.directory, name)
+
+    def run(self, rule: str, progress: Progress) -> bytes:
+        """Find out which rows are kept: a byte that is not 0 for each."""
+        spool = self.spool
+        # Of no rows, none has the column of a policy.
+        self.keep = [f"--keep={policy}" for policy in self.policies if spool.rows]
+        self.keep.append(f"--rule={rule}")
+        flags = flags_of(self.given)
+        if self.reading:
+            flags = [flag for flag in flags if not flag.startswith("--markup=")]
+        longest = 0
+        if self.against is not None:
+            flags.append(f"--against={self._base(flags)}")
+            longest = self.longest
+        places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
+        reading = [*spool.flags("dedup", longest), *self.reading]
+        flags = [*places, *reading, *self.keep, *flags]
+        self.summary = json.loads(command_on(spool, "dedup", flags, progress))
+        del self.summary["costs"]
+        if self.against is not None:
+            status = json.loads(_native.command(["status", "--json", "--", self.place("work")]))
+            self.others = status["catalogue"]["documents"] - status["ingest"]["documents"]
+        return spool.mask(self.place("kept/removed.tsv"))
+
+    def _base(self, flags: list[str]) -> str:
+        """The directory of the collection to compare with."""
+        self.longest = 0
+        if isinstance(self.against, str):
+            return self.against
+        self.numbered = True
+        other = Spool(self.spool.directory, text_columns(self.text))
+        filled(other, self.against, self.text)
+        self.longest = max(other.longest, self.spool.longest)
+        of_collection = [
+            flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
+        ]
+        reading = other.flags("ingest", self.longest)
+        command_on(other, "ingest", ["-o", self.place("base"), *reading, *of_collection], None)
+        return self.place("base")
+
+    def evidence(self, name: str, *flags: str) -> str:
+        """Write lists of what was removed and why."""
+        out = self.place(name)
+        limits = flags_of(self.given, LIMITS)
+        from_ = ["dedup", f"--from={self.place('work')}", "-o", out, "--ids-only"]
+        command([*from_, "--results=parquet", *self.keep, *limits, *flags], None)
+        return os.path.join(out, "removed.parquet")
+
+    def given_back(self, table: Table) -> Any:
+        """A table in the kind that came in."""
+        return as_kind(table, self.kind)
+
+
+# A name of a field that is not a path.
+PLAIN = re.compile(r'[^.,\[\]="\\]+')
+
+
+def _as_in(directory: str, fields: list[str]) -> tuple[tuple[str, str], list[str]]:
+    """The names of the fields of the row and the text, and the flags, with which texts are read as
+    those of a directory."""
+    status = json.loads(_native.command(["status", "--json", "--", directory]))
+    read = status["collection"]["read"]
+    names = (read["id_field"] or "id", read["text_field"] or "text")
+    plain = all(map(PLAIN.fullmatch, names)) and read["format"] in (None, "jsonl")
+    if not plain or set(names) & set(fields):
+        raise ValueError(
+            f"against={directory}: texts in memory cannot be read as its documents, which have"
+            f" their texts in {names[1]} and their ids in {names[0]}: give its texts as a table"
+        )
+    flags = []
+    for name, value in read.items():
+        if value is not None:
+            value = value if isinstance(value, list) else [value]
+            flags += [f"--{name.replace('_', '-')}={part}" for part in value]
+    return names, flags
+
+
+class Evidence:
+    """What was removed and why. It is computed when it is needed, from a temporary directory that
+    lives as long as the result."""
+
+    _search: Search
+    _removed: Table | None = None
+
+    @property
+    def removed(self) -> Any:
+        """The removed rows, as the kind that came in if that is a data frame or a table.
+
+        Columns: `row`; `reason`; `survivor`, the row that is kept in its place; `resemblance` (or
+        `score`) of the two; `shared`, the number of shared shingles. With `against`, the
+        survivor of some rows is in the other collection: `survivor_against` is its row or docno.
+        For splits, rows have columns `split` and `survivor_split`.
+        """
+        search = self._search
+        if self._removed is None:
+            lists = search.evidence("evidence")
+            self._removed = Table(search.spool.evidence(lists, search.others, search.numbered))
+        return search.given_back(self._removed)
+
+    @property
+    def clusters(self) -> Any:
+        """The rows in clusters: `row`, `cluster`, `size` and `representative`, as of `clusters`. Only
+        rows of this table are counted."""
+        search = self._search
+        return search.given_back(Table(search.spool.clusters(search.place("work"), "row")))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The numbers of texts: `documents`, `kept`, `removed` by reason, and others."""
+        return self._search.summary
+
+    def report(self, path: str | os.PathLike[str], *, samples: int | None = None) -> Path:
+        """Write an HTML page about what was removed, with a sample of the removed texts.
+
+        Parameters
+        ----------
+        path
+            The file.
+        samples
+            The number of removed texts in the sample for each reason.
+        """
+        path = Path(path)
+        flags = [f"--report={path}"]
+        if samples is not None:
+            flags.append(f"--samples={samples}")
+        name = f"report-{len(os.listdir(self._search.spool.directory))}"
+        self._search.evidence(name, *flags)
+        return path
+
+
+class Result(Evidence, Table):
+    """The rows that `deduplicate` keeps, and why it removed the others.
+
+    `kept` has the rows as the kind that came in. The result itself is a `Table` of these rows, with
+    the Arrow PyCapsule interface. Iterating over it gives texts if texts came in, and else dicts.
+    """
+
+    def __init__(self, search: Search, source: Source, mask: bytes) -> None:
+        self._search = search
+        self._source = source
+        self._count = mask.count(1)
+        self._table: Table | None = None
+        text = search.text
+        self._name = text if isinstance(text, str) else "text"
+        if source.selects:
+            self.kept: Any = source.select(mask)
+            if search.as_ is not None:
+                self._table = source.table(self.kept, self._name)
+                self.kept = as_kind(self._table, search.as_)
+        else:
+            self._table = Table(search.spool.kept(search.place("kept/removed.tsv")))
+            self.kept = as_kind(self._table, search.kind)
+
+    def _as_table(self) -> Table:
+        if self._table is None:
+            self._table = self._source.table(self.kept, self._name)
+        return self._table
+
+    @property
+    def _rows(self) -> _native.Table:  # type: ignore[override]
+        return self._as_table()._rows
+
+    @property
+    def _stream(self) -> Any:  # type: ignore[override]
+        return self._as_table()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.kept) if isinstance(self.kept, (list, tuple)) else self._dicts()
+
+    def __repr__(self) -> str:
+        return f"lookalike.Result({self._count:,} of {self._search.spool.rows:,} rows)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a result cannot be pickled: pickle result.kept and result.removed")
+
+
+Splits = TypeVar("Splits", bound=Mapping[Any, Any])
+
+
+class SplitsResult(Evidence, Mapping[Any, Any]):
+    """The splits that `deduplicate_splits` keeps, and why it removed the other rows.
+
+    `kept` is a mapping of the type that came in. The result itself is a mapping with the same splits.
+    """
+
+    def __init__(self, search: Search, kept: Any) -> None:
+        self._search = search
+        self.kept = kept
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.kept[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.kept)
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def __repr__(self) -> str:
+        return f"lookalike.SplitsResult({', '.join(map(str, self))})"

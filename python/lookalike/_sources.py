@@ -1,0 +1,471 @@
+"""Where texts come from, and how results are given back in the kind that came in.
+
+A `Source` is what came in: its parts for the temporary file, and its rows without the removed ones.
+Python objects are recognized by the module of their class, so that no library is imported in vain.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Union
+
+from . import _native
+from ._table import Table, as_kind
+
+# Rows or texts that are passed on at a time.
+ROWS = 1000
+
+STREAM = "__arrow_c_stream__"
+
+# The columns that are needed, each by the names that it may have; `None` for all columns.
+Wanted = Union["list[tuple[str, ...]]", None]
+
+
+def source_of(given: Any) -> Source:
+    """What came in, by its type.
+
+    Iterating over a mapping or a table gives its names, which would be taken for the texts.
+    """
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, (str, bytes)):
+        # It would be an iterable of str as well.
+        raise TypeError("expected a table or an iterable of texts, not a single text")
+    if isinstance(given, Mapping):
+        return Columns(given)
+    kinds = {"pandas": Pandas, "polars": Polars, "pyarrow": Arrow, "datasets": Hub}
+    for base in type(given).__mro__:
+        kind: type[Source] | None = kinds.get(base.__module__.split(".")[0])
+        if kind is not None and (found := kind.of(given)):
+            return found
+    if hasattr(given, STREAM):
+        return Stream(given)
+    if is_table(given):
+        raise TypeError(
+            f"a {type(given).__name__} has columns, but not the Arrow PyCapsule interface: convert"
+            " it to a table of pyarrow, or pass the column with the texts"
+        )
+    if isinstance(given, Iterator):
+        return Stream(given)
+    return List(given)
+
+
+class Source:
+    """What came in."""
+
+    # The kind in which tables are given back.
+    kind = "table"
+    # Whether the rows can be selected after they were read; otherwise they are kept while reading.
+    selects = True
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    @classmethod
+    def of(cls, given: Any) -> Source | None:
+        """The source, if the object is one of these."""
+        return cls(given)
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        """The rows, as Arrow streams or lists of str, with these columns or more."""
+        raise NotImplementedError
+
+    def select(self, mask: bytes) -> Any:
+        """The rows whose byte is not 0."""
+        raise NotImplementedError
+
+    def table(self, rows: Any, name: str) -> Table:
+        """Some of its rows as a table; texts without a name get this one."""
+        return Table(_native.wrapped(rows), rows)
+
+    def settled(self) -> Source:
+        """The same, with rows that can be selected."""
+        return self
+
+
+def chosen(names: Iterable[Any], columns: Wanted) -> list[Any] | None:
+    """The columns to read; `None` for all of them, which a message about a missing one names."""
+    names = list(names)
+    given = {str(name) for name in names}
+    if columns is None or not all(given.intersection(column) for column in columns):
+        return None
+    wanted = {name for column in columns for name in column}
+    return [name for name in names if str(name) in wanted]
+
+
+class List(Source):
+    """Texts, or dicts."""
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        return of_rows(iter(self.given), columns)
+
+    def select(self, mask: bytes) -> Any:
+        kept = list(itertools.compress(self.given, mask))
+        return tuple(kept) if isinstance(self.given, tuple) else kept
+
+    def table(self, rows: Any, name: str) -> Table:
+        if rows and any(isinstance(row, Mapping) for row in rows):
+            import pyarrow
+
+            return super().table(pyarrow.Table.from_pylist(rows), name)
+        return Table(_native.column(name, list(rows)))
+
+
+class Columns(Source):
+    """A mapping of columns."""
+
+    def __init__(self, given: Mapping[Any, Any]) -> None:
+        super().__init__(given)
+        if is_splits(given):
+            first = next(iter(given))
+            raise TypeError(
+                f"a {type(given).__name__} of tables is not a table: pass d[{first!r}], or call"
+                " lookalike.deduplicate_splits(d) for all of them"
+            )
+        for name, value in given.items():
+            if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+                raise TypeError(
+                    f"the column {name} is a {type(value).__name__}, not a list: to compare the"
+                    " values of a dict, pass list(d.values())"
+                )
+        self.given = {
+            name: list(column) if isinstance(column, Iterator) else column
+            for name, column in given.items()
+        }
+        self.type = type(given)
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        yield self.arrow(self.given)
+
+    @staticmethod
+    def arrow(given: Mapping[Any, Any]) -> Any:
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise TypeError("a dict of columns needs pyarrow: pip install pyarrow") from error
+
+        def column(value: Any) -> Any:
+            if hasattr(value, STREAM):
+                return pyarrow.chunked_array(without_objects(value))
+            return value if hasattr(value, "__arrow_c_array__") else pyarrow.array(value)
+
+        return pyarrow.table({str(name): column(value) for name, value in given.items()})
+
+    def select(self, mask: bytes) -> Any:
+        kept = {}
+        for name, column in self.given.items():
+            if hasattr(column, "dtype") and hasattr(column, "shape") and not hasattr(column, STREAM):
+                import numpy
+
+                kept[name] = column[numpy.frombuffer(mask, bool)]
+            else:
+                kept[name] = source_of(column).select(mask)
+        return kept if self.type is dict else self.type(kept)  # type: ignore[call-arg]
+
+    def table(self, rows: Any, name: str) -> Table:
+        return super().table(self.arrow(rows), name)
+
+
+class Pandas(Source):
+    """A data frame or a series."""
+
+    kind = "pandas"
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        import pyarrow
+
+        if self.given.ndim == 1:
+            yield pyarrow.chunked_array([pyarrow.Array.from_pandas(self.given)])
+        else:
+            names = chosen(self.given.columns, columns)
+            frame = self.given if names is None else self.given[names]
+            yield pyarrow.Table.from_pandas(frame, preserve_index=False)
+
+    @classmethod
+    def of(cls, given: Any) -> Source | None:
+        return cls(given) if getattr(given, "ndim", 0) in (1, 2) else None
+
+    def select(self, mask: bytes) -> Any:
+        import numpy
+
+        return self.given[numpy.frombuffer(mask, bool)]
+
+    def table(self, rows: Any, name: str) -> Table:
+        import pyarrow
+
+        frame = rows if rows.ndim == 2 else rows.to_frame(rows.name or name)
+        # An index of row numbers is not a column.
+        numbers = type(self.given.index).__name__ == "RangeIndex"
+        index = False if numbers else None
+        return super().table(pyarrow.Table.from_pandas(frame, preserve_index=index), name)
+
+
+class Polars(Source):
+    """A data frame or a series."""
+
+    kind = "polars"
+
+    def __init__(self, given: Any, lazy: bool = False) -> None:
+        super().__init__(given)
+        self.lazy = lazy
+
+    @classmethod
+    def of(cls, given: Any) -> Source | None:
+        if hasattr(given, "collect_schema") and not hasattr(given, STREAM):
+            return PolarsLazy(given)
+        return cls(given) if hasattr(given, STREAM) else None
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        without_objects(self.given)
+        names = chosen(getattr(self.given, "columns", ()), columns)
+        yield typed(self.given if names is None else self.given.select(names))
+
+    def select(self, mask: bytes) -> Any:
+        import polars
+
+        bits = polars.Series(values=list(mask), dtype=polars.UInt8).cast(polars.Boolean)
+        kept = self.given.filter(bits)
+        return kept.lazy() if self.lazy else kept
+
+    def table(self, rows: Any, name: str) -> Table:
+        frame = rows if hasattr(rows, "columns") else rows.to_frame(name)
+        return Table(_native.wrapped(typed(frame)), frame)
+
+
+class PolarsLazy(Source):
+    """A LazyFrame, which is evaluated once, in batches."""
+
+    kind = "polars"
+    selects = False
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        import polars
+
+        frame = self.given
+        schema = frame.collect_schema()
+        yield typed(without_objects(polars.DataFrame(schema=schema)))
+        names = chosen(schema.names(), columns)
+        batches = (frame if names is None else frame.select(names)).collect_batches()
+        yield from map(typed, batches)
+
+    def settled(self) -> Source:
+        return Polars(self.given.collect(), lazy=True)
+
+
+class Arrow(Source):
+    """A table, a batch, an array or chunks of one."""
+
+    kind = "arrow"
+
+    @classmethod
+    def of(cls, given: Any) -> Source | None:
+        if hasattr(given, "scanner"):
+            return ArrowDataset(given)
+        if not (hasattr(given, "take") and hasattr(given, "filter")):
+            return None
+        # pyarrow does not filter views.
+        views = "_view" in str(getattr(given, "schema", None) or given.type)
+        return ArrowViews(cls.table_of(given)) if views else cls(given)
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        given = self.table_of(self.given)
+        names = chosen(getattr(given, "column_names", ()), columns)
+        yield given if names is None else given.select(names)
+
+    @staticmethod
+    def table_of(given: Any) -> Any:
+        import pyarrow
+
+        if isinstance(given, pyarrow.RecordBatch):
+            return pyarrow.Table.from_batches([given])
+        return pyarrow.chunked_array([given]) if isinstance(given, pyarrow.Array) else given
+
+    def select(self, mask: bytes) -> Any:
+        import pyarrow
+
+        buffers = [None, pyarrow.py_buffer(mask)]
+        bits = pyarrow.Array.from_buffers(pyarrow.uint8(), len(mask), buffers)
+        return self.given.filter(bits.cast(pyarrow.bool_()))
+
+    def table(self, rows: Any, name: str) -> Table:
+        import pyarrow
+
+        rows = self.table_of(rows)
+        is_column = isinstance(rows, pyarrow.ChunkedArray)
+        return super().table(pyarrow.table({name: rows}) if is_column else rows, name)
+
+
+class Stream(Source):
+    """Rows that can be read only once."""
+
+    selects = False
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        if hasattr(self.given, STREAM):
+            yield self.given
+        else:
+            yield from of_rows(self.given, columns)
+
+    def settled(self) -> Source:
+        if hasattr(self.given, STREAM):
+            import pyarrow
+
+            return Arrow(pyarrow.table(self.given))
+        return List(list(self.given))
+
+
+class ArrowViews(Stream):
+    """A table of pyarrow with columns that it cannot filter."""
+
+    kind = "arrow"
+
+
+class ArrowDataset(Stream):
+    """A dataset of pyarrow: files, of which only the wanted columns are read."""
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        yield self.given.scanner(columns=chosen(self.given.schema.names, columns)).to_reader()
+
+    def settled(self) -> Source:
+        return Arrow(self.given.to_table())
+
+
+class Hub(Source):
+    """A dataset of Hugging Face."""
+
+    kind = "dataset"
+
+    @classmethod
+    def of(cls, given: Any) -> Source | None:
+        if not (hasattr(given, "with_format") and hasattr(given, "iter")):
+            return None
+        return cls(given) if hasattr(given, "select") else HubStream(given)
+
+    def parts(self, columns: Wanted) -> Iterator[Any]:
+        names = chosen(self.given.column_names or (), columns)
+        given = self.given if names is None else self.given.select_columns(names)
+        if features := getattr(given, "features", None):
+            # A dataset without rows has no parts.
+            yield features.arrow_schema.empty_table()
+            yield from given.with_format("arrow").iter(ROWS)
+        else:
+            # The types of its columns are not known, and may be found late.
+            yield from of_rows(iter(given), columns)
+
+    def select(self, mask: bytes) -> Any:
+        return self.given.select(list(itertools.compress(range(len(mask)), mask)))
+
+    def table(self, rows: Any, name: str) -> Table:
+        return super().table(HubRows(rows), name)
+
+
+class HubRows:
+    """The rows of a dataset with the Arrow interface."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        import pyarrow
+
+        parts = self.dataset.with_format("arrow").iter(ROWS)
+        batches = (batch for part in parts for batch in part.to_batches())
+        schema = self.dataset.features.arrow_schema
+        return pyarrow.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__()
+
+
+class HubStream(Hub):
+    """A streaming dataset: its rows are read once and kept, except as one of several splits."""
+
+    kind = "table"
+    selects = False
+
+    def select(self, mask: bytes) -> Any:
+        return self.given.filter(lambda _, row: mask[row] != 0, with_indices=True)
+
+
+def of_rows(rows: Iterator[Any], columns: Wanted) -> Iterator[Any]:
+    """Texts as lists, dicts as tables."""
+    first = -ROWS
+    while part := list(itertools.islice(rows, ROWS)):
+        first += ROWS
+        if not any(isinstance(row, Mapping) for row in part):
+            yield part
+            continue
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise TypeError("a list of dicts needs pyarrow: pip install pyarrow") from error
+        for number, row in enumerate(part, first):
+            if not isinstance(row, Mapping):
+                raise TypeError(f"row {number} is {type(row).__name__}, and others are dicts")
+        names = list(dict.fromkeys(name for row in part for name in row))
+        names = chosen(names, columns) or names
+        yield pyarrow.table({name: [row.get(name) for row in part] for name in names})
+
+
+def without_objects(given: Any) -> Any:
+    """A frame of Polars without columns of Python objects, whose addresses Arrow would get."""
+    if type(given).__module__.startswith("polars"):
+        kinds = given.schema if hasattr(given, "schema") else {given.name: given.dtype}
+        for name, kind in kinds.items():
+            if str(kind) == "Object":
+                raise TypeError(
+                    f"the column {name} has Python objects (the type Object of Polars), which cannot"
+                    " be read: cast it, or drop it"
+                )
+    return given
+
+
+def typed(given: Any) -> Any:
+    """A frame or a series of Polars with a type for columns without any value, which Arrow reads."""
+    import polars
+
+    def kind(given: Any) -> Any:
+        if given == polars.Null:
+            return polars.String
+        return polars.List(kind(given.inner)) if isinstance(given, polars.List) else given
+
+    if not hasattr(given, "schema"):
+        return given.cast(kind(given.dtype))
+    kinds = {name: kind(given) for name, given in given.schema.items()}
+    return given.cast({name: k for name, k in kinds.items() if k != given.schema[name]})
+
+
+def is_table(value: object) -> bool:
+    """Whether a value is a table or a dataset, not a column. Looks at the type only: to ask a
+    LazyFrame for its columns takes time."""
+    names = ("columns", "column_names", "schema")
+    return any(hasattr(type(value), name) for name in names)
+
+
+def is_splits(texts: Mapping[Any, Any]) -> bool:
+    """Whether a mapping has tables as values, not columns."""
+    return any(isinstance(value, Mapping) or is_table(value) for value in texts.values())
+
+
+def given_back(table: Table, source: Source, as_: str | None) -> Any:
+    """A table in the kind that came in, or in the kind that was asked for."""
+    return as_kind(table, as_ or source.kind)
+
+
+# The name that a path begins with, in quotes or not, and a path of one field.
+FIRST = re.compile(r'"((?:[^"\\]|\\.)*)"|((?:[^.\[,"\\]|\\.)+)')
+PATH = re.compile(r'(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\\.|[^,])+')
+
+
+def text_columns(text: str | Iterable[str]) -> list[tuple[str, str]]:
+    """The columns with texts: each path, and the column in which it begins."""
+    columns = []
+    paths = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
+    for path in paths:
+        if not isinstance(path, str):
+            raise TypeError(f"text={text!r}: expected the name of a column, or several")
+        found = FIRST.match(path) if PATH.fullmatch(path) else None
+        first = next(part for part in found.groups() if part is not None) if found else path
+        columns.append((path, re.sub(r"\\(.)", r"\1", first)))
+    if not columns:
+        raise ValueError("text is empty: name the column with the texts")
+    return columns

@@ -1,0 +1,89 @@
+"""The temporary file of texts, which the commands read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Union
+
+from . import _native
+from ._native import Spool
+from ._progress import Progress, command
+from ._sources import Source, source_of, text_columns
+
+# A list of str, a table, or another source of texts.
+Texts = Union[Iterable[str], Any]
+
+
+def filled(
+    spool: Spool, texts: Texts, text: str | Iterable[str], *columns: str | None, whole: bool = False
+) -> Spool:
+    """A spool with texts, wherever they come from. Only the columns that are needed are read, unless
+    the rows are kept."""
+    source = texts if isinstance(texts, Source) else source_of(texts)
+    needed = [tuple(names) for names in text_columns(text)]
+    needed += [(column,) for column in columns if column is not None]
+    for part in source.parts(None if whole else needed):
+        if isinstance(part, list):
+            spool.add_texts(part)
+        else:
+            spool.add(part)
+    return spool
+
+
+def command_on(spool: Spool, name: str, flags: Iterable[str], progress: Progress) -> str:
+    """Run a command on the file of a spool; return what it prints."""
+    try:
+        return command([name, spool.path, *flags], progress)
+    except _native.Error as error:
+        # Texts inside of columns, of which no row has one.
+        _, found, detail = str(error).rpartition("no text field: ")
+        if not found or not str(error).startswith("no document was found"):
+            raise
+        detail = detail.replace("lookalike row (string), ", "")
+        raise KeyError(f"no row has a text: {detail}") from None
+
+
+def policies_of(keep: str | Iterable[str]) -> list[str]:
+    """The policies of a parameter `keep`."""
+    return [keep] if isinstance(keep, str) else list(keep)
+
+
+def columns_of(policies: Iterable[str]) -> Iterator[str]:
+    """The columns that policies look at."""
+    for policy in policies:
+        _, colon, rest = policy.partition(":")
+        if colon:
+            yield rest.partition("=")[0]
+
+
+def optional_path(path: str | os.PathLike[str] | None) -> str | None:
+    """A path as text, if there is one."""
+    return None if path is None else os.fspath(path)
+
+
+FLAGS = (
+    "threshold score markup shingle_size tokens fold short fingerprint seed sampling memory"
+    " threads".split()
+)
+
+
+def flags_of(given: dict[str, Any], names: Iterable[str] = FLAGS) -> list[str]:
+    """The arguments that the functions about texts have in common."""
+    values = {name: given[name] for name in names if given.get(name) is not None}
+    return [f"--{name.replace('_', '-')}={as_text(value)}" for name, value in values.items()]
+
+
+def as_text(value: object) -> str:
+    """A value as the command line has it. A real number near a decimal is that decimal: 0.1 + 0.2
+    is 0.3."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, float) or hasattr(value, "dtype"):
+        number = float(str(value))
+        near = round(number, 9)
+        if near and abs(near - number) < 1e-12:
+            return f"{near:.9f}".rstrip("0").rstrip(".")
+    return str(value)
