@@ -10,7 +10,8 @@ use crate::base::progress::Context;
 use crate::report::terminal::named;
 use crate::store::disk;
 use crate::tasks::evaluate::{
-    Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
+    Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Ranking, Sample, Scores,
+    evaluate,
 };
 use clap::Args;
 
@@ -61,7 +62,8 @@ pub struct Options {
     /// Bernstein & Zobel 2006, section 7. coverage is the share of the pairs judged true that the
     /// run found. density is the share of true pairs among the judged pairs that the run found.
     /// average precision is the density for each document that a line names first, averaged over
-    /// the documents with any pair found.
+    /// the documents with any pair found. If the run has scores, a second table says how well they
+    /// rank the judged pairs.
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
     judged: Option<PathBuf>,
     /// Families of documents: lines of DOCNO FAMILY
@@ -185,7 +187,29 @@ fn table(evaluation: &Evaluation) -> String {
     }
     let names = "sample, at, true, found, correct, coverage, density, average precision";
     named(names, rows, 2, &mut out);
+    let rankings = samples.map(|(what, sample)| Some((what, sample.as_ref()?.ranking.as_ref()?)));
+    let rows = rankings.into_iter().flatten().map(ranking).collect();
+    let names = "ranked by score, average precision, AUC, 95 % interval, best F1, at";
+    named(names, rows, 1, &mut out);
     out
+}
+
+/// A line for how the judged pairs of a sample are ranked.
+fn ranking((what, ranking): (&str, &Ranking)) -> Vec<String> {
+    let interval = |[low, high]: [f64; 2]| format!("{low:.4}-{high:.4}");
+    let at = match (ranking.best_f1, ranking.best_score) {
+        (None, _) => "-".into(),
+        (_, None) => "identical".into(),
+        (_, Some(score)) => format!("{score}"),
+    };
+    vec![
+        what.into(),
+        fraction(ranking.average_precision),
+        fraction(ranking.auc),
+        ranking.auc_interval.map_or("-".into(), interval),
+        fraction(ranking.best_f1),
+        at,
+    ]
 }
 
 /// Appends a list and its counts.

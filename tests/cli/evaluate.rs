@@ -322,6 +322,20 @@ fn judged_pairs_by_hand() {
         (high.density, high.average_precision, high.documents),
         (Some(1.0), Some(1.0), 2)
     );
+    // By score: ab, ad true; ef false; ac false and bc true together; ax and gy were not found.
+    let ranking = found.ranking.unwrap();
+    assert_eq!(ranking.average_precision, Some((1.0 + 1.0 + 0.6) / 5.0));
+    assert_eq!(ranking.auc, Some((2.0 + 2.0 + 0.5) / 10.0));
+    assert_eq!(
+        (ranking.best_f1, ranking.best_score),
+        (Some(0.6), Some(0.6))
+    );
+    let [low, high] = ranking.auc_interval.unwrap();
+    assert!(low < 0.45 && 0.45 < high && low >= 0.0 && high <= 1.0);
+    let curve: Vec<_> = (ranking.curve.iter())
+        .map(|point| (point.score.unwrap(), point.true_found, point.false_found))
+        .collect();
+    assert_eq!(curve, [(0.9, 1, 0), (0.8, 2, 0), (0.6, 3, 2)]);
     // Judged both ways.
     case.config.judged = Some(case.file("judged", "a b 1\nc d 0\nb a 0\n"));
     assert!(
@@ -469,6 +483,8 @@ fn ordered(a: &str, b: &str) -> (String, String) {
 /// A directory, listed in full.
 struct Listed {
     pairs: Set,
+    /// The score of each pair; infinite for identical documents.
+    scores: BTreeMap<(String, String), f64>,
     representative: BTreeMap<String, String>,
     group: BTreeMap<String, usize>,
     cluster: BTreeMap<String, String>,
@@ -489,7 +505,7 @@ fn listed(out: &Path, thresholds: &[Threshold]) -> Listed {
     for row in rows("exact-duplicates.tsv") {
         representative.insert(row[0].clone(), row[1].clone());
     }
-    let mut alike = Set::new();
+    let (mut alike, mut scores) = (Set::new(), BTreeMap::new());
     for row in rows("pairs.tsv") {
         let number = |i: usize| row[i].parse::<u64>().unwrap();
         let reached = thresholds
@@ -500,8 +516,12 @@ fn listed(out: &Path, thresholds: &[Threshold]) -> Listed {
         } else {
             reached.count()
         };
-        alike.insert(ordered(&row[0], &row[1]), level);
+        let pair = ordered(&row[0], &row[1]);
+        let union = number(4) + number(5) - number(3);
+        scores.insert(pair.clone(), number(3) as f64 / union as f64);
+        alike.insert(pair, level);
     }
+    let of_classes = scores.clone();
     let mut pairs = Set::new();
     for (a, first) in &representative {
         for (b, second) in representative.range(a.clone()..).skip(1) {
@@ -511,12 +531,15 @@ fn listed(out: &Path, thresholds: &[Threshold]) -> Listed {
                 alike.get(&ordered(first, second)).copied()
             };
             if let Some(level) = level {
+                let score = of_classes.get(&ordered(first, second)).copied();
+                scores.insert(ordered(a, b), score.unwrap_or(f64::INFINITY));
                 pairs.insert(ordered(a, b), level);
             }
         }
     }
     Listed {
         pairs,
+        scores,
         representative,
         group,
         cluster,
@@ -589,6 +612,7 @@ fn check(truth_out: &Path, run_out: &Path, file: Option<&str>, thresholds: &str,
         let path = case.file("run", text);
         case = case.run(&path);
         run.pairs.clear();
+        run.scores.clear();
         for line in text.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
             let score = fields[2].parse::<u64>().unwrap_or(0);
@@ -601,6 +625,11 @@ fn check(truth_out: &Path, run_out: &Path, file: Option<&str>, thresholds: &str,
             if fields[0] != fields[1] {
                 let highest = run.pairs.entry(ordered(fields[0], fields[1])).or_insert(0);
                 *highest = level.max(*highest);
+                let highest = run
+                    .scores
+                    .entry(ordered(fields[0], fields[1]))
+                    .or_insert(0.0);
+                *highest = highest.max(score as f64);
             }
         }
     }
@@ -687,7 +716,7 @@ fn check_samples(mut case: Case, run: &Listed, what: &str) {
         &found.judged.unwrap(),
         &judged,
         &first,
-        &run.pairs,
+        (&run.pairs, &run.scores),
         &format!("{what}: judged"),
     );
     let mut every = BTreeMap::new();
@@ -701,18 +730,58 @@ fn check_samples(mut case: Case, run: &Listed, what: &str) {
         &found.families.unwrap(),
         &every,
         &first,
-        &run.pairs,
+        (&run.pairs, &run.scores),
         &format!("{what}: families"),
     );
+}
+
+/// Every true pair against every false one, and precision at every true pair.
+fn assert_ranking(
+    found: &evaluate::Ranking,
+    judged: &BTreeMap<(String, String), bool>,
+    scores: &BTreeMap<(String, String), f64>,
+    what: &str,
+) {
+    let score = |pair: &(String, String)| scores.get(pair).copied().unwrap_or(-1.0);
+    let of = |wanted: bool| -> Vec<f64> {
+        let pairs = judged.iter().filter(|&(_, &judgement)| judgement == wanted);
+        pairs.map(|(pair, _)| score(pair)).collect()
+    };
+    let (right, wrong) = (of(true), of(false));
+    let above = |score: &f64, least: f64| *score >= least;
+    let (mut before, mut precisions, mut best) = (0.0, 0.0, 0.0f64);
+    for &x in &right {
+        before += wrong
+            .iter()
+            .map(|&y| f64::from(u8::from(x > y)) + f64::from(u8::from(x == y)) / 2.0)
+            .sum::<f64>();
+        if x < 0.0 {
+            continue;
+        }
+        let good = right.iter().filter(|y| above(y, x)).count() as f64;
+        let bad = wrong.iter().filter(|y| above(y, x)).count() as f64;
+        precisions += good / (good + bad);
+        best = best.max(2.0 * good / (good + bad + right.len() as f64));
+    }
+    let near = |found: Option<f64>, expected: f64| {
+        assert!(
+            (found.unwrap() - expected).abs() < 1e-9,
+            "{what}: {found:?} {expected}"
+        );
+    };
+    near(found.auc, before / (right.len() * wrong.len()) as f64);
+    near(found.average_precision, precisions / right.len() as f64);
+    near(found.best_f1, best);
 }
 
 fn assert_sample(
     found: &Sample,
     judged: &BTreeMap<(String, String), bool>,
     first: &BTreeSet<String>,
-    run: &Set,
+    (run, scores): (&Set, &BTreeMap<(String, String), f64>),
     what: &str,
 ) {
+    assert_ranking(found.ranking.as_ref().unwrap(), judged, scores, what);
     let right = judged.values().filter(|&&judgement| judgement).count() as u64;
     assert_eq!((found.true_pairs, found.unknown), (right, 0), "{what}");
     assert_eq!(found.false_pairs, judged.len() as u64 - right, "{what}");

@@ -77,6 +77,8 @@ pub(super) struct Listed {
     pub documents: [u128; 2],
     /// The number of thresholds that its resemblance reaches; all of them without a resemblance.
     pub level: usize,
+    /// The score of the list, rounded to a number that can be sorted; 0 if it has none.
+    pub score: f64,
 }
 
 impl PairList {
@@ -164,13 +166,13 @@ impl PairList {
             docno(&self.table, &self.fields[0])?,
             docno(&self.table, &self.fields[1])?,
         ];
-        let level = match self.scores {
-            Scores::None => thresholds.len(),
+        let (level, score) = match self.scores {
+            Scores::None => (thresholds.len(), 0.0),
             Scores::Counts => {
                 let field = &self.fields[2];
                 let wrong = || self.table.bad("a number of features", shorten(field));
-                parsed::<u64>(field).ok_or_else(wrong)?;
-                thresholds.len()
+                let shared: u64 = parsed(field).ok_or_else(wrong)?;
+                (thresholds.len(), shared as f64)
             }
             Scores::Integers => {
                 let mut numbers = [0u64; 3];
@@ -184,7 +186,8 @@ impl PairList {
                     let expected = "no more shared shingles than either document has";
                     return Err(self.table.bad(expected, found));
                 }
-                thresholds.partition_point(|threshold| threshold.reached(shared, a, b))
+                let level = thresholds.partition_point(|threshold| threshold.reached(shared, a, b));
+                (level, shared as f64 / (a + b - shared).max(1) as f64)
             }
             Scores::Decimals => {
                 let field = &self.fields[2];
@@ -192,12 +195,17 @@ impl PairList {
                     self.table
                         .bad("a resemblance from 0 to 1 as a decimal", shorten(field))
                 })?;
-                thresholds.partition_point(|&threshold| decimal.reaches(threshold))
+                let level = thresholds.partition_point(|&threshold| decimal.reaches(threshold));
+                (level, parsed(field).unwrap_or_default())
             }
         };
         // Without thresholds there is one level, which every pair reaches.
         let level = level.max(usize::from(thresholds.is_empty()));
-        Ok(Some(Listed { documents, level }))
+        Ok(Some(Listed {
+            documents,
+            level,
+            score,
+        }))
     }
 }
 

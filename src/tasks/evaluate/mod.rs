@@ -93,6 +93,7 @@ mod compare;
 mod documents;
 mod list;
 pub mod qrels;
+mod rank;
 mod samples;
 
 use crate::base::budget::ByteSize;
@@ -111,6 +112,7 @@ use serde::Serialize;
 
 pub use crate::base::precision::Counts;
 pub use list::{Columns, Scores};
+pub use rank::{CurvePoint, Ranking};
 pub use samples::{Sample, SampleAt};
 
 use compare::Tally;

@@ -10,6 +10,7 @@ use super::Evaluating;
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, FAMILIES, JUDGED, NONE, each_row, stop};
 use super::list::PairList;
+use super::rank::{Ranked, Ranking, SAME, place, ranking};
 use crate::base::ids::Threshold;
 use crate::base::precision::share;
 use crate::base::progress::Context;
@@ -32,6 +33,8 @@ pub struct Sample {
     pub not_in_run: u64,
     /// Results by threshold.
     pub at: Vec<SampleAt>,
+    /// How the run's own score ranks the judged pairs; `None` if its list has no scores.
+    pub ranking: Option<Ranking>,
 }
 
 /// The results at one threshold.
@@ -136,11 +139,12 @@ fn sample(
     means.iter().enumerate().map(at).collect()
 }
 
-/// Passes on the pairs of the run, each with the number of thresholds that it reaches.
+/// Passes on the pairs of the run, each with the number of thresholds that it reaches and its place
+/// in the order of scores, which is above 0.
 fn each_pair(
     of: Evaluating<'_>,
     documents: &Documents,
-    mut each: impl FnMut(Pair, u32) -> Result<()>,
+    mut each: impl FnMut(Pair, u32, u64) -> Result<()>,
 ) -> Result<()> {
     let run = &of.sources.run;
     let mut pairs = PairList::open(&run.pairs, run.columns.as_ref())?;
@@ -150,21 +154,24 @@ fn each_pair(
         let a = documents.run.root(documents.find(a, pairs.table())?);
         let b = documents.run.root(documents.find(b, pairs.table())?);
         if a != b {
-            each(Pair::new(a, b), listed.level as u32)?;
+            each(Pair::new(a, b), listed.level as u32, place(listed.score))?;
         }
     }
     Ok(())
 }
 
+/// The place of a pair judged false, behind the places of all pairs of the run. That of a pair
+/// judged true is the next one.
+const FALSE: u64 = SAME - 1;
+
 item! {
     /// A pair of classes of the run, or a judged pair of documents of these classes.
     struct Line {
         classes: Pair,
-        /// Judged pairs follow the same pair of the run.
-        is_judged: bool,
-        /// The number of thresholds that a pair of the run reaches; the judgement of a judged pair.
-        value: u32,
-        /// The judged documents.
+        /// The place of a pair of the run in the order of scores, or [`FALSE`] plus the judgement.
+        place: u64,
+        /// The judged documents; of a pair of the run, the number of thresholds that it reaches, and
+        /// 0.
         documents: Pair,
     }
 }
@@ -180,13 +187,12 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         Ok(())
     })?;
     let documents = &*documents;
-    let mut lines = of.sort_beside(2, "judged")?;
-    each_pair(of, documents, |classes, level| {
+    let mut lines = of.sort_beside(3, "judged")?;
+    each_pair(of, documents, |classes, level, place| {
         lines.push(Line {
             classes,
-            is_judged: false,
-            value: level,
-            documents: classes,
+            place,
+            documents: Pair { a: level, b: 0 },
         })
     })?;
     let (mut all, mut unknown, mut not_in_run) = ([0; 2], 0, 0);
@@ -200,24 +206,30 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         not_in_run += u64::from(!documents.in_run(a) || !documents.in_run(b));
         lines.push(Line {
             classes: Pair::new(documents.run.root(a), documents.run.root(b)),
-            is_judged: true,
-            value: judgement,
+            place: FALSE + u64::from(judgement),
             documents: pair,
         })
     })?;
     let mut levels = Levels::new(of.top());
-    let mut found = of.sort_beside(2, "documents")?;
+    let mut found = of.sort_beside(3, "documents")?;
+    let mut ranked = of.sort_beside(3, "ranking")?;
     let classes = |line: &Line| line.classes;
     lines.finish()?.groups(classes, |first, all| {
         let is_one_class = first.classes.a == first.classes.b;
-        let mut level = if is_one_class { of.top() as u32 } else { 0 };
+        let (mut level, mut place) = match is_one_class {
+            true => (of.top() as u32, SAME),
+            false => (0, 0),
+        };
         while let Some(line) = all.next()? {
-            if !line.is_judged {
-                // The highest level comes last.
-                level = line.value;
+            let Some(judgement) = line.place.checked_sub(FALSE) else {
+                // The highest score comes last.
+                (level, place) = (line.documents.a, line.place);
                 continue;
+            };
+            if place > 0 {
+                ranked.push(Ranked::new(place, [1 - judgement, judgement]))?;
             }
-            levels.0[level as usize][line.value as usize] += 1;
+            levels.0[level as usize][judgement as usize] += 1;
             for class in [line.documents.a, line.documents.b] {
                 if level > 0 && documents.selected(class) {
                     found.push(Found {
@@ -225,7 +237,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
                         label: 0,
                         level,
                         judged: 1,
-                        hits: line.value,
+                        hits: judgement as u32,
                     })?;
                 }
             }
@@ -239,6 +251,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         unknown,
         not_in_run,
         at: sample(of.thresholds, all, selected, &levels, &means),
+        ranking: ranking(ranked, all, of)?,
     })
 }
 
@@ -360,6 +373,7 @@ item! {
     /// A pair of classes that the run lists, with the number of thresholds that it reaches.
     struct Listed {
         classes: Pair,
+        place: u64,
         level: u32,
     }
 }
@@ -378,7 +392,8 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
     let all = [pairs_of(judged) - true_pairs, true_pairs];
     let classes = families.classes(documents);
     let mut levels = Levels::new(top);
-    let mut found = of.sort_beside(1, "documents")?;
+    let mut found = of.sort_beside(2, "documents")?;
+    let mut ranked = of.sort_beside(2, "ranking")?;
     // The count of each member of `label` in `class`: `hits` of `judged` pairs are true.
     let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
         if level == 0 || judged == 0 {
@@ -401,18 +416,23 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
         }
         levels.0[top][0] += pairs_of(size) - right;
         levels.0[top][1] += right;
+        ranked.push(Ranked::new(SAME, [pairs_of(size) - right, right]))?;
     }
-    let mut listed = of.sort_beside(1, "listed")?;
-    each_pair(of, documents, |classes, level| {
-        listed.push(Listed { classes, level })
+    let mut listed = of.sort_beside(2, "listed")?;
+    each_pair(of, documents, |classes, level, place| {
+        listed.push(Listed {
+            classes,
+            place,
+            level,
+        })
     })?;
     let key = |listed: &Listed| listed.classes;
     listed.finish()?.groups(key, |first, all| {
         let Pair { a, b } = first.classes;
-        let mut level = 0;
+        let (mut level, mut place) = (0, 0);
         while let Some(listed) = all.next()? {
-            // The highest level comes last.
-            level = listed.level as usize;
+            // The highest score comes last.
+            (level, place) = (listed.level as usize, listed.place);
         }
         let mut right = 0;
         for (class, other) in [(a, b), (b, a)] {
@@ -424,9 +444,10 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
                 }
             }
         }
-        levels.0[level][0] += classes.size(a) * classes.size(b) - right;
+        let wrong = classes.size(a) * classes.size(b) - right;
+        levels.0[level][0] += wrong;
         levels.0[level][1] += right;
-        Ok(())
+        ranked.push(Ranked::new(place, [wrong, right]))
     })?;
     let means = means(found, top, |found| classes.with(found.class, found.label))?;
     Ok(Sample {
@@ -435,5 +456,6 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
         unknown,
         not_in_run,
         at: sample(of.thresholds, all, judged, &levels, &means),
+        ranking: ranking(ranked, all, of)?,
     })
 }
