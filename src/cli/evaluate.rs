@@ -200,7 +200,9 @@ fn ranking((what, ranking): (&str, &Ranking)) -> Vec<String> {
     let at = match (ranking.best_f1, ranking.best_score) {
         (None, _) => "-".into(),
         (_, None) => "identical".into(),
-        (_, Some(score)) => format!("{score}"),
+        (_, Some(score)) if score.fract() == 0.0 => score.to_string(),
+        // Rounded down, so that it is a threshold.
+        (_, Some(score)) => format!("{:.6}", (score * 1e6).floor() / 1e6),
     };
     vec![
         what.into(),
