@@ -24,8 +24,8 @@ COLLECTION = "collection"
 class Index:
     """Texts in which other texts are looked up, exactly.
 
-    The index is on disk. Several threads may call `query` at the same time, and other Python threads
-    run meanwhile; `add` waits for queries that have begun.
+    The index is on disk. Several threads may call `query` at the same time, without the interpreter's
+    lock; `add` waits for queries that have begun.
 
     Parameters
     ----------

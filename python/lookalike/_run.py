@@ -487,9 +487,9 @@ class Run:
         Returns
         -------
         Table
-            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or near) and
-            `resemblance` (or `score`) to the representative (null if that pair is below the
-            threshold).
+            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or
+            near) and `resemblance` (or `score`) to the representative (null if that pair is below
+            the threshold).
         """
         return of_directory(self.directory, "clusters")
 
@@ -499,8 +499,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
-            none), `document`, `file`, `record` and `offset` (bytes).
+            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it
+            is in none), `document`, `file`, `record` and `offset` (bytes).
         """
         return of_directory(self.directory, "documents")
 
@@ -510,8 +510,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `id` (the docno), `representative` (the first document with the same tokens) and `md5` of
-            the tokens.
+            Columns `id` (the docno), `representative` (the first document with the same tokens) and
+            `md5` of the tokens.
         """
         return of_directory(self.directory, "exact_duplicates")
 
@@ -521,8 +521,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document` (used or
-            rejected).
+            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document`
+            (used or rejected).
         """
         return of_directory(self.directory, "rejects")
 

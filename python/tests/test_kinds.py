@@ -49,6 +49,7 @@ KINDS = {
     "tuple": (lambda: tuple(TEXTS), tuple, Table),
     "generator": (lambda: (text for text in TEXTS), Table, Table),
     "numpy array": (lambda: numpy.array(STRINGS), list, Table),
+    "pandas index": (lambda: pandas.Index(STRINGS), list, Table),
     "list of dicts": (lambda: ROWS, list, Table),
     "dicts without a member": (lambda: [{"n": 0}, *ROWS][1:], list, Table),
     "iterator of dicts": (lambda: iter(ROWS), Table, Table),
@@ -316,7 +317,8 @@ def test_several_and_nested_columns(text, expected, tmp_path):
         field = text if isinstance(text, str) else ",".join(text)
         field = '"a.b"' if field == "a.b" else field
         run = lookalike.run(tmp_path / name, tmp_path / f"out-{name}", text_field=field)
-        found = [*run.pairs(), *({"id_a": d["representative"], "id_b": d["id"]} for d in run.exact_duplicates())]
+        exact = ({"id_a": row["representative"], "id_b": row["id"]} for row in run.exact_duplicates())
+        found = [*run.pairs(), *exact]
         assert [(int(pair["id_a"]), int(pair["id_b"])) for pair in found] == expected
 
 
