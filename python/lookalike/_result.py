@@ -14,7 +14,7 @@ from ._native import Spool
 from ._progress import Progress, command
 from ._sources import Source, text_columns
 from ._spool import FLAGS, columns_of, command_on, filled, flags_of, optional_path
-from ._table import KINDS, Table, as_kind
+from ._table import Table, as_kind, check_kind
 
 LIMITS = ("memory", "threads")
 
@@ -32,8 +32,7 @@ class Search:
         given: dict[str, Any],
         keeps_rows: bool,
     ) -> None:
-        if as_ is not None and as_ not in KINDS:
-            raise ValueError(f"as_={as_!r}: expected one of {', '.join(KINDS)}")
+        check_kind(as_)
         self.as_ = as_
         self.kind = as_ or kind
         self.text = text

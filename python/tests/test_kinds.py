@@ -201,6 +201,8 @@ def test_the_kind_can_be_chosen(kind):
         assert len(result.kept) == len(result) == 3
     with pytest.raises(ValueError, match="as_='numpy': expected one of pandas, polars"):
         lookalike.deduplicate(TEXTS, as_="numpy")
+    with pytest.raises(ValueError, match="as_='list': expected one of pandas, polars"):
+        lookalike.find_pairs(TEXTS, as_="list")
 
 
 def test_a_table_of_results():

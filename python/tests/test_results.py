@@ -146,6 +146,10 @@ def test_an_index_gives_what_the_command_gives(tmp_path):
     assert opened.query(TEXTS[7])[0]["id"] == str(index.query(TEXTS[7])[0]["id"])
     with pytest.raises(ValueError, match="add files with Run.add"):
         opened.add(["a"])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="^shingle_size 0 is not possible"):
+            lookalike.Index(TEXTS, shingle_size=0, directory=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
     for wrong in ("threshold", "containing"):
         with pytest.raises(ValueError, match=f"^{wrong}="):
             index.query("a", **{wrong: 3})
