@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -24,8 +25,8 @@ COLLECTION = "collection"
 class Index:
     """Texts in which other texts are looked up, exactly.
 
-    The index is on disk. Several threads may call `query` at the same time, and other Python threads
-    run meanwhile; `add` waits for queries that have begun.
+    The index is on disk. Several threads may call `query` at the same time, without the interpreter's
+    lock; `add` waits for queries that have begun.
 
     Parameters
     ----------
@@ -80,8 +81,13 @@ class Index:
         spool = filled(Spool(os.fspath(place), text_columns(text)), texts, text)
         reading = [flag for flag in spool.flags("ingest") if not flag.startswith("--max-document")]
         path = self._moved(spool)
-        command(["ingest", path, "-o", self.directory, *reading, *flags], progress)
-        self._command("index", progress)
+        try:
+            command(["ingest", path, "-o", self.directory, *reading, *flags], progress)
+            self._command("index", progress)
+        except BaseException:
+            # The same call can be made again.
+            shutil.rmtree(place, ignore_errors=True)
+            raise
 
     def _prepare(self, directory: Path, memory: int | str | None, threads: int | None) -> None:
         # The directory of the collection, as of a run.
@@ -99,7 +105,8 @@ class Index:
         memory: int | str | None = None,
         threads: int | None = None,
     ) -> Index:
-        """Open the directory of an index, or of a `run`, whose documents can then be looked up.
+        """Open the directory of an index, or of a `run`, whose documents can then be looked up. If it
+        has no index yet, one is made in it.
 
         Parameters
         ----------

@@ -7,14 +7,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
 from ._sources import Source, text_columns
-from ._spool import columns_of, command_on, filled, flags_of, optional_path
-from ._table import KINDS, Table, as_kind
+from ._spool import FLAGS, columns_of, command_on, filled, flags_of, optional_path
+from ._table import Table, as_kind, check_kind
 
 LIMITS = ("memory", "threads")
 
@@ -32,13 +32,13 @@ class Search:
         given: dict[str, Any],
         keeps_rows: bool,
     ) -> None:
-        if as_ is not None and as_ not in KINDS:
-            raise ValueError(f"as_={as_!r}: expected one of {', '.join(KINDS)}")
+        check_kind(as_)
         self.as_ = as_
         self.kind = as_ or kind
         self.text = text
         self.policies = policies
-        self.given = given
+        # The other parameters are what came in, which the result does not keep.
+        self.given = {name: given.get(name) for name in (*FLAGS, "scratch")}
         self.keeps_rows = keeps_rows
         self.against = against
         self.numbered = False
@@ -92,6 +92,7 @@ class Search:
         if self.against is not None:
             status = json.loads(_native.command(["status", "--json", "--", self.place("work")]))
             self.others = status["catalogue"]["documents"] - status["ingest"]["documents"]
+            self.against = None
         return spool.mask(self.place("kept/removed.tsv"))
 
     def _base(self, flags: list[str]) -> str:
@@ -128,8 +129,8 @@ PLAIN = re.compile(r'[^.,\[\]="\\]+')
 
 
 def _as_in(directory: str, fields: list[str]) -> tuple[tuple[str, str], list[str]]:
-    """The names of the fields of the row and the text, and the flags, with which texts are read as
-    those of a directory."""
+    """The names of the fields of the row and the text, and the flags, with which texts are read like
+    the documents of a directory."""
     status = json.loads(_native.command(["status", "--json", "--", directory]))
     read = status["collection"]["read"]
     names = (read["id_field"] or "id", read["text_field"] or "text")
@@ -216,8 +217,9 @@ class Result(Evidence, Table):
         self._name = text if isinstance(text, str) else "text"
         if source.selects:
             self.kept: Any = source.select(mask)
+            source.given = None
             if search.as_ is not None:
-                self._table = source.table(self.kept, self._name)
+                self._table = self._as_table()
                 self.kept = as_kind(self._table, search.as_)
         else:
             self._table = Table(search.spool.kept(search.place("kept/removed.tsv")))
@@ -250,9 +252,6 @@ class Result(Evidence, Table):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a result cannot be pickled: pickle result.kept and result.removed")
-
-
-Splits = TypeVar("Splits", bound=Mapping[Any, Any])
 
 
 class SplitsResult(Evidence, Mapping[Any, Any]):

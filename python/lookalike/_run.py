@@ -488,9 +488,9 @@ class Run:
         Returns
         -------
         Table
-            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or near) and
-            `resemblance` (or `score`) to the representative (null if that pair is below the
-            threshold).
+            Columns `cluster`, `representative`, `id` (the docno), `kind` (representative, exact or
+            near) and `resemblance` (or `score`) to the representative (null if that pair is below
+            the threshold).
         """
         return of_directory(self.directory, "clusters")
 
@@ -500,8 +500,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
-            none), `document`, `file`, `record` and `offset` (bytes).
+            Columns `id` (the docno), `url`, `words`, `shingles`, `size_group`, `cluster` (null if it
+            is in none), `document`, `file`, `record` and `offset` (bytes).
         """
         return of_directory(self.directory, "documents")
 
@@ -511,8 +511,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `id` (the docno), `representative` (the first document with the same tokens) and `md5` of
-            the tokens.
+            Columns `id` (the docno), `representative` (the first document with the same tokens) and
+            `md5` of the tokens.
         """
         return of_directory(self.directory, "exact_duplicates")
 
@@ -522,8 +522,8 @@ class Run:
         Returns
         -------
         Table
-            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document` (used or
-            rejected).
+            Columns `file`, `offset` (bytes), `id` (the docno), `reason`, `detail` and `document`
+            (used or rejected).
         """
         return of_directory(self.directory, "rejects")
 

@@ -1,7 +1,7 @@
 """Where texts come from, and how results are given back in the kind that came in.
 
 A `Source` is what came in: its parts for the temporary file, and its rows without the removed ones.
-Python objects are recognized by the module of their class, so that no library is imported in vain.
+Python objects are recognized by the module of their class, which imports no library.
 """
 
 from __future__ import annotations
@@ -173,6 +173,11 @@ class Pandas(Source):
 
     kind = "pandas"
 
+    def __init__(self, given: Any) -> None:
+        super().__init__(given)
+        # Whether the index has row numbers, and so is not a column.
+        self.numbered = type(given.index).__name__ == "RangeIndex"
+
     def parts(self, columns: Wanted) -> Iterator[Any]:
         import pyarrow
 
@@ -185,7 +190,7 @@ class Pandas(Source):
 
     @classmethod
     def of(cls, given: Any) -> Source | None:
-        return cls(given) if getattr(given, "ndim", 0) in (1, 2) else None
+        return cls(given) if hasattr(given, "iloc") else None
 
     def select(self, mask: bytes) -> Any:
         import numpy
@@ -196,9 +201,7 @@ class Pandas(Source):
         import pyarrow
 
         frame = rows if rows.ndim == 2 else rows.to_frame(rows.name or name)
-        # An index of row numbers is not a column.
-        numbers = type(self.given.index).__name__ == "RangeIndex"
-        index = False if numbers else None
+        index = False if self.numbered else None
         return super().table(pyarrow.Table.from_pandas(frame, preserve_index=index), name)
 
 

@@ -119,7 +119,8 @@ def deduplicate_splits(
     for name, source in sources.items():
         first, end = ends[name]
         kept[name] = source.select(mask[first:end])
-    return SplitsResult(search, kept if type(splits) is dict else type(splits)(kept))  # type: ignore[call-arg]
+    of_type: Any = type(splits)
+    return SplitsResult(search, of_type(kept))
 
 
 def _in_order(names: list[Any], order: Iterable[str] | None) -> list[Any]:

@@ -140,8 +140,12 @@ def of_directory(directory: str | os.PathLike[str], name: str) -> Table:
     return table
 
 
+def check_kind(as_: str | None) -> None:
+    """Refuse what is not a kind, before any work."""
+    if as_ is not None and as_ not in KINDS:
+        raise ValueError(f"as_={as_!r}: expected one of {', '.join(KINDS)}")
+
+
 def as_kind(table: Table, kind: str) -> Any:
     """A table as one of the kinds."""
-    if kind not in KINDS:
-        raise ValueError(f"as_={kind!r}: expected one of {', '.join(KINDS)}")
     return table if kind == "table" else getattr(table, f"to_{kind}")()

@@ -13,7 +13,7 @@ from ._progress import Progress
 from ._result import Result, Search
 from ._sources import STREAM, Pandas, Source, given_back, source_of, text_columns
 from ._spool import Texts, command_on, filled, flags_of, optional_path, policies_of
-from ._table import Table
+from ._table import Table, check_kind
 
 
 def find_pairs(
@@ -130,7 +130,7 @@ def find_pairs(
     >>> [(pair["id_a"], pair["id_b"], pair["resemblance"]) for pair in pairs]
     [(0, 2, 0.75)]
     """
-    source, spool = _identified(texts, text, ids, scratch)
+    source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
     flags = ["-o", out, *spool.flags("run"), *flags_of(locals())]
     command_on(spool, "run", flags, progress)
@@ -183,7 +183,7 @@ def clusters(
     {'id': 0, 'cluster': 0, 'size': 2, 'representative': 0}
     {'id': 2, 'cluster': 0, 'size': 2, 'representative': 0}
     """
-    source, spool = _identified(texts, text, ids, scratch)
+    source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
     flags = ["-o", out, *spool.flags("run"), *flags_of(locals()), "--pairs=none"]
     command_on(spool, "run", flags, progress)
@@ -283,9 +283,14 @@ def deduplicate(
 
 
 def _identified(
-    texts: Texts, text: str | Iterable[str], ids: Any, scratch: str | os.PathLike[str] | None
+    texts: Texts,
+    text: str | Iterable[str],
+    ids: Any,
+    as_: str | None,
+    scratch: str | os.PathLike[str] | None,
 ) -> tuple[Source, Spool]:
     """A spool with the texts and what the result calls them."""
+    check_kind(as_)
     source = source_of(texts)
     column = ids if isinstance(ids, str) else None
     if column and isinstance(source, Pandas) and source.given.ndim == 2:

@@ -182,7 +182,7 @@ impl Table {
     }
 }
 
-/// An object with the Arrow PyCapsule interface as a table. It is asked for its rows each time.
+/// An object with the Arrow PyCapsule interface as a table, which reads the object each time.
 #[pyfunction]
 pub fn wrapped(object: Bound<'_, PyAny>) -> PyResult<Table> {
     let first = RecordBatchStreamReader::try_new(stream(&object)?).map_err(failed)?;

@@ -112,7 +112,9 @@ impl Spool {
     /// the column in which it begins. `memory` is given if rows are kept: a quarter of it may be
     /// theirs. `names` are given to write the file in the form of another collection.
     #[new]
-    #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None, start=0, names=None))]
+    #[pyo3(signature = (
+        directory, text, id=None, fields=Vec::new(), memory=None, start=0, names=None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
@@ -728,8 +730,8 @@ impl Kept {
     }
 }
 
-/// The schema of two parts of a table, of which one may have columns without any value and so without
-/// a type, and whether it differs from `schema`; `None` if the columns differ.
+/// The schema of two parts of a table, and whether it differs from `schema`, because a column without
+/// any value and so without a type has one now; `None` if the columns differ.
 fn common(schema: &SchemaRef, fields: &Fields) -> Option<(SchemaRef, bool)> {
     let mut typed = false;
     let both = schema.fields().iter().zip(fields).map(|(old, new)| {

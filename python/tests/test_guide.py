@@ -2,7 +2,10 @@
 
 import doctest
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbclient
@@ -10,24 +13,38 @@ import nbformat
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "python" / "examples" / "deduplicate.ipynb"
+PAGE = ROOT / "docs" / "guide" / "python.md"
+
+
+def blocks():
+    """The blocks of code of the guide."""
+    text = PAGE.read_text()
+    fences = [line for line in text.splitlines() if line.startswith("```")]
+    assert all(opens != "```" for opens in fences[::2]) and set(fences[1::2]) == {"```"}
+    found = re.findall("```pycon\n(.*?)```", text, re.DOTALL)
+    parser = doctest.DocTestParser()
+    return [parser.get_doctest(block, {}, PAGE.name, str(PAGE), 0) for block in found]
 
 
 def test_the_guide(tmp_path, monkeypatch):
     (tmp_path / "sample-corpora").symlink_to(ROOT / "sample-corpora")
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "guide" / "python.md"
-    text = page.read_text()
-    fences = [line for line in text.splitlines() if line.startswith("```")]
-    assert all(opens != "```" for opens in fences[::2]) and set(fences[1::2]) == {"```"}
     # Each block runs in an interpreter of its own.
-    blocks = re.findall("```pycon\n(.*?)```", text, re.DOTALL)
-    attempted = 0
-    for block in blocks:
-        test = doctest.DocTestParser().get_doctest(block, {}, page.name, str(page), 0)
-        result = doctest.DocTestRunner().run(test)
-        assert result.failed == 0, block
-        attempted += result.attempted
-    assert len(blocks) > 10 and attempted > 40
+    results = [doctest.DocTestRunner().run(block) for block in blocks()]
+    assert not any(result.failed for result in results)
+    assert len(results) > 10 and sum(result.attempted for result in results) > 40
+
+
+def test_the_types_of_the_guide(tmp_path):
+    for number, block in enumerate(blocks()):
+        code = "".join(example.source for example in block.examples)
+        (tmp_path / f"block_{number}.py").write_text(code)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir"]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [*mypy, tmp_path / "cache", tmp_path], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_notebook():

@@ -49,6 +49,7 @@ KINDS = {
     "tuple": (lambda: tuple(TEXTS), tuple, Table),
     "generator": (lambda: (text for text in TEXTS), Table, Table),
     "numpy array": (lambda: numpy.array(STRINGS), list, Table),
+    "pandas index": (lambda: pandas.Index(STRINGS), list, Table),
     "list of dicts": (lambda: ROWS, list, Table),
     "dicts without a member": (lambda: [{"n": 0}, *ROWS][1:], list, Table),
     "iterator of dicts": (lambda: iter(ROWS), Table, Table),
@@ -200,6 +201,8 @@ def test_the_kind_can_be_chosen(kind):
         assert len(result.kept) == len(result) == 3
     with pytest.raises(ValueError, match="as_='numpy': expected one of pandas, polars"):
         lookalike.deduplicate(TEXTS, as_="numpy")
+    with pytest.raises(ValueError, match="as_='list': expected one of pandas, polars"):
+        lookalike.find_pairs(TEXTS, as_="list")
 
 
 def test_a_table_of_results():
@@ -316,7 +319,8 @@ def test_several_and_nested_columns(text, expected, tmp_path):
         field = text if isinstance(text, str) else ",".join(text)
         field = '"a.b"' if field == "a.b" else field
         run = lookalike.run(tmp_path / name, tmp_path / f"out-{name}", text_field=field)
-        found = [*run.pairs(), *({"id_a": d["representative"], "id_b": d["id"]} for d in run.exact_duplicates())]
+        exact = ({"id_a": row["representative"], "id_b": row["id"]} for row in run.exact_duplicates())
+        found = [*run.pairs(), *exact]
         assert [(int(pair["id_a"]), int(pair["id_b"])) for pair in found] == expected
 
 

@@ -30,7 +30,8 @@ def test_every_removed_row_has_its_reason(keep, rule):
     assert [row["row"] for row in removed] == [n for n in range(len(TEXTS)) if n not in kept]
     for row in removed:
         assert row["survivor"] in kept
-        sets = [set(lookalike.fingerprints(TEXTS[row[n]], shingle_size=3)) for n in ("row", "survivor")]
+        texts = [TEXTS[row[name]] for name in ("row", "survivor")]
+        sets = [set(lookalike.fingerprints(text, shingle_size=3)) for text in texts]
         if row["reason"] == "exact":
             assert lookalike.tokens(TEXTS[row["row"]]) == lookalike.tokens(TEXTS[row["survivor"]])
         if row["reason"] != "chain":
@@ -73,7 +74,8 @@ def test_another_table_to_compare_with(tmp_path):
     result = lookalike.deduplicate(own, against=polars.DataFrame({"text": others}), **PARAMETERS)
     for row in result.removed:
         assert (row["survivor"] is None) != (row["survivor_against"] is None)
-        text = own[row["survivor"]] if row["survivor"] is not None else others[row["survivor_against"]]
+        within = row["survivor"] is not None
+        text = own[row["survivor"]] if within else others[row["survivor_against"]]
         found = lookalike.resemblance(own[row["row"]], text, shingle_size=3)
         assert round(found, 6) == row["resemblance"] >= 0.5
     kept = [text for n, text in enumerate(own) if n not in {row["row"] for row in result.removed}]
@@ -83,7 +85,8 @@ def test_another_table_to_compare_with(tmp_path):
             assert lookalike.resemblance(text, other, shingle_size=3) < 0.5
     # The same texts, as a run over files and as an index.
     file = tmp_path / "in.jsonl"
-    file.write_text(polars.DataFrame({"id": [f"x{n}" for n in range(120)], "text": others}).write_ndjson())
+    rows = {"id": [f"x{n}" for n in range(120)], "text": others}
+    file.write_text(polars.DataFrame(rows).write_ndjson())
     run = lookalike.run(file, tmp_path / "out", **PARAMETERS)
     index = lookalike.Index(others, shingle_size=3)
     for against, docno in [(run, "x{}"), (tmp_path / "out", "x{}"), (index, "{}")]:
@@ -143,6 +146,10 @@ def test_an_index_gives_what_the_command_gives(tmp_path):
     assert opened.query(TEXTS[7])[0]["id"] == str(index.query(TEXTS[7])[0]["id"])
     with pytest.raises(ValueError, match="add files with Run.add"):
         opened.add(["a"])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="^shingle_size 0 is not possible"):
+            lookalike.Index(TEXTS, shingle_size=0, directory=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
     for wrong in ("threshold", "containing"):
         with pytest.raises(ValueError, match=f"^{wrong}="):
             index.query("a", **{wrong: 3})

@@ -144,7 +144,7 @@ def test_markup_by_content_type(spark, tmp_path):
     pairs = lookalike.spark.pairs(df, threshold=0.3, shingle_size=2, content_type="kind")
     found = set(rows(pairs))
     exact = {
-        (row["representative"], row["docno"])
+        (row["representative"], row["id"])
         for row in pyarrow.table(run.exact_duplicates()).to_pylist()
     }
     assert exact
