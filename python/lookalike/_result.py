@@ -43,6 +43,7 @@ class Search:
         self.against = against
         self.numbered = False
         self.others = 0
+        self.field: str | None = None
         self.reading: list[str] = []
         fields = list(columns_of(policies))
         if reserved := [field for field in fields if field.startswith("lookalike ")]:
@@ -85,7 +86,7 @@ class Search:
             flags.append(f"--against={self._base(flags)}")
             longest = self.longest
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
-        reading = [*spool.flags("dedup", longest), *self.reading]
+        reading = self._with_fields([*spool.flags("dedup", longest), *self.reading])
         flags = [*places, *reading, *self.keep, *flags]
         self.summary = json.loads(command_on(spool, "dedup", flags, progress))
         del self.summary["costs"]
@@ -107,9 +108,18 @@ class Search:
         of_collection = [
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
-        reading = other.flags("ingest", self.longest)
+        own, reading = self.spool.flags("ingest", 0), other.flags("ingest", self.longest)
+        fields = {flag for flag in (*own, *reading) if flag.startswith(TEXT_FIELD)}
+        if len(fields) > 1:
+            # A list of texts beside texts inside of columns: a document has one or the other.
+            self.field = TEXT_FIELD + ",".join(flag.removeprefix(TEXT_FIELD) for flag in sorted(fields))
+        reading = self._with_fields(reading)
         command_on(other, "ingest", ["-o", self.place("base"), *reading, *of_collection], None)
         return self.place("base")
+
+    def _with_fields(self, flags: list[str]) -> list[str]:
+        """The flags, with the fields of both collections."""
+        return [self.field if self.field and flag.startswith(TEXT_FIELD) else flag for flag in flags]
 
     def evidence(self, name: str, *flags: str) -> str:
         """Write lists of what was removed and why."""
@@ -124,6 +134,7 @@ class Search:
         return as_kind(table, self.kind)
 
 
+TEXT_FIELD = "--text-field="
 # A name of a field that is not a path.
 PLAIN = re.compile(r'[^.,\[\]="\\]+')
 

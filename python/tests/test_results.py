@@ -176,3 +176,17 @@ def test_an_index_is_used_by_several_threads():
     for thread in threads:
         thread.join()
     assert not wrong and len(index) == len(TEXTS)
+
+
+def test_plain_texts_against_texts_inside_of_columns():
+    def turns(text):
+        return [{"role": "user", "content": text}, {"role": "assistant", "content": f"you said {text}"}]
+
+    chats = [{"m": turns("one two three four")}, {"m": turns("five six seven eight")}]
+    known = ["FIVE six, seven eight", "nine"]
+    path = "m[role=user].content"
+    result = lookalike.deduplicate(chats, path, against=known, shingle_size=2)
+    assert result.kept == chats[:1]
+    assert [(row["row"], row["survivor_against"]) for row in result.removed] == [(1, 0)]
+    result = lookalike.deduplicate(["one two three", "a b c"], path, against=chats, threshold=0.5, shingle_size=2)
+    assert result.kept == ["a b c"]
