@@ -10,9 +10,9 @@ from pathlib import Path
 
 import nbclient
 import nbformat
+import pytest
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOK = ROOT / "python" / "examples" / "deduplicate.ipynb"
 PAGE = ROOT / "docs" / "guide" / "python.md"
 
 
@@ -47,11 +47,13 @@ def test_the_types_of_the_guide(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_notebook():
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+@pytest.mark.parametrize("name, drawn", [("deduplicate", 1), ("chats", 0), ("questions", 0)])
+def test_the_notebooks(name, drawn):
+    path = ROOT / "python" / "examples" / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
     saved = [[output for output in cell.get("outputs", [])] for cell in notebook.cells]
     done = nbclient.NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": NOTEBOOK.parent}}
+        notebook, timeout=120, resources={"metadata": {"path": path.parent}}
     ).execute()
     for cell, before in zip(done.cells, saved):
         text = [output["data"]["text/plain"] for output in cell.get("outputs", []) if "data" in output]
@@ -63,4 +65,4 @@ def test_the_notebook():
         for output in cell.get("outputs", [])
         if "image/png" in output.get("data", {})
     ]
-    assert len(pictures) == 1
+    assert len(pictures) == drawn
