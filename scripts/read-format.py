@@ -170,7 +170,8 @@ class Part:
         need(tag in KINDS, f"kind {tag}")
         self.kind, keys = KINDS[tag]
         self.version, flags = unpack_from("<HH", data, 12)
-        need(self.version == 1, f"format {self.version}")
+        latest = 2 if self.kind in ("documents", "facts") else 1
+        need(1 <= self.version <= latest, f"format {self.version}")
         need(flags == 0 and not any(data[44:56]), "flags")
         self.parameters = int.from_bytes(data[16:32], "little")
         self.number, self.key_bytes = unpack_from("<QI", data, 32)
@@ -269,8 +270,8 @@ class Columns:
 class Fields:
     """Reads records of variable length."""
 
-    def __init__(self, data):
-        self.data, self.at = data, 0
+    def __init__(self, data, version):
+        self.data, self.at, self.version = data, 0, version
 
     def take(self, n):
         need(self.at + n <= len(self.data), "a record ends too early")
@@ -306,7 +307,7 @@ def records(part, read):
         counts.append(n)
         at += 24 + packed
     for raw, n in zip(unzstd(blocks), counts):
-        fields = Fields(raw)
+        fields = Fields(raw, part.version)
         for _ in range(n):
             yield read(fields)
         need(fields.at == len(raw), "a block goes on after its records")
@@ -350,9 +351,10 @@ def document(f):
     words, shingles, stored, short = f.varint(), f.varint(), f.flag(), f.flag()
     group, md5 = f.take(1)[0], f.take(16).hex()
     file, offset, length = f.varint(), f.varint(), f.varint()
+    text = {"text": f"{u64(f.take(8), 0):016x}"} if f.version > 1 else {}
     return as_json(docno=docno, url=url, title=title, charset=charset, words=words, shingles=shingles,
                 stored=stored, short=short, group=group, md5=md5, file=file, offset=offset,
-                   length=length)
+                   length=length, **text)
 
 
 def reject(f):
@@ -506,10 +508,11 @@ def index(part):
 def facts(part):
     if part.number & M32 == 1:
         return
-    need(part.end - 64 == part.records * 64, "bytes of facts")
+    size = 72 if part.version > 1 else 64
+    need(part.end - 64 == part.records * size, "bytes of facts")
     for nth in range(part.records):
-        at, document = 64 + nth * 64, part.extra + nth
-        need(xxh3(part.data[at + 8 : at + 64]) ^ document == u64(part.data, at), "checksum of facts")
+        at, document = 64 + nth * size, part.extra + nth
+        need(xxh3(part.data[at + 8 : at + size]) ^ document == u64(part.data, at), "checksum of facts")
         md5 = part.data[at + 8 : at + 24].hex()
         words, _, keys = unpack_from("<QQI", part.data, at + 24)
         yield f"{document} {md5} {words} words {keys} keys"

@@ -252,7 +252,7 @@ fn each_line_is_answered_before_the_next_one_is_written() {
     let wanted: Vec<_> = (0..lines.len()).map(|line| of.contains(&line)).collect();
     assert_eq!(rejected, wanted, "{expected:#?}");
     assert_eq!(fields(&expected[0])["matches"][0]["docno"], "PG-000025");
-    assert_eq!(fields(&expected[0])["matches"][0]["match"], "exact");
+    assert_eq!(fields(&expected[0])["matches"][0]["match"], "same words");
     assert_eq!(fields(&expected[2])["matches"][0]["match"], "contains");
     assert_eq!(fields(&expected[10])["found"], 0);
 }
@@ -628,7 +628,7 @@ fn the_client_of_the_guide_looks_documents_up() {
 look_up = LookUp("texts")
 for _ in range(3):
     matches = look_up("one text that is in the collection", docno="it")["matches"]
-    assert [(match["docno"], match["match"]) for match in matches] == [("one", "exact")], matches
+    assert [(match["docno"], match["match"]) for match in matches] == [("one", "identical")], matches
     assert look_up("a text \n that nobody \u2028 wrote", docno="é")["query"] == "é"
 assert look_up(7)["rejected"], "7 is no text"
 look_up.close()

@@ -129,7 +129,7 @@ fn found_lines(
     let near = redundant.checked_sub(exact).filter(|_| !against);
     let _ = match near {
         Some(near) if redundant > 0 => {
-            let exact = counted(exact, "exact copy");
+            let exact = exact_copies(exact, cluster.identical);
             let near = counted(near, "near-duplicate");
             writeln!(out, "{of} {is} redundant: {exact}, {near}.")
         }
@@ -161,6 +161,23 @@ fn found_lines(
     }
     let _ = writeln!(out, ".{}", reservation(summary));
     Ok(())
+}
+
+/// A number of exact duplicates, divided into identical ones and others if that is known.
+fn exact_copies(exact: u64, identical: Option<u64>) -> String {
+    let copies = |n| counted(n, "identical copy");
+    match identical.map(|identical| (identical, exact.saturating_sub(identical))) {
+        None => counted(exact, "exact copy"),
+        Some((identical, 0)) => copies(identical),
+        Some((0, others)) => format!("{} with the same words", count(others)),
+        Some((identical, others)) => {
+            format!(
+                "{}, {} with the same words",
+                copies(identical),
+                count(others)
+            )
+        }
+    }
 }
 
 /// A sentence for pairs that are not exactly those that reach the threshold, after a space.

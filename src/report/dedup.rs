@@ -159,6 +159,8 @@ fn revisits(summary: &DedupSummary) -> Vec<String> {
 /// A number of documents that were removed for a reason.
 fn gone_for(reason: Removal, n: u64) -> String {
     match reason {
+        Removal::Identical => counted(n, "identical copy"),
+        Removal::SameWords => format!("{} with the same words", count(n)),
         Removal::Exact => counted(n, "exact copy"),
         Removal::Near => counted(n, "near-duplicate"),
         Removal::Chain => format!("{} connected by a chain", count(n)),
@@ -180,6 +182,8 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     rows.share("records removed", removed, records);
     for (reason, &number) in Removal::ALL.iter().zip(&summary.removed) {
         let name = match reason {
+            Removal::Identical => "  identical",
+            Removal::SameWords => "  same words",
             Removal::Exact => "  exact duplicates",
             Removal::Near => "  near-duplicates",
             Removal::Chain => "  connected by a chain",

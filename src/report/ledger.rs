@@ -200,6 +200,9 @@ fn collection_rows(summary: &Summary, rows: &mut Rows) {
     let (ingest, method) = (&summary.ingest, summary.method.is_some());
     let (all, part) = (catalogue.documents, catalogue.exact_duplicates);
     rows.share("exact duplicates", part, all);
+    if let Some(identical) = summary.cluster.and_then(|cluster| cluster.identical) {
+        rows.any("  identical, byte for byte", identical);
+    }
     rows.any("docnos not unique", catalogue.docnos_repeated);
     rows.count("empty documents", ingest.empty);
     if !method {

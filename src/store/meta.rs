@@ -23,14 +23,17 @@ pub fn encode<T: Encode>(value: &T, out: &mut Vec<u8>) -> Result<(), String> {
         .map_err(|e| e.to_string())
 }
 
-/// Reads a value from the front of `bytes`. Returns the value and the number of bytes read.
-pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
-    bincode::decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
+/// Reads a value of a format version from the front of `bytes`. Returns the value and the number of
+/// bytes read.
+pub fn decode<T: Decode<u16>>(bytes: &[u8], version: u16) -> Result<(T, usize), String> {
+    bincode::decode_from_slice_with_context(bytes, settings(), version).map_err(|e| e.to_string())
 }
 
 /// Like [`decode`], for a value that borrows its texts.
-pub(crate) fn decode_borrowed<'b, T: BorrowDecode<'b, ()>>(
+pub(crate) fn decode_borrowed<'b, T: BorrowDecode<'b, u16>>(
     bytes: &'b [u8],
+    version: u16,
 ) -> Result<(T, usize), String> {
-    bincode::borrow_decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
+    bincode::borrow_decode_from_slice_with_context(bytes, settings(), version)
+        .map_err(|e| e.to_string())
 }

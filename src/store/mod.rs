@@ -38,7 +38,7 @@ pub use map::Mapped;
 pub(crate) use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
-    VERSION, read_header, verify_part,
+    VERSION, WITH_TEXT_DIGEST, read_header, verify_part,
 };
 pub(crate) use part::{part_number, part_stem, part_unit};
 pub use sort::{Group, Sort, Sorted};

@@ -17,8 +17,11 @@ const FOOTER_MAGIC: [u8; 8] = *b"\nLKAend\n";
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of every footer.
 pub const FOOTER_BYTES: usize = 64;
-/// The format version that this build writes, for every kind.
+/// The format version that this build writes for most kinds ([`Kind::version`]), and the least one
+/// that it reads.
 pub const VERSION: u16 = 1;
+/// From this version on, documents and their facts have the digest of their text.
+pub const WITH_TEXT_DIGEST: u16 = 2;
 
 keywords! {
     /// The kinds of parts.
@@ -68,6 +71,14 @@ impl Kind {
             Kind::Index => b"INDX",
             Kind::Facts => b"FACT",
             Kind::Sorted => b"SORT",
+        }
+    }
+
+    /// The format version that this build writes. It reads all from [`VERSION`] on.
+    pub fn version(self) -> u16 {
+        match self {
+            Kind::Documents | Kind::Facts => WITH_TEXT_DIGEST,
+            _ => VERSION,
         }
     }
 
@@ -139,12 +150,12 @@ impl Header {
             )
         })?;
         let version = u16::from_le_bytes([bytes[12], bytes[13]]);
-        if version != VERSION {
+        if !(VERSION..=kind.version()).contains(&version) {
             return Err(Error::Version {
                 path: path.into(),
                 found: version.into(),
                 least: VERSION.into(),
-                most: VERSION.into(),
+                most: kind.version().into(),
             });
         }
         for (at, what, reserved) in [

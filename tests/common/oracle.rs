@@ -492,7 +492,11 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
     let exact = (0..docs.len()).filter(|&i| first[i] != i);
     let exact = exact.map(|i| {
         let (docno, representative) = (&docs[i].docno, &docs[first[i]].docno);
-        format!("{docno}\t{representative}\t{}", documents[i].md5)
+        let same = match docs[i].text == docs[first[i]].text {
+            true => "identical",
+            false => "same words",
+        };
+        format!("{docno}\t{representative}\t{}\t{same}", documents[i].md5)
     });
     Answer {
         documents: documents_rows,

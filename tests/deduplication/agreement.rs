@@ -281,7 +281,7 @@ impl Case<'_> {
             let lines = found.iter().filter(|line| line["reason"] == reason[..]);
             assert_eq!(*count, lines.count(), "{arguments}: {reason}");
         }
-        assert_eq!(counts.len(), 7, "{arguments}");
+        assert_eq!(counts.len(), 9, "{arguments}");
 
         // The records, in both directories, in the order of the input.
         let (fates, _) = answer;
@@ -422,7 +422,8 @@ fn random_corpora_with_every_policy_and_rule() {
         }
     }
     met.has(&[
-        "exact",
+        "identical",
+        "same words",
         "near",
         "chain",
         "contained",
@@ -489,7 +490,14 @@ fn sample_corpora_of_every_format() {
         (question.containment, question.threshold) = (true, (4, 5));
         case.check("contained", &question, &mut met);
     }
-    met.has(&["exact", "near", "chain", "contained", "cluster"]);
+    met.has(&[
+        "identical",
+        "same words",
+        "near",
+        "chain",
+        "contained",
+        "cluster",
+    ]);
 }
 
 /// The lists and the members that `--annotate` adds say what `removed.jsonl` says.

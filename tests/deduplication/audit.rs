@@ -80,11 +80,11 @@ fn audited(place: &Path, kept: &str, config: &AuditConfig) -> Audit {
 }
 
 /// A row of a table: value, documents, removed by reason.
-type Row = (String, u64, [u64; 7]);
+type Row = (String, u64, [u64; 9]);
 
 /// The rows that are shown; the number of other values, with their documents and removals; the
 /// documents without a value, and the removals of these.
-type Rows = (Vec<Row>, (u64, u64, [u64; 7]), (u64, [u64; 7]));
+type Rows = (Vec<Row>, (u64, u64, [u64; 9]), (u64, [u64; 9]));
 
 fn reason_number(reason: &str) -> usize {
     let all = Removal::ALL.map(Removal::text);
@@ -93,9 +93,9 @@ fn reason_number(reason: &str) -> usize {
 
 /// Documents counted by a value.
 fn counted(fates: &[Fate], value: impl Fn(usize) -> Option<String>) -> Rows {
-    let mut rows: BTreeMap<Option<String>, (u64, [u64; 7], usize)> = BTreeMap::new();
+    let mut rows: BTreeMap<Option<String>, (u64, [u64; 9], usize)> = BTreeMap::new();
     for (document, fate) in fates.iter().enumerate() {
-        let row = rows.entry(value(document)).or_insert((0, [0; 7], document));
+        let row = rows.entry(value(document)).or_insert((0, [0; 9], document));
         row.0 += 1;
         if let Fate::Removed(reason, _) = fate {
             row.1[reason_number(reason)] += 1;
@@ -105,7 +105,7 @@ fn counted(fates: &[Fate], value: impl Fn(usize) -> Option<String>) -> Rows {
     let mut rows: Vec<_> = rows.into_iter().collect();
     rows.sort_by_key(|(_, (documents, _, first))| (u64::MAX - documents, *first));
     let rest = rows.split_off(ROWS_SHOWN.min(rows.len()));
-    let mut others = (rest.len() as u64, 0, [0; 7]);
+    let mut others = (rest.len() as u64, 0, [0; 9]);
     for (_, (documents, removed, _)) in rest {
         others.1 += documents;
         for (sum, more) in others.2.iter_mut().zip(removed) {
@@ -229,7 +229,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
     let mut removals = Vec::new();
     for (document, fate) in fates.iter().enumerate() {
         if let Fate::Removed(reason, Some(survivor)) = fate
-            && *reason != "exact"
+            && !["identical", "same words"].contains(reason)
         {
             removals.push((document, *survivor, *reason));
         }

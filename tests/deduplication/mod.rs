@@ -10,5 +10,6 @@ mod references;
 mod revisit;
 mod rows;
 mod safety;
+mod same;
 mod support;
 mod tables;

@@ -194,7 +194,10 @@ impl<'r> Oracle<'r> {
                 continue;
             };
             let reason = match () {
-                () if self.equal(document, survivor) => "exact",
+                () if self.equal(document, survivor) => {
+                    let [a, b] = [document, survivor].map(|of| self.records[of].1.text);
+                    if a == b { "identical" } else { "same words" }
+                }
                 () if !self.reach(question, document, survivor) => "chain",
                 () if question.containment => "contained",
                 () => "near",

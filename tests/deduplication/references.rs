@@ -280,8 +280,8 @@ fn a_capture_to_which_a_revisit_record_refers_is_kept() {
                         line["record"].as_u64().unwrap(),
                     );
                     assert!(gone.binary_search(&at).is_ok(), "{line}");
-                    let near =
-                        ["exact", "near", "chain"].contains(&line["reason"].as_str().unwrap());
+                    let near = ["identical", "same words", "near", "chain"]
+                        .contains(&line["reason"].as_str().unwrap());
                     assert_eq!(near, line["resemblance"].as_f64().is_some(), "{line}");
                 }
             }
@@ -344,7 +344,7 @@ fn what_a_flag_removes_is_counted_and_reported() {
     done(&place, "dedup in -o lists --ids-only");
     let list = fs::read_to_string(place.join("lists/referred.tsv")).unwrap();
     assert!(
-        list.contains("\turn:b\texact\ta.warc\t1\turn:a\t"),
+        list.contains("\turn:b\tidentical\ta.warc\t1\turn:a\t"),
         "{list}"
     );
     assert_eq!(

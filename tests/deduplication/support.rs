@@ -57,6 +57,8 @@ pub struct Document {
     pub docno: String,
     /// Of the words.
     pub md5: [u8; 16],
+    /// Hash of the text as read.
+    pub text: u64,
     pub words: u64,
     /// Fingerprints, sorted.
     pub set: Vec<u64>,
@@ -105,6 +107,7 @@ pub fn records(path: &Path, shingle_size: u32) -> Vec<Record> {
                     if shingle_size > 0 {
                         let facts = shingler.shingle(&raw, (0, u64::MAX), &mut found.set);
                         (found.md5, found.words) = (facts.md5, facts.words);
+                        found.text = facts.text;
                     }
                     document = Some(found);
                 }

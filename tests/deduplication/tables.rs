@@ -156,7 +156,14 @@ fn removed_documents_are_those_of_the_text_file() {
             }
         }
     }
-    for reason in ["exact", "near", "chain", "contained", "cluster", "empty"] {
+    for reason in [
+        "identical",
+        "near",
+        "chain",
+        "contained",
+        "cluster",
+        "empty",
+    ] {
         assert!(reasons.iter().any(|found| found == reason), "{reason}");
     }
 }

@@ -117,7 +117,7 @@ fn listed(answers: &[Answer]) -> BTreeMap<(String, String), String> {
             let key = (query.clone(), found.docno.clone());
             (
                 key,
-                if found.why == Why::Exact {
+                if matches!(found.why, Why::Identical | Why::SameWords) {
                     "exact".into()
                 } else {
                     format!("{:.6}", found.score)

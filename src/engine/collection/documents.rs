@@ -6,12 +6,14 @@ use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::blocks::{Packer, Unpacker};
-use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
+use super::text_digest::TextDigest;
+use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, meta};
 use crate::text::read::{Reason, Reject, SaidOnce};
 use crate::{Error, Result};
 
 /// The stored facts about a document.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[bincode(decode_context = "u16")]
 pub struct DocumentRecord {
     /// Its docno.
     pub docno: String,
@@ -40,12 +42,16 @@ pub struct DocumentRecord {
     pub offset: u64,
     /// Its length there, in bytes.
     pub length: u64,
+    /// The digest of its text as read.
+    #[serde(skip_serializing_if = "TextDigest::is_unknown")]
+    pub text: TextDigest,
 }
 
 /// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
 /// all documents that needs one or two facts of each would otherwise spend most of its time on
 /// copies of texts.
 #[derive(Clone, Copy, Debug, BorrowDecode)]
+#[bincode(decode_context = "u16")]
 #[allow(dead_code, reason = "the fields mirror the file")]
 pub(crate) struct DocumentView<'b> {
     pub docno: &'b str,
@@ -61,6 +67,7 @@ pub(crate) struct DocumentView<'b> {
     pub file: u32,
     pub offset: u64,
     pub length: u64,
+    pub text: TextDigest,
 }
 
 fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,7 +93,7 @@ impl BlockWriter {
     fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
         let header = Header {
             kind,
-            version: VERSION,
+            version: kind.version(),
             parameters,
             number,
             key_bytes: 0,
@@ -157,14 +164,14 @@ impl BlockReader {
         })
     }
 
-    fn next<T: Decode<()>>(&mut self) -> Result<Option<T>> {
-        self.next_by(|bytes| meta::decode(bytes))
+    fn next<T: Decode<u16>>(&mut self) -> Result<Option<T>> {
+        self.next_by(meta::decode)
     }
 
     /// Reads the next record by `decode`, which may borrow from it.
     fn next_by<'s, T>(
         &'s mut self,
-        decode: impl FnOnce(&'s [u8]) -> std::result::Result<(T, usize), String>,
+        decode: impl FnOnce(&'s [u8], u16) -> std::result::Result<(T, usize), String>,
     ) -> Result<Option<T>> {
         if self.left == 0 {
             return Ok(None);
@@ -179,7 +186,8 @@ impl BlockReader {
             self.in_block = records;
             self.at = 0;
         }
-        let (value, used) = decode(self.raw.get(self.at..).unwrap_or_default())
+        let version = self.part.header.version;
+        let (value, used) = decode(self.raw.get(self.at..).unwrap_or_default(), version)
             .map_err(|e| self.part.corrupt("record", "bincode", e))?;
         self.at += used;
         self.in_block -= 1;

@@ -45,7 +45,9 @@ mod loaded;
 mod names;
 mod places;
 mod records;
+mod same;
 mod sets;
+mod text_digest;
 mod texts;
 
 pub(crate) use by_place::SetsByPlace;
@@ -71,7 +73,9 @@ pub use records::{
     segments, segments_mut, standing_on,
 };
 pub(crate) use records::{begin_addition, insert_segment, origin};
+pub(crate) use same::SharedTexts;
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
+pub use text_digest::{Sameness, TextDigest};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -7,7 +7,7 @@ use crate::base::measure::Measure;
 use crate::base::memory::Memory;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, SetsByPlace};
+use crate::engine::collection::{self, Catalogue, Sameness, SetsByPlace};
 use crate::store::table::cell;
 use crate::store::workspace::Workspace;
 use crate::text::align::{self, Words};
@@ -88,10 +88,23 @@ impl Both {
         [&self.a, &self.b].map(|side| side.found.record.shingles.into())
     }
 
-    /// Whether both have the same words.
-    pub fn equal(&self) -> bool {
+    /// What both have in common if they have the same words.
+    pub fn equal(&self) -> Option<Sameness> {
         let [a, b] = [&self.a, &self.b].map(|side| &side.found.record);
-        a.md5 == b.md5 && a.words == b.words
+        (a.md5 == b.md5 && a.words == b.words).then(|| Sameness::of(a.text, b.text))
+    }
+
+    /// A sentence for two documents that have the same words; empty for others.
+    pub(crate) fn equal_says(&self) -> &'static str {
+        match self.equal() {
+            None => "",
+            Some(Sameness::Identical) => "The documents are identical: their texts are equal.",
+            Some(Sameness::SameWords) => {
+                "The documents have the same words. Their texts differ in case, punctuation, \
+                 white space or the like."
+            }
+            Some(Sameness::Unknown) => "The documents have the same words.",
+        }
     }
 }
 

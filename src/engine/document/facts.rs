@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
-use crate::engine::collection::{self, Catalogue, Names};
+use crate::engine::collection::{self, Catalogue, Names, each_document};
 use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
@@ -45,6 +45,8 @@ pub(crate) struct Facts {
     pub representative: String,
     /// Other documents with the same words.
     pub exact_duplicates: Listed<String>,
+    /// The number of these that have the same text, byte for byte.
+    pub identical: Option<u64>,
     pub cluster: Known<Option<ClusterFacts>>,
     pub pairs: Known<PairFacts>,
 }
@@ -122,7 +124,7 @@ pub(crate) fn facts(
     context.budget.require(least, what)?;
     let names = Catalogue::names(workspace, &context.budget)?;
     let record = &found.record;
-    let (first, exact_duplicates) = exact_duplicates(workspace, found.number, &names, context)?;
+    let (first, exact_duplicates, identical) = exact_duplicates(workspace, found, &names, context)?;
     let directory = workspace.directory().display();
     let not_yet =
         |what: &str, command: &str| format!("no {what} yet: run `lookalike {command} {directory}`");
@@ -178,18 +180,21 @@ pub(crate) fn facts(
         md5: format!("{:032x}", u128::from_be_bytes(record.md5)),
         representative: names.get(first)?.into_owned(),
         exact_duplicates,
+        identical,
         cluster,
         pairs,
     })
 }
 
-/// The representative of a document, and the other documents that it represents.
+/// The representative of a document, the other documents that it represents, and how many of these
+/// have the same text.
 fn exact_duplicates(
     workspace: &Workspace,
-    number: u32,
+    found: &Found,
     names: &Names,
     context: &Context<'_>,
-) -> Result<(u32, Listed<String>)> {
+) -> Result<(u32, Listed<String>, Option<u64>)> {
+    let (number, record) = (found.number, &found.record);
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
     firsts.skip_to(number)?;
     let first = firsts.next()?.ok_or_else(|| {
@@ -207,7 +212,17 @@ fn exact_duplicates(
         }
         Ok(())
     })?;
-    Ok((first, others))
+    if others.total == 0 || record.text.is_unknown() {
+        return Ok((first, others, None));
+    }
+    let mut identical = 0;
+    each_document(workspace, |document, other| {
+        context.tick(STAGE, document)?;
+        let equal = (other.md5, other.text) == (record.md5, record.text);
+        identical += u64::from(document != number && equal);
+        Ok(())
+    })?;
+    Ok((first, others, Some(identical)))
 }
 
 /// The most similar pairs of a document.

@@ -6,13 +6,15 @@ use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
 use crate::base::ids::Key;
 use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, SegmentEntry, each_document_of};
+use crate::engine::collection::{Catalogue, SegmentEntry, TextDigest, each_document_of};
 use crate::store::workspace::Workspace;
-use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, VERSION};
+use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST};
 use crate::{Error, Result};
 
 /// Bytes of a document's facts.
-const FACTS_BYTES: usize = 64;
+const FACTS_BYTES: usize = 72;
+/// The digest of the text, which facts of earlier versions do not have, is after these.
+const FACTS_BEFORE_TEXT: usize = 64;
 /// Documents that are read at once in order.
 const AT_ONCE: usize = 1024;
 /// Numbers of the parts.
@@ -27,6 +29,8 @@ const OF_DOCNO: u64 = 1 << 32;
 pub(crate) struct Facts {
     /// MD5 of the canonical document.
     pub md5: [u8; 16],
+    /// The digest of its text.
+    pub text: TextDigest,
     /// Number of words.
     pub words: u64,
     /// Number of keys.
@@ -48,7 +52,8 @@ impl Facts {
         out[40..44].copy_from_slice(&self.keys.to_le_bytes());
         out[44..48].copy_from_slice(&self.docno.1.to_le_bytes());
         out[48..56].copy_from_slice(&self.docno.0.to_le_bytes());
-        out[56..].copy_from_slice(&self.docno_sum.to_le_bytes());
+        out[56..64].copy_from_slice(&self.docno_sum.to_le_bytes());
+        out[64..].copy_from_slice(&self.text.to_bytes());
         let check = sum(document.into(), &out[8..]);
         out[..8].copy_from_slice(&check.to_le_bytes());
         out
@@ -65,12 +70,17 @@ impl Facts {
         if stated != found {
             let what = format!("checksum of the facts about document {document}");
             let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
-            return Err(part.corrupt(place(nth), &what, stated, found));
+            return Err(part.corrupt(place(part, nth), &what, stated, found));
         }
         let mut md5 = [0; 16];
         md5.copy_from_slice(&bytes[8..24]);
+        let text = bytes.get(FACTS_BEFORE_TEXT..).unwrap_or_default();
+        let text = text
+            .try_into()
+            .map_or_else(|_| TextDigest::default(), TextDigest::from_bytes);
         Ok(Facts {
             md5,
+            text,
             words: word(24),
             set: word(32),
             keys: word(40) as u32,
@@ -80,9 +90,17 @@ impl Facts {
     }
 }
 
+/// Bytes of a document's facts in a part.
+fn facts_bytes(part: &PartFile) -> usize {
+    match part.header.version >= WITH_TEXT_DIGEST {
+        true => FACTS_BYTES,
+        false => FACTS_BEFORE_TEXT,
+    }
+}
+
 /// Where the facts of the `nth` document of a part are.
-fn place(nth: u32) -> u64 {
-    HEADER_BYTES as u64 + u64::from(nth) * FACTS_BYTES as u64
+fn place(part: &PartFile, nth: u32) -> u64 {
+    HEADER_BYTES as u64 + u64::from(nth) * facts_bytes(part) as u64
 }
 
 /// Writes the facts and the docnos of the documents of a level, which are in these segments.
@@ -94,7 +112,7 @@ pub(super) fn write<K: Key>(
     let directory = workspace.path(DIRECTORY);
     let header = |number| Header {
         kind: Kind::Facts,
-        version: VERSION,
+        version: Kind::Facts.version(),
         parameters: workspace.collection_parameters(),
         number: level.part(number),
         key_bytes: 0,
@@ -122,6 +140,7 @@ pub(super) fn write<K: Key>(
         let docno = record.docno.as_bytes();
         let own = Facts {
             md5: record.md5,
+            text: record.text,
             words: record.words,
             keys,
             set,
@@ -178,9 +197,10 @@ impl OfLevel {
 
     fn get(&self, document: u32) -> Result<Facts> {
         let mut bytes = [0; FACTS_BYTES];
+        let bytes = &mut bytes[..facts_bytes(&self.facts)];
         let nth = document.wrapping_sub(self.first);
-        self.facts.read_at(&mut bytes, place(nth))?;
-        Facts::decode(&self.facts, &bytes, (nth, document))
+        self.facts.read_at(bytes, place(&self.facts, nth))?;
+        Facts::decode(&self.facts, bytes, (nth, document))
     }
 }
 
@@ -275,15 +295,16 @@ pub(super) struct InOrder<'a> {
 impl InOrder<'_> {
     pub(super) fn get(&mut self, document: u32) -> Result<Facts> {
         let nth = document.wrapping_sub(self.first);
-        let mut at = nth.wrapping_sub(self.from) as usize * FACTS_BYTES;
+        let each = facts_bytes(self.part);
+        let mut at = nth.wrapping_sub(self.from) as usize * each;
         if nth < self.from || at >= self.bytes.len() {
-            let left = self.part.payload_end().saturating_sub(place(nth)) as usize;
-            let bytes = left.clamp(FACTS_BYTES, AT_ONCE * FACTS_BYTES);
-            self.bytes.resize(bytes, 0);
-            self.part.read_at(&mut self.bytes, place(nth))?;
+            let place = place(self.part, nth);
+            let left = self.part.payload_end().saturating_sub(place) as usize;
+            self.bytes.resize(left.clamp(each, AT_ONCE * each), 0);
+            self.part.read_at(&mut self.bytes, place)?;
             (self.from, at) = (nth, 0);
         }
-        let bytes = &self.bytes[at..at + FACTS_BYTES];
+        let bytes = &self.bytes[at..at + each];
         Facts::decode(self.part, bytes, (nth, document))
     }
 }
@@ -326,7 +347,10 @@ pub(crate) fn check_documents(
         // The checksums of docnos are with the facts; the checksum of the part covers all of them.
         return Ok(());
     }
-    let expected = facts.footer.records.saturating_mul(FACTS_BYTES as u64);
+    let expected = facts
+        .footer
+        .records
+        .saturating_mul(facts_bytes(&facts) as u64);
     if expected != facts.footer.payload_bytes {
         let found = facts.footer.payload_bytes;
         return Err(facts.corrupt(facts.payload_end(), "bytes of facts", expected, found));

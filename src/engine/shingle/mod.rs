@@ -59,6 +59,8 @@ pub struct DocumentFacts {
     pub short: bool,
     /// MD5 of the canonical document.
     pub md5: [u8; 16],
+    /// The xxh3 hash of the text as read ([`ParseFacts::text`]).
+    pub text: u64,
     /// The first title outside SVG, or the title of the source, white space folded, at most
     /// [`crate::text::parse::TITLE_CHARS`] characters.
     pub title: Option<String>,
@@ -284,6 +286,7 @@ impl<K: Key> Shingler<K> {
             words: facts.words,
             short,
             md5: [0; 16],
+            text: facts.text,
             title: facts.title,
             charset: facts.charset,
             notices: facts.notices,

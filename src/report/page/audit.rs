@@ -174,6 +174,10 @@ impl Page<'_> {
     fn reason_says(&self, reason: Removal) -> String {
         let (noun, threshold) = (self.noun(), self.audit.criterion.threshold);
         match reason {
+            Removal::Identical => "It has the same text as the survivor, byte for byte.".into(),
+            Removal::SameWords => "It has the same words as the survivor. Their texts differ in \
+                case, punctuation, white space or the like."
+                .into(),
             Removal::Exact => "It has the same words as the survivor.".into(),
             Removal::Near => {
                 format!("Its {noun} with the survivor is at least {threshold}.")
@@ -247,6 +251,8 @@ impl Page<'_> {
         let mut parts = vec![("kept", kept)];
         parts.extend(self.audit.reasons().map(|reason| {
             let name = match reason {
+                Removal::Identical => "identical",
+                Removal::SameWords => "with the same words",
                 Removal::Exact => "exact duplicates",
                 Removal::Near => "near-duplicates",
                 reason => reason.text(),

@@ -102,7 +102,7 @@ fn measures(both: &Both, passages: &Passages) -> Markup {
             p {
                 (isolated(&both.a.found.record.docno)) " and " (isolated(&both.b.found.record.docno))
                 " have " (many(both.shared, "shingle")) " in common, of " (count(a)) " and " (count(b)) "."
-                @if both.equal() { " They have the same words." }
+                " " (both.equal_says())
             }
             (table("", &[], &html! {
                 @for (value, what) in rows { tr { td.n { (value) } th scope="row" { (what) } } }

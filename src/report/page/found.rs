@@ -75,6 +75,16 @@ fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
     }
     if exact > 0 {
         said += " An exact duplicate has the same words as an earlier document.";
+        if let Some(identical) = summary.cluster.and_then(|cluster| cluster.identical) {
+            said += &match identical {
+                n if n == exact => " Their texts are also identical, byte for byte.".into(),
+                n => format!(
+                    " {} of {} are identical, byte for byte.",
+                    count(n),
+                    count(exact)
+                ),
+            };
+        }
     }
     if documents > 0 {
         let by = match wording.method {

@@ -89,8 +89,8 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
     }
     let [a, b] = both.sizes();
     let shared = counted(both.shared, "shingle");
-    if both.equal() {
-        put("The documents have the same words.\n")?;
+    if both.equal().is_some() {
+        put(&format!("{}\n", both.equal_says()))?;
     }
     let Some(_) = both.resemblance() else {
         return put("Neither document has a shingle, so their resemblance is undefined.\n");

@@ -51,7 +51,10 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
         "exact duplicates",
         match facts.exact_duplicates.total {
             0 => "none".into(),
-            _ => list(&facts.exact_duplicates),
+            _ => match facts.identical {
+                None => list(&facts.exact_duplicates),
+                Some(n) => format!("{}; identical: {}", list(&facts.exact_duplicates), count(n)),
+            },
         },
     )?;
     fact(

@@ -109,7 +109,7 @@ fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
         member.removed = Some(reason);
         let class = |document| choice.representative(document);
         member.score = survivor.map(|survivor| match reason {
-            Removal::Exact => "1.000000".into(),
+            reason if reason.is_of_equals() => "1.000000".into(),
             _ => {
                 let sizes = reading.sizes.measured(class(document), class(survivor));
                 score_text(reading.criterion.measure, shared, sizes)

@@ -68,7 +68,7 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
         else {
             continue;
         };
-        if reason == Removal::Exact {
+        if reason.is_of_equals() {
             continue;
         }
         random_of += 1;

@@ -28,7 +28,7 @@ pub struct Tally {
     /// Documents read.
     pub documents: u64,
     /// Documents removed, in the order of [`Removal::ALL`].
-    pub removed: [u64; 7],
+    pub removed: [u64; Removal::ALL.len()],
 }
 
 impl Tally {

@@ -13,7 +13,9 @@ use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
-use crate::engine::collection::{self, Catalogue, MappedSets, each_document};
+use crate::engine::collection::{
+    self, Catalogue, MappedSets, Sameness, SharedTexts, each_document,
+};
 use crate::engine::join::{JoinConfig, each_pair, sizes_of_pairs};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::Sort;
@@ -41,7 +43,12 @@ keywords! {
     /// Why a document is removed.
     #[derive(PartialOrd, Ord)]
     pub enum Removal {
-        /// It equals the survivor.
+        /// Its text equals the survivor's, byte for byte.
+        Identical = "identical",
+        /// Its words equal the survivor's, its text does not.
+        SameWords = "same words",
+        /// Its words equal the survivor's. Whether its text does is unknown
+        /// ([`Sameness::Unknown`]).
         Exact = "exact",
         /// It reaches the threshold with the survivor.
         Near = "near",
@@ -55,6 +62,26 @@ keywords! {
         Empty = "empty",
         /// A list names it (`--remove`).
         Listed = "listed",
+    }
+}
+
+impl Removal {
+    /// Whether the document has the words of its survivor.
+    pub fn is_of_equals(self) -> bool {
+        matches!(
+            self,
+            Removal::Identical | Removal::SameWords | Removal::Exact
+        )
+    }
+}
+
+impl From<Sameness> for Removal {
+    fn from(same: Sameness) -> Removal {
+        match same {
+            Sameness::Identical => Removal::Identical,
+            Sameness::SameWords => Removal::SameWords,
+            Sameness::Unknown => Removal::Exact,
+        }
     }
 }
 
@@ -92,6 +119,8 @@ pub(crate) struct Choice {
     members: Vec<u32>,
     /// By first document of a cluster: its number.
     numbers: Vec<u32>,
+    /// The digests of texts, for the documents that share their words.
+    texts: SharedTexts,
     /// The documents without words.
     empty: Bits,
     /// The documents that are removed before the choice.
@@ -105,8 +134,9 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// Bytes of memory for this number of documents, without the order of preference and a list.
-    pub fn bytes(documents: u64, listed: bool) -> u64 {
-        documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8
+    pub fn bytes(workspace: &Workspace, documents: u64, listed: bool) -> Result<u64> {
+        let columns = documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8;
+        Ok(columns + SharedTexts::bytes(workspace)?)
     }
 
     /// Decides over all documents of a collection. Without `pairs` ([`super::needs_pairs`]) no
@@ -121,9 +151,11 @@ impl Choice {
     ) -> Result<Choice> {
         let representatives: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let documents = representatives.len();
+        let mut texts = SharedTexts::new(workspace)?;
         let mut without_words = Bits::new(documents);
         each_document(workspace, |number, document| {
             context.tick(STAGE, number)?;
+            texts.put(number, document.text);
             if document.words == 0 {
                 without_words.insert(number);
             }
@@ -140,6 +172,7 @@ impl Choice {
             clusters: Vec::new(),
             members: vec![0; documents],
             numbers: vec![NONE; documents],
+            texts,
             empty: without_words,
             listed,
             referred: None,
@@ -247,7 +280,10 @@ impl Choice {
         match self.survivors[class as usize] {
             NONE if document == preferred => Fate::Kept,
             // The amount that equal sets share follows from their size.
-            NONE => removed(Removal::Exact, Some(preferred), NONE),
+            NONE => {
+                let same = self.texts.compare(document, preferred);
+                removed(same.into(), Some(preferred), NONE)
+            }
             GONE => removed(Removal::Clustered, None, 0),
             survivor => {
                 let shared = self.shared[class as usize];

@@ -60,7 +60,7 @@ impl Decided {
             false => 0,
         };
         let revisits = referred::revisits(workspace, documents);
-        let columns = Choice::bytes(documents, listing)
+        let columns = Choice::bytes(workspace, documents, listing)?
             + listed_bytes
             + Places::bytes(documents, inputs.len() as u64)
             + ranks_bytes

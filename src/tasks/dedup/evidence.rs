@@ -93,7 +93,7 @@ impl Knowledge<'_> {
         let class = |document| self.choice.representative(document);
         let (a, b) = self.sizes.measured(class(document), class(survivor));
         Some(match reason {
-            Removal::Exact => (Cell::Real(1.0), a),
+            reason if reason.is_of_equals() => (Cell::Real(1.0), a),
             _ => {
                 let of = [shared.into(), a.into(), b.into()];
                 (Cell::Measured(self.measure, of), shared)

@@ -191,7 +191,7 @@ pub struct DedupSummary {
     pub kept: u64,
     /// Documents removed, in the order of [`Removal::ALL`]; in JSON by [`Removal::text`].
     #[serde(with = "by_reason")]
-    pub removed: [u64; 7],
+    pub removed: [u64; Removal::ALL.len()],
     /// Rejected records.
     pub rejected: u64,
     /// Rejected records that were removed.
@@ -222,16 +222,25 @@ mod by_reason {
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
 
-    pub(crate) fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
+    type Counts = [u64; Removal::ALL.len()];
+
+    /// Reasons that earlier programs did not have.
+    const NEW: [Removal; 2] = [Removal::Identical, Removal::SameWords];
+
+    pub(crate) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
     }
 
     /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
         let value = Value::deserialize(from)?;
-        let mut counts = [0; 7];
-        for (n, (count, reason)) in counts.iter_mut().zip(Removal::ALL).enumerate() {
-            let found = value.get(reason.text()).or_else(|| value.get(n));
+        let mut counts = [0; Removal::ALL.len()];
+        for (count, reason) in counts.iter_mut().zip(Removal::ALL) {
+            let named = value.get(reason.text());
+            if named.is_none() && NEW.contains(&reason) {
+                continue;
+            }
+            let found = named.or_else(|| value.get(reason as usize - NEW.len()));
             let missing = || D::Error::custom(format!("no count of `{}`", reason.text()));
             *count = found.and_then(Value::as_u64).ok_or_else(missing)?;
         }
@@ -245,7 +254,7 @@ mod by_reason {
 
         #[test]
         fn counts_have_names_and_are_read_without() {
-            let removed = [1, 2, 3, 4, 5, 6, 7];
+            let removed = [0, 0, 1, 2, 3, 4, 5, 6, 7];
             let summary = DedupSummary {
                 removed,
                 ..DedupSummary::default()
@@ -253,7 +262,10 @@ mod by_reason {
             let mut value = to_value(&summary).unwrap();
             let named = value["removed"].clone();
             assert_eq!((&named["exact"], &named["listed"]), (&json!(1), &json!(7)));
-            for form in [named, json!(removed)] {
+            let mut earlier = named.clone();
+            earlier.as_object_mut().unwrap().remove("identical");
+            earlier.as_object_mut().unwrap().remove("same words");
+            for form in [named, earlier, json!(removed[2..])] {
                 value["removed"] = form;
                 let read: DedupSummary = serde_json::from_value(value.clone()).unwrap();
                 assert_eq!(read, summary);

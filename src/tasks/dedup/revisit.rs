@@ -28,6 +28,7 @@ use crate::base::measure::Measure;
 use crate::base::memory::Credit;
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
+use crate::store::VERSION;
 use crate::store::workspace::Workspace;
 use crate::store::{Aside, meta};
 use crate::text::read::{
@@ -277,7 +278,7 @@ impl Captures {
         self.bytes.get(place, &mut length)?;
         let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
         self.bytes.get(place + 4, &mut bytes)?;
-        match meta::decode(&bytes) {
+        match meta::decode(&bytes, VERSION) {
             Ok((capture, _)) => Ok(Some(capture)),
             Err(found) => Err(
                 Error::corrupt("(a temporary file)", "capture of a WARC record")

@@ -6,7 +6,7 @@ use crate::base::measure::{Criterion, Measure};
 use crate::base::progress::{Context, caught, joined_all};
 use crate::base::threads;
 use crate::engine::collection::{
-    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
+    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader, TextDigest,
 };
 use crate::engine::index::{IndexSearcher as LookUps, Lists};
 use crate::store::disk;
@@ -85,7 +85,7 @@ impl PartialOrd for Found {
 
 impl Ord for Found {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let exact = |found: &Found| found.why == Why::Exact;
+        let exact = |found: &Found| !matches!(found.why, Why::Near | Why::Contains);
         exact(self)
             .cmp(&exact(other))
             .then(self.score.total_cmp(&other.score))
@@ -181,6 +181,7 @@ impl Best {
 struct Compared<'a> {
     number: u32,
     md5: [u8; 16],
+    text: TextDigest,
     words: u64,
     keys: u64,
     /// Its keys, if the measure needs them.
@@ -541,6 +542,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             let document = Compared {
                 number,
                 md5: facts.md5,
+                text: facts.text,
                 words: facts.words,
                 keys: facts.keys.into(),
                 set: candidate.set,
@@ -601,7 +603,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             contains: shared as f64 / keys.max(1) as f64,
             document: Reverse(document.number),
             why: match (exact, alike) {
-                (true, _) => Why::Exact,
+                (true, _) => Why::equal(asked.text, document.text),
                 (false, true) => Why::Near,
                 (false, false) => Why::Contains,
             },
@@ -761,6 +763,7 @@ impl<K: Key> Look<'_, '_, K> {
                 let compared = Compared {
                     number,
                     md5: document.md5,
+                    text: document.text,
                     words: document.words,
                     keys: size.into(),
                     set: &set,

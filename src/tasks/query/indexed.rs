@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::base::ids::Key;
 use crate::base::limits;
 use crate::base::measure::{Criterion, Measure};
-use crate::engine::collection::{self, SegmentEntry, SetFile};
+use crate::engine::collection::{self, SegmentEntry, SetFile, TextDigest};
 use crate::engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
 use crate::store::workspace::Workspace;
 use std::ops::{ControlFlow, Range};
@@ -21,6 +21,7 @@ pub(super) struct Asked {
     pub docno: String,
     pub words: u64,
     pub md5: [u8; 16],
+    pub text: TextDigest,
     pub keys: u64,
 }
 

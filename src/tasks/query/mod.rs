@@ -58,9 +58,9 @@ use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, CatalogueEntry};
+use crate::engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
 use crate::engine::methods::{self, Keyer, Spec};
-use crate::engine::shingle::Shingler;
+use crate::engine::shingle::{DocumentFacts, Shingler};
 use crate::store::workspace::Workspace;
 use crate::text::parse::Parser;
 use crate::text::read::{
@@ -159,12 +159,28 @@ keywords! {
     #[derive(Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Why {
-        /// Its canonical document is identical to the query's.
+        /// Its text equals the query's, byte for byte.
+        Identical = "identical",
+        /// Its words equal the query's, its text does not.
+        #[serde(rename = "same words")]
+        SameWords = "same words",
+        /// Its words equal the query's. Whether its text does is unknown ([`Sameness::Unknown`]).
         Exact = "exact",
         /// It reaches the criterion.
         Near = "near",
         /// It only contains enough of the query ([`QueryConfig::containing`]).
         Contains = "contains",
+    }
+}
+
+impl Why {
+    /// For a document with the words of the query.
+    fn equal(query: TextDigest, document: TextDigest) -> Why {
+        match Sameness::of(query, document) {
+            Sameness::Identical => Why::Identical,
+            Sameness::SameWords => Why::SameWords,
+            Sameness::Unknown => Why::Exact,
+        }
     }
 }
 
@@ -273,7 +289,7 @@ pub fn run(
                     keyer.keys(&String::from_utf8_lossy(&text), set);
                     text.clear();
                     text.shrink_to(TEXT_KEPT);
-                    Ok((facts.words, facts.md5))
+                    Ok(Own::of(&facts))
                 })
             })
         }
@@ -291,10 +307,26 @@ struct Asking<'a> {
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
 }
 
-/// Writes the keys of a document and returns its words and MD5. If the keys would need more memory
+/// What a query needs of its document, besides the keys.
+struct Own {
+    words: u64,
+    md5: [u8; 16],
+    text: TextDigest,
+}
+
+impl Own {
+    fn of(facts: &DocumentFacts) -> Own {
+        Own {
+            words: facts.words,
+            md5: facts.md5,
+            text: TextDigest::new(facts.text),
+        }
+    }
+}
+
+/// Writes the keys of a document and returns facts about it. If the keys would need more memory
 /// than the last argument, returns what they need.
-type Keying<'a, K> =
-    Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64> + 'a>;
+type Keying<'a, K> = Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<Own, u64> + 'a>;
 
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
@@ -311,7 +343,7 @@ impl Asking<'_> {
                 // Frees the buffer of a token as long as the document before the next document is
                 // read.
                 shingler.shrink();
-                Ok((facts.words, facts.md5))
+                Ok(Own::of(&facts))
             })
         })
     }
@@ -559,7 +591,7 @@ impl<K: Key> Batches<'_, '_, K> {
     }
 
     /// Adds a query to the batch, which is looked up first if it is full.
-    fn put(&mut self, docno: &str, (words, md5): (u64, [u8; 16]), set: &[K]) -> Result<()> {
+    fn put(&mut self, docno: &str, own: Own, set: &[K]) -> Result<()> {
         let room = self.room - self.document;
         let needed = QueryBatch::<K>::bytes_of_one(set.len());
         if needed > room {
@@ -571,8 +603,9 @@ impl<K: Key> Batches<'_, '_, K> {
         }
         let asked = Asked {
             docno: docno.into(),
-            words,
-            md5,
+            words: own.words,
+            md5: own.md5,
+            text: own.text,
             keys: set.len() as u64,
         };
         self.batch.push(asked, set);

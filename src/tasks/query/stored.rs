@@ -6,7 +6,7 @@ use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::{FingerprintKind, Key, Threshold};
 use crate::base::measure::Criterion;
 use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, SetsByPlace};
+use crate::engine::collection::{self, Catalogue, SetsByPlace, TextDigest};
 use crate::store::workspace::Workspace;
 use crate::text::parse::TokenKind;
 use crate::{Error, Result};
@@ -200,6 +200,8 @@ impl Asking<'_> {
                 docno,
                 words: wanted.words,
                 md5: wanted.md5,
+                // Transfers do not compare texts.
+                text: TextDigest::default(),
                 keys: stored.into(),
             };
             batch.push(asked, &set);

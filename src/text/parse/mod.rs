@@ -69,7 +69,10 @@ mod spans;
 mod text;
 mod tokens;
 
+use std::fmt;
+
 use html5gum::{IoReader, Reader, Tokenizer};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::text::read::{ContentKind, RawDocument, Reject};
 
@@ -99,6 +102,9 @@ pub struct ParseFacts {
     pub title: Option<String>,
     /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
+    /// The xxh3 hash of the text as read: decoded to UTF-8, without a byte order mark at its start
+    /// and without markup. A tag that separates words counts as a line feed.
+    pub text: u64,
     /// Problems with the charset. The caller fills in source and docno.
     pub notices: Vec<Reject>,
 }
@@ -112,8 +118,9 @@ trait Sink {
     fn word_break(&mut self);
 }
 
-/// Converts text to tokens.
+/// Converts text to tokens, and hashes it.
 struct ToTokens<'a> {
+    hash: &'a mut Xxh3Default,
     canonical: &'a mut Canonical,
     consumer: &'a mut dyn TokenConsumer,
 }
@@ -121,11 +128,13 @@ struct ToTokens<'a> {
 impl Sink for ToTokens<'_> {
     #[inline]
     fn text(&mut self, piece: &[u8]) {
+        self.hash.update(piece);
         self.canonical.push(piece, self.consumer);
     }
 
     #[inline]
     fn word_break(&mut self) {
+        self.hash.update(b"\n");
         self.canonical.word_break();
     }
 }
@@ -282,11 +291,17 @@ impl Source {
 }
 
 /// Parses one document after the other, reusing the same buffers.
-#[derive(Debug)]
 pub struct Parser {
     source: Source,
+    hash: Box<Xxh3Default>,
     canonical: Canonical,
     text: Text,
+}
+
+impl fmt::Debug for Parser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parser").finish_non_exhaustive()
+    }
 }
 
 impl Parser {
@@ -298,6 +313,7 @@ impl Parser {
                 title: Vec::new(),
                 decoded: Vec::new(),
             },
+            hash: Box::default(),
             canonical: Canonical::new(config),
             text: Text::default(),
         }
@@ -309,9 +325,10 @@ impl Parser {
         document: &RawDocument<'_>,
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
-        let canonical = &mut self.canonical;
+        self.hash.reset();
         let mut sink = ToTokens {
-            canonical,
+            hash: &mut self.hash,
+            canonical: &mut self.canonical,
             consumer,
         };
         let (charset, notices) = self.source.send(document, &mut sink);
@@ -332,10 +349,12 @@ impl Parser {
         consumer: &mut dyn TokenConsumer,
         out: &mut Vec<u8>,
     ) -> ParseFacts {
-        let (canonical, text) = (&mut self.canonical, &mut self.text);
+        let text = &mut self.text;
         let mut take = |piece: &[u8]| out.extend_from_slice(piece);
+        self.hash.reset();
         let tokens = ToTokens {
-            canonical,
+            hash: &mut self.hash,
+            canonical: &mut self.canonical,
             consumer,
         };
         let kept = ToText {
@@ -408,6 +427,7 @@ impl Parser {
             words,
             title,
             charset,
+            text: self.hash.digest(),
             notices,
         }
     }

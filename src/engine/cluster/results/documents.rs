@@ -2,16 +2,20 @@
 
 use crate::Result;
 use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, Names, each_place};
+use crate::engine::collection::{
+    self, Catalogue, DocumentView, Names, Sameness, SharedTexts, each_document_of, each_place,
+};
 use crate::store::table::{Cell, Column, Table, cells, columns};
 use crate::store::workspace::{InputList, Manifest, ResultFile, Workspace};
 
 use super::components::Components;
 use super::lines::{parameters, size_column};
-use super::{STAGE, TABLES};
+use super::{ClusterStats, STAGE, TABLES};
 
 /// The columns of `exact-duplicates.tsv`.
-pub(super) const EXACT: [Column; 3] = columns! { docno: Text, representative: Text, md5: Text };
+pub(super) const EXACT: [Column; 4] = columns! {
+    docno: Text, representative: Text, md5: Text, match: Text,
+};
 
 /// The columns of `documents.tsv` and `documents.parquet`.
 pub(super) fn columns(manifest: &Manifest) -> [Column; 12] {
@@ -28,13 +32,29 @@ pub(super) fn columns(manifest: &Manifest) -> [Column; 12] {
 pub(super) fn write_documents(
     workspace: &Workspace,
     names: &Names,
+    (components, stats): (&Components, &mut ClusterStats),
     context: &Context<'_>,
-    components: &Components,
 ) -> Result<[ResultFile; 2]> {
     let (directory, parameters) = (workspace.directory(), parameters(&workspace.manifest));
     let mut exact = Table::create(directory, "exact-duplicates.tsv", &parameters, &EXACT)?;
-    let mut each = |docno: &str, first: u32, md5: Cell<'_>| {
-        exact.row(&cells! { docno, &names.get(first)?, md5 })
+    let mut texts = SharedTexts::new(workspace)?;
+    let before = collection::against(&workspace.manifest).segments as usize;
+    let before = collection::segments(&workspace.manifest).get(..before);
+    each_document_of(workspace, before.unwrap_or_default(), |number, document| {
+        context.tick(STAGE, number)?;
+        texts.put(number, document.text);
+        Ok(())
+    })?;
+    let (mut identical, mut known) = (0, false);
+    let mut each = |number: u32, document: &DocumentView<'_>, first: Option<u32>, md5: Cell<'_>| {
+        texts.put(number, document.text);
+        let Some(first) = first else {
+            return Ok(());
+        };
+        let same = texts.compare(number, first);
+        identical += u64::from(same == Sameness::Identical);
+        known |= same != Sameness::Unknown;
+        exact.row(&cells! { document.docno, &names.get(first)?, md5, same.text() })
     };
     let all = write_rows(
         workspace,
@@ -43,6 +63,7 @@ pub(super) fn write_documents(
         context,
         &mut each,
     )?;
+    stats.identical = known.then_some(identical);
     Ok([exact.done()?, all])
 }
 
@@ -52,7 +73,7 @@ pub(super) fn documents_table(
     components: &Components,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let mut none = |_: &str, _, _: Cell<'_>| Ok(());
+    let mut none = |_, _: &DocumentView<'_>, _, _: Cell<'_>| Ok(());
     write_rows(
         workspace,
         ("documents.parquet", TABLES),
@@ -62,14 +83,16 @@ pub(super) fn documents_table(
     )
 }
 
-/// Writes a row for each document to a file, and passes on the docno of each exact duplicate, its
-/// representative and its MD5.
+/// Takes a document, its representative if it is an exact duplicate, and its MD5.
+type Each<'e> = dyn FnMut(u32, &DocumentView<'_>, Option<u32>, Cell<'_>) -> Result<()> + 'e;
+
+/// Writes a row for each document to a file, and passes the document on.
 fn write_rows(
     workspace: &Workspace,
     (name, stage): (&str, &'static str),
     components: &Components,
     context: &Context<'_>,
-    exact: &mut dyn FnMut(&str, u32, Cell<'_>) -> Result<()>,
+    each: &mut Each<'_>,
 ) -> Result<ResultFile> {
     let (directory, manifest) = (workspace.directory(), &workspace.manifest);
     let columns = columns(manifest);
@@ -83,9 +106,7 @@ fn write_rows(
         context.advance(stage, number)?;
         let first = firsts.next()?.filter(|&first| first != number);
         let md5 = Cell::Digest(u128::from_be_bytes(document.md5));
-        if let Some(first) = first {
-            exact(document.docno, first, md5)?;
-        }
+        each(number, &document, first, md5)?;
         let cluster = components.cluster(number).map(|(_, cluster)| cluster);
         let file = inputs.entry_of(document.file)?;
         let file = file.map_or("", |input| &input.name);

@@ -16,7 +16,7 @@ use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit, caught, joined};
 use crate::base::threads;
-use crate::engine::collection::Catalogue;
+use crate::engine::collection::{Catalogue, SharedTexts};
 use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
 use crate::engine::sample::Sampled;
 use crate::store::table::{Column, Format};
@@ -94,6 +94,10 @@ pub struct ClusterStats {
     pub largest: u64,
     /// Clusters of exact duplicates only.
     pub exact_only: u64,
+    /// Exact duplicates whose text equals the text of their representative, byte for byte.
+    /// Unknown if an earlier program wrote the results.
+    #[serde(default)]
+    pub identical: Option<u64>,
     /// Documents in clusters other than the representatives. Keeping one document of each cluster
     /// removes them.
     pub redundant: u64,
@@ -116,7 +120,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         pairs: (config.pairs != Pairs::None).then_some(found),
         ..ClusterStats::default()
     };
-    let memory = sort_memory(workspace, config.measure, 0, context)?;
+    let memory = sort_memory(
+        workspace,
+        config.measure,
+        SharedTexts::bytes(workspace)?,
+        context,
+    )?;
     let formatters = formatters(memory, context);
     let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
     context.start(STAGE, Unit::Count("documents"), Some(documents));
@@ -134,10 +143,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         write_clusters(workspace, of, names, memory, context)
     };
     let write_documents = || {
-        let [exact, all] = write_documents(workspace, &names, context, &components)?;
         let mut stats = ClusterStats::default();
+        let of = (&components, &mut stats);
+        let [exact, all] = write_documents(workspace, &names, of, context)?;
         let rejects = write_rejects(workspace, &mut stats)?;
-        Ok([exact, all, rejects].map(|file| (file, stats.rejects)))
+        Ok(([exact, all, rejects], stats))
     };
     let (pairs, (clusters, exact_only, largest), files) = if context.budget.threads <= 1 {
         (write_pairs()?, write_clusters()?, write_documents()?)
@@ -150,8 +160,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             Ok::<_, Error>((pairs?, clusters?, documents?))
         })?
     };
-    let [(exact, rejected), (all, _), (rejects, _)] = files;
-    (stats.exact_only, stats.largest, stats.rejects) = (exact_only, largest, rejected);
+    let ([exact, all, rejects], of_documents) = files;
+    (stats.exact_only, stats.largest) = (exact_only, largest);
+    (stats.identical, stats.rejects) = (of_documents.identical, of_documents.rejects);
     drop((names, sampled));
     workspace.manifest.set(ResultsEntry {
         digest,

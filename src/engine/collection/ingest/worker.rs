@@ -2,7 +2,7 @@
 
 use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
-use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord};
+use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
 use crate::engine::shingle::Shingler;
 use crate::text::read::{
     Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
@@ -254,5 +254,6 @@ pub(super) fn read_document(
         file: record.source.file,
         offset: record.source.offset,
         length: record.source.length,
+        text: TextDigest::new(facts.text),
     }))
 }

@@ -1,0 +1,180 @@
+//! Documents with the same words are identical, or they are not, everywhere.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::support::{done, lines, place};
+use crate::common::rows_of;
+
+/// Texts with the same words, in groups of equal ones by letter.
+const TEXTS: [(&str, &str); 6] = [
+    (
+        "a",
+        "We compared C++ with C# in 12 programs, and one of them was faster.",
+    ),
+    (
+        "b",
+        "We compared C# with C++ in 12 programs, and one of them was faster.",
+    ),
+    (
+        "a",
+        "We compared C++ with C# in 12 programs, and one of them was faster.",
+    ),
+    (
+        "c",
+        "we compared C++ with C# in 12 programs, and one of them was faster.",
+    ),
+    (
+        "b",
+        "We compared C# with C++ in 12 programs, and one of them was faster.",
+    ),
+    (
+        "a",
+        "We compared C++ with C# in 12 programs, and one of them was faster.",
+    ),
+];
+
+/// Writes the texts as JSON lines. Documents are called by their group and place.
+fn write(file: &std::path::Path) {
+    let lines = TEXTS.iter().enumerate().map(|(at, (group, text))| {
+        json!({"id": format!("{group}{at}"), "text": text}).to_string() + "\n"
+    });
+    fs::write(file, lines.collect::<String>()).unwrap();
+}
+
+fn kind(group: &str, other: &str) -> &'static str {
+    match group == other {
+        true => "identical",
+        false => "same words",
+    }
+}
+
+#[test]
+fn every_answer_tells_identical_from_same_words() {
+    let (_guard, place) = place(&[]);
+    write(&place.join("in.jsonl"));
+    let said = done(&place, "run in.jsonl -o run").stdout;
+    let rows = rows_of(&place.join("run"), "exact-duplicates.tsv");
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let cells: Vec<_> = row.split('\t').collect();
+            (cells[0], cells[3])
+        })
+        .collect();
+    let expected: Vec<_> = ["b1", "a2", "c3", "b4", "a5"]
+        .map(|of| (of, kind("a", &of[..1])))
+        .into();
+    assert_eq!(found, expected);
+    let summary = fs::read_to_string(place.join("run/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["cluster"]["identical"], 2);
+    assert!(
+        said.contains("2 identical copies, 3 with the same words"),
+        "{said}"
+    );
+
+    // Survivors may be any document of a group.
+    for (keep, survivor) in [("first", "a0"), ("last", "a5"), ("max:n", "b4")] {
+        let ranked = TEXTS.iter().enumerate().map(|(at, (group, text))| {
+            let n = u8::from(at == 4);
+            json!({"id": format!("{group}{at}"), "text": text, "n": n}).to_string() + "\n"
+        });
+        fs::write(place.join("ranked.jsonl"), ranked.collect::<String>()).unwrap();
+        let to = format!("kept-{}", &keep[..3]);
+        done(
+            &place,
+            &format!("dedup ranked.jsonl -o {to} --removed {to}-gone --keep {keep} --quiet"),
+        );
+        let removed = lines(&place.join(format!("{to}-gone/removed.jsonl")));
+        assert_eq!(removed.len(), 5);
+        for line in removed {
+            let [docno, by] =
+                [&line["docno"], &line["survivor"]["docno"]].map(|v| v.as_str().unwrap());
+            assert_eq!(by, survivor);
+            assert_eq!(line["reason"], kind(&docno[..1], &by[..1]), "{line}");
+            assert_eq!(line["resemblance"], 1.0);
+        }
+    }
+
+    // Query, with the index and without.
+    for _ in 0..2 {
+        let text = TEXTS[1].1;
+        fs::write(
+            place.join("q.jsonl"),
+            json!({"id": "q", "text": text}).to_string(),
+        )
+        .unwrap();
+        for (input, expected) in [("q.jsonl", "same words"), ("in.jsonl", "identical")] {
+            let said = done(&place, &format!("query run {input} --json --quiet")).stdout;
+            let answer: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+            assert_eq!(answer["matches"][0]["match"], expected, "{said}");
+        }
+        done(&place, "index run --quiet");
+    }
+
+    // Two documents, and one.
+    let says = |other| done(&place, &format!("diff run a0 {other}")).stdout;
+    assert!(says("a2").contains("The documents are identical"));
+    assert!(says("c3").contains("The documents have the same words. Their texts differ"));
+    let shown = done(&place, "show run b1 --json");
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(
+        (&shown["exact_duplicates"]["total"], &shown["identical"]),
+        (&json!(5), &json!(1))
+    );
+}
+
+/// Charset and byte order mark are no part of a text, and neither are tags within a line; white
+/// space, case and tags that break lines are.
+#[test]
+fn the_text_as_read_is_compared() {
+    let (_guard, place) = place(&[]);
+    let text = "Ein Bär geht über die Straße, und zwölf Männer schauen ihm nach.";
+    let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    let html = |tag: &str| {
+        format!("<html><head><meta charset=utf-8></head><{tag}>{text}</{tag}></html>").into_bytes()
+    };
+    fs::create_dir(place.join("in")).unwrap();
+    for (name, bytes) in [
+        ("1.txt", text.as_bytes().to_vec()),
+        ("2.txt", latin),
+        ("3.txt", format!("\u{feff}{text}").into_bytes()),
+        ("4.html", html("b")),
+        ("4b.html", html("i")),
+        ("5.txt", text.replace(' ', "  ").into_bytes()),
+        ("6.txt", format!("{text}\n").into_bytes()),
+    ] {
+        fs::write(place.join("in").join(name), bytes).unwrap();
+    }
+    done(&place, "run in -o run --quiet");
+    let rows = rows_of(&place.join("run"), "exact-duplicates.tsv");
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| row.rsplit('\t').next().unwrap())
+        .collect();
+    let (same, words) = ("identical", "same words");
+    assert_eq!(rows, [same, same, words, words, words, words]);
+    let said = done(&place, "diff run 4.html 4b.html").stdout;
+    assert!(said.contains("The documents are identical"), "{said}");
+}
+
+/// Additions and documents of another collection are compared like others.
+#[test]
+fn additions_and_other_collections_are_told_apart() {
+    let (_guard, place) = place(&[]);
+    write(&place.join("in.jsonl"));
+    done(&place, "run in.jsonl -o old --quiet");
+    done(&place, "index old --quiet");
+    fs::copy(place.join("in.jsonl"), place.join("new.jsonl")).unwrap();
+    done(&place, "run new.jsonl -o new --against old --quiet");
+    let against = rows_of(&place.join("new"), "exact-duplicates.tsv");
+    done(&place, "add old new.jsonl --quiet");
+    let added = rows_of(&place.join("old"), "exact-duplicates.tsv");
+    assert_eq!((against.len(), added.len()), (6, 11));
+    for row in against.iter().chain(&added) {
+        let cells: Vec<_> = row.split('\t').collect();
+        assert_eq!(cells[3], kind("a", &cells[0][..1]), "{row}");
+    }
+}
