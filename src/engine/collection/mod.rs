@@ -65,7 +65,7 @@ pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{
-    InputRecord, InputRecords, each_place, each_place_with_others, each_unread,
+    InputRecord, InputRecords, damaged, each_place, each_place_with_others, each_unread,
 };
 pub use records::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
