@@ -46,6 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "shingle",
             "scan",
             "collection",
+            "excluded",
             "sample",
             "sort",
             "index",

@@ -252,7 +252,7 @@ fn each_line_is_answered_before_the_next_one_is_written() {
     let wanted: Vec<_> = (0..lines.len()).map(|line| of.contains(&line)).collect();
     assert_eq!(rejected, wanted, "{expected:#?}");
     assert_eq!(fields(&expected[0])["matches"][0]["docno"], "PG-000025");
-    assert_eq!(fields(&expected[0])["matches"][0]["match"], "identical");
+    assert_eq!(fields(&expected[0])["matches"][0]["match"], "same words");
     assert_eq!(fields(&expected[2])["matches"][0]["match"], "contains");
     assert_eq!(fields(&expected[10])["found"], 0);
 }

@@ -115,6 +115,7 @@ pub fn run(data: &[u8]) {
             FingerprintKind::Xxh3
         },
         seed: 1,
+        excluded: None,
     };
     let text = tokens_of(&config, &document);
     match config.fingerprint {

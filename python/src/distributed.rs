@@ -72,6 +72,7 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
             short: given.short.parse().map_err(wrong)?,
             fingerprint: FingerprintKind::Xxh3,
             seed: given.seed,
+            ..ShingleConfig::default()
         },
         criterion: Criterion {
             measure,

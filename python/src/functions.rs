@@ -103,6 +103,7 @@ fn config(
         short: short.parse().map_err(wrong)?,
         fingerprint: fingerprint.parse().map_err(wrong)?,
         seed,
+        ..ShingleConfig::default()
     };
     config.check().map_err(wrong)?;
     Ok(config)

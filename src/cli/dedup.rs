@@ -101,7 +101,12 @@ pub struct Options {
     /// the clusters.
     ///
     /// Example: --from run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"], help_heading = None)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["inputs", "threshold", "score", "exclude_text"],
+        help_heading = None
+    )]
     from: Option<PathBuf>,
     /// Also remove records that resemble a document of OLD, an earlier run
     ///
@@ -324,7 +329,7 @@ impl Command for Options {
             None => {
                 let search = Search {
                     inputs: flags.choice(),
-                    collection: flags.config()?,
+                    collection: flags.config(context)?,
                     criterion,
                     pairs: self.pairs,
                     against: self.against.as_deref(),

@@ -39,6 +39,16 @@ use super::unread;
         .value_parser(OsStringValueParser::new().map(PathBuf::from))
         .default_value("")
         .hide_default_value(true),
+    "exclude_text" => arg
+        .help_heading("Passages")
+        .help("Leave out the text of FILE, such as a template (repeatable)")
+        .long_help(
+            "Leave out the text of FILE, such as a template (repeatable)\n\n\
+             A window of K tokens that a document of FILE has counts for nobody, so text that \
+             consists of such windows is not a passage. FILE is read as the inputs are, and may be \
+             a directory.\n\n\
+             Example: --exclude-text template.txt",
+        ),
     "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
         arg.hide(true)
     }
@@ -136,7 +146,7 @@ impl Command for Options {
         let units = self.units.config(self.of, self.results);
         let task = Task {
             inputs: flags.choice(),
-            collection: flags.config()?,
+            collection: flags.all_texts()?,
             strict: flags.strict,
             output: &flags.output,
             work: removal.work.as_deref(),
@@ -149,6 +159,7 @@ impl Command for Options {
             }),
             removed: removal.removed.as_deref(),
             passages: self.config(),
+            exclude_text: flags.excluded(),
             units,
         };
         let done = task.run(context).map_err(|error| match task.work {
@@ -185,6 +196,7 @@ impl Options {
             }),
             boilerplate: (self.by.clone()).map(|by| BoilerplateConfig { by, top: self.top }),
             results: self.results,
+            ..PassagesConfig::default()
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct RunOptions {
         long,
         value_name = "SPEC",
         conflicts_with_all = ["threshold", "score", "sampling", "precision", "verified", "candidates", "join",
-            "pairs", "max_postings"],
+            "pairs", "max_postings", "exclude_text"],
         help_heading = "Pairs"
     )]
     method: Option<Spec>,
@@ -130,7 +130,7 @@ impl Command for RunOptions {
             return self.run_method(spec, out, context);
         }
         let flags = &self.collection;
-        let config = flags.config()?;
+        let config = flags.config(context)?;
         let (planning, mut parameters) = self.join.parameters(&config)?;
         parameters.results = self.results.results;
         Workspace::look_whether_free(&flags.output)?;
@@ -165,7 +165,7 @@ impl RunOptions {
     /// Runs a published method on the collection.
     fn run_method(&self, spec: &Spec, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (text, format) = (true, self.results.some()?);
-        let config = self.collection.config()?;
+        let config = self.collection.config(context)?;
         let workspace = ingested(
             &self.collection,
             &CollectionConfig { text, ..config },
@@ -188,7 +188,7 @@ impl Command for IngestOptions {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
-        let workspace = ingested(flags, &flags.config()?, context)?;
+        let workspace = ingested(flags, &flags.config(context)?, context)?;
         let summary = Summary::of(&workspace.manifest);
         let places = (&workspace, flags.output.as_path());
         self.verbose.print_of(&summary, places, out)?;

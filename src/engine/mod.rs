@@ -14,12 +14,13 @@
 //! runs them again with other parameters, in a directory of its own. [`methods`] replaces the
 //! shingles of a document by the features of a method of the literature; the stages from the sort
 //! on are the same. [`index`] finds the documents that have a fingerprint, and `document` finds one
-//! document by its name. [`outputs`] checks that a command may write to the path that the user
-//! gave.
+//! document by its name. [`excluded`] reads texts whose shingles count for no document. [`outputs`]
+//! checks that a command may write to the path that the user gave.
 
 pub mod cluster;
 pub mod collection;
 pub(crate) mod document;
+pub mod excluded;
 pub mod index;
 pub mod join;
 pub mod merge;

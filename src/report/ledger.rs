@@ -209,6 +209,11 @@ fn collection_rows(summary: &Summary, rows: &mut Rows) {
         let size = counted(summary.collection.shingle.shingle_size.into(), "word");
         rows.count(format!("short documents (under {size})"), ingest.short);
     }
+    if let Some(excluded) = &summary.collection.shingle.excluded {
+        let shingles = counted(excluded.shingles, "shingle");
+        let value = format!("{shingles} of {}", counted(excluded.texts, "text"));
+        rows.row("excluded (--exclude-text)", value);
+    }
     rows.count("representatives", catalogue.representatives);
     let features = if method { "features" } else { "shingles" };
     rows.count(format!("distinct {features} in them"), catalogue.shingles);

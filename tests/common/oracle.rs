@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 
 use super::corpus::Doc;
+use lookalike::engine::excluded::excluded;
+
 use super::{Run, rows};
 
 /// What is asked, in plain values; [`Spec::run`] puts the same question to the library.
@@ -28,6 +30,8 @@ pub struct Spec {
     pub max_postings: Option<usize>,
     /// Verified sampling: what an estimate has to reach, so that the full sets are asked.
     pub candidates: Option<(&'static str, u128, u128)>,
+    /// Texts whose shingles count for nobody.
+    pub excluded: &'static [String],
 }
 
 /// As the flag has it; n and class; the most fingerprints of a document.
@@ -73,6 +77,7 @@ impl Default for Spec {
             by_group: None,
             max_postings: None,
             candidates: None,
+            excluded: &[],
         }
     }
 }
@@ -97,6 +102,19 @@ impl Spec {
         }
         let candidates = self.candidates.map(|(text, ..)| text.parse().unwrap());
         run.question.join.candidates = candidates;
+        if !self.excluded.is_empty() {
+            let place = super::temporary();
+            let lines =
+                self.excluded.iter().enumerate().map(|(id, text)| {
+                    json!({"id": id.to_string(), "text": text}).to_string() + "\n"
+                });
+            let file = place.path().join("excluded.jsonl");
+            std::fs::write(&file, lines.collect::<String>()).unwrap();
+            let stop = lookalike::base::progress::Stop::default();
+            let context = run.context(&stop, &lookalike::base::progress::Silent);
+            let excluded = excluded(&[file], &run.collection, &context).unwrap();
+            run.collection.shingle.excluded = excluded;
+        }
         run
     }
 }
@@ -195,6 +213,15 @@ fn document(spec: &Spec, text: &str) -> Document {
     };
     if shingles.is_empty() && !tokens.is_empty() && spec.whole {
         shingles.insert(canonical.clone().into_bytes());
+    }
+    for text in spec.excluded {
+        let all = Spec {
+            excluded: &[],
+            ..*spec
+        };
+        for shingle in document(&all, text).shingles.keys() {
+            shingles.remove(shingle);
+        }
     }
     let fingerprint = |shingle: &Vec<u8>| {
         if spec.md5 {

@@ -281,7 +281,7 @@ impl Case<'_> {
             let lines = found.iter().filter(|line| line["reason"] == reason[..]);
             assert_eq!(*count, lines.count(), "{arguments}: {reason}");
         }
-        assert_eq!(counts.len(), 7, "{arguments}");
+        assert_eq!(counts.len(), 9, "{arguments}");
 
         // The records, in both directories, in the order of the input.
         let (fates, _) = answer;

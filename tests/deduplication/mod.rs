@@ -3,6 +3,7 @@
 mod agreement;
 mod audit;
 mod bytes;
+mod exclude;
 #[cfg(feature = "faults")]
 mod killed;
 mod oracle;

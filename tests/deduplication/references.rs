@@ -344,7 +344,7 @@ fn what_a_flag_removes_is_counted_and_reported() {
     done(&place, "dedup in -o lists --ids-only");
     let list = fs::read_to_string(place.join("lists/referred.tsv")).unwrap();
     assert!(
-        list.contains("\turn:b\texact\ta.warc\t1\turn:a\t"),
+        list.contains("\turn:b\tidentical\ta.warc\t1\turn:a\t"),
         "{list}"
     );
     assert_eq!(
@@ -443,5 +443,54 @@ fn every_name_is_tried_until_one_leads_to_a_capture() {
         for directory in ["kept", "removed"] {
             fs::remove_dir_all(place.join(directory)).unwrap();
         }
+    }
+}
+
+/// A WARC record of a text, with a stated length that is wrong by some bytes.
+fn warc_record(id: &str, text: &str, wrong: usize) -> String {
+    let length = text.len() + wrong;
+    format!(
+        "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <x:{id}>\r\nContent-Type: \
+         text/plain\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: {length}\r\n\r\n{text}\
+         \r\n\r\n"
+    )
+}
+
+/// An intact copy is kept in the place of a damaged one, whatever is preferred.
+#[test]
+fn intact_copies_win_over_damaged_ones() {
+    let text = "twelve words of a page that is in both files, and once more";
+    let near = "twelve words of a page that is in both files, and once again";
+    let other = "another page with other words, which nothing else in the files resembles at all";
+    let (_guard, place) = place(&[]);
+    fs::create_dir(place.join("in")).unwrap();
+    let a = warc_record("1", text, 7) + &warc_record("2", other, 0);
+    let b = warc_record("1", text, 0) + &warc_record("3", other, 5);
+    fs::write(place.join("in/a.warc"), a).unwrap();
+    fs::write(place.join("in/b.warc"), b).unwrap();
+    fs::write(place.join("in/c.warc"), warc_record("4", near, 9)).unwrap();
+    for (to, keep) in [
+        ("kept1", "first"),
+        ("kept2", "last"),
+        ("kept3", "prefer-input:c*"),
+    ] {
+        let call = format!("in -o {to} --removed gone-{to} --keep {keep} --threshold 0.4");
+        let summary = dedup(&place, &call);
+        assert_eq!(summary["kept"], 2, "{summary}");
+        let removed = lines(&place.join(format!("gone-{to}/removed.jsonl")));
+        let places: Vec<_> = removed
+            .iter()
+            .map(|line| {
+                (
+                    line["file"].as_str().unwrap(),
+                    line["record"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            places,
+            [("a.warc", 1), ("b.warc", 2), ("c.warc", 1)],
+            "{keep}"
+        );
     }
 }

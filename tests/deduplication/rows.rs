@@ -80,7 +80,7 @@ fn every_command_works_on_rows() {
     );
     assert_eq!(call(&place, "diff out a b").code, Some(0));
     let found = done(&place, "query out more.csv").stdout;
-    assert!(found.contains("\nd\ta\texact\t"), "{found}");
+    assert!(found.contains("\nd\ta\tsame words\t"), "{found}");
     done(&place, "add out more.csv --quiet");
     let documents = fs::read_to_string(place.join("out/documents.tsv")).unwrap();
     assert!(

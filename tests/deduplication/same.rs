@@ -54,7 +54,7 @@ fn kind(group: &str, other: &str) -> &'static str {
 fn every_answer_tells_identical_from_same_words() {
     let (_guard, place) = place(&[]);
     write(&place.join("in.jsonl"));
-    done(&place, "run in.jsonl -o run --quiet");
+    let said = done(&place, "run in.jsonl -o run").stdout;
     let rows = rows_of(&place.join("run"), "exact-duplicates.tsv");
     let found: Vec<_> = rows
         .iter()
@@ -70,7 +70,6 @@ fn every_answer_tells_identical_from_same_words() {
     let summary = fs::read_to_string(place.join("run/summary.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["cluster"]["identical"], 2);
-    let said = done(&place, "report run").stdout;
     assert!(
         said.contains("2 identical copies, 3 with the same words"),
         "{said}"
@@ -127,19 +126,23 @@ fn every_answer_tells_identical_from_same_words() {
     );
 }
 
-/// Charset, byte order mark and tags are no part of a text; white space and case are.
+/// Charset and byte order mark are no part of a text, and neither are tags within a line; white
+/// space, case and tags that break lines are.
 #[test]
 fn the_text_as_read_is_compared() {
     let (_guard, place) = place(&[]);
     let text = "Ein Bär geht über die Straße, und zwölf Männer schauen ihm nach.";
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
-    let html = format!("<html><head><meta charset=utf-8></head><b>{text}</b></html>");
+    let html = |tag: &str| {
+        format!("<html><head><meta charset=utf-8></head><{tag}>{text}</{tag}></html>").into_bytes()
+    };
     fs::create_dir(place.join("in")).unwrap();
     for (name, bytes) in [
         ("1.txt", text.as_bytes().to_vec()),
         ("2.txt", latin),
         ("3.txt", format!("\u{feff}{text}").into_bytes()),
-        ("4.html", html.into_bytes()),
+        ("4.html", html("b")),
+        ("4b.html", html("i")),
         ("5.txt", text.replace(' ', "  ").into_bytes()),
         ("6.txt", format!("{text}\n").into_bytes()),
     ] {
@@ -152,7 +155,9 @@ fn the_text_as_read_is_compared() {
         .map(|row| row.rsplit('\t').next().unwrap())
         .collect();
     let (same, words) = ("identical", "same words");
-    assert_eq!(rows, [same, same, same, words, words]);
+    assert_eq!(rows, [same, same, words, words, words, words]);
+    let said = done(&place, "diff run 4.html 4b.html").stdout;
+    assert!(said.contains("The documents are identical"), "{said}");
 }
 
 /// Additions and documents of another collection are compared like others.

@@ -4,6 +4,7 @@
 mod checkpoints;
 mod contamination;
 mod copies;
+mod exclude;
 mod looking;
 mod page;
 mod remove;

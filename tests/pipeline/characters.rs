@@ -195,6 +195,7 @@ fn passages_are_where_they_are_in_the_text() {
     let config = PassagesConfig {
         length: 10,
         of: Of::All,
+        excluded: None,
         matches: None,
         boilerplate: None,
         results: Default::default(),
@@ -265,6 +266,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
             let config = PassagesConfig {
                 length: 10,
                 of: Of::All,
+                excluded: None,
                 matches: None,
                 boilerplate: None,
                 results: Default::default(),

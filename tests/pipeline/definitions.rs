@@ -1401,6 +1401,7 @@ fn config() -> impl Strategy<Value = ShingleConfig> {
                 FingerprintKind::Md5
             },
             seed,
+            excluded: None,
         })
 }
 

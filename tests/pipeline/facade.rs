@@ -324,7 +324,7 @@ fn the_examples_run() {
     fs::write(&input, &docs[0].text).unwrap();
     files::near_duplicates(&place.path().join("one"), vec![input]).unwrap();
     let found = look_up::matches(&place.path().join("one"), sentence).unwrap();
-    assert_eq!(found, "exact 1.000 one.txt\n");
+    assert_eq!(found, "identical 1.000 one.txt\n");
     let found = look_up::matches(&place.path().join("one"), "nothing like it").unwrap();
     assert_eq!(found, "");
 

@@ -210,6 +210,58 @@ fn all_questions_to_one_collection() {
     assert!(met.differing_counts.len() > 10);
 }
 
+/// Shingles of excluded texts count for nobody, for every kind of token and hash.
+#[test]
+fn without_the_shingles_of_other_texts() {
+    let mut met = Met::default();
+    for seed in 500..500 + 8 / one_in(2) as u64 {
+        let directory = common::temporary();
+        let docs = random_corpus(seed, Shape::default());
+        let input = write_jsonl(directory.path(), &docs, 2);
+        // A document, the middle of another one, and a text of a word.
+        let words: Vec<&str> = docs[3].text.split(' ').collect();
+        let middle = words[words.len() / 4..words.len() * 3 / 4].join(" ");
+        let texts = vec![docs[seed as usize % 3].text.clone(), middle, "one".into()];
+        let texts: Vec<String> = texts
+            .into_iter()
+            .filter(|text| text.chars().any(char::is_alphanumeric))
+            .collect();
+        let collection = Spec {
+            tokens: ["words", "whitespace", "words", "bytes:5"][seed as usize % 4],
+            w: [2, 5][seed as usize % 2],
+            md5: seed % 3 == 0,
+            whole: seed % 2 == 0,
+            excluded: Box::leak(texts.into_boxed_slice()),
+            ..Spec::default()
+        };
+        for threshold in [THRESHOLDS[0], THRESHOLDS[2]] {
+            let spec = Spec {
+                threshold,
+                ..collection
+            };
+            let out = directory.path().join("out");
+            check(&spec, &docs, &input, &out, seed, &mut met);
+            let all = Spec {
+                excluded: &[],
+                ..spec
+            };
+            assert_ne!(answer(&spec, &docs), answer(&all, &docs), "{seed}");
+            // Threads and memory change nothing.
+            spec.run().run(&[&input], &out).unwrap();
+            let before = results(&out);
+            for (threads, memory) in [(1, 256 << 20), (3, 300 << 20)] {
+                let out = directory
+                    .path()
+                    .join(format!("out{threads}-{}", threshold.1));
+                let run = spec.run().threads(threads).memory(memory);
+                run.run(&[&input], &out).unwrap();
+                assert_same_files(&results(&out), &before, &format!("{threads} threads"));
+            }
+        }
+    }
+    assert!(met.pairs * one_in(2) > 100, "{}", met.pairs);
+}
+
 /// Each size group has a ratio of its own: documents of different ratios are compared on the
 /// coarser.
 #[test]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
+use crate::base::progress::Context;
 use crate::engine::collection::{CollectionConfig, SizeGroups};
+use crate::engine::excluded::excluded;
 use crate::engine::pipeline::{self, InputChoice};
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
@@ -366,6 +368,7 @@ impl ShingleFlags {
             short: self.short,
             fingerprint: self.fingerprint,
             seed: self.seed,
+            excluded: None,
         };
         config.check()?;
         Ok(config)
@@ -423,6 +426,22 @@ pub struct CollectionFlags {
     pub keep_text: bool,
     #[command(flatten)]
     shingles: ShingleFlags,
+    /// Leave out the text of FILE, such as a template (repeatable)
+    ///
+    /// The shingles of its documents count for nobody, so resemblance is computed over what remains
+    /// of each document: without a template, a licence or an assignment. FILE is read as the inputs
+    /// are, and may be a directory. A document of which nothing remains has no shingle and only
+    /// duplicates documents with the same words. The directory keeps the shingles, which `add` and
+    /// `query` also leave out.
+    ///
+    /// Example: --exclude-text template.txt
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    exclude_text: Vec<PathBuf>,
     /// Lower bounds, in words, of the size groups after the first
     ///
     /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
@@ -464,8 +483,21 @@ impl CollectionFlags {
         }
     }
 
-    /// The parameters in the form that the library takes.
-    pub fn config(&self) -> Result<CollectionConfig> {
+    /// The files of --exclude-text.
+    pub fn excluded(&self) -> &[PathBuf] {
+        &self.exclude_text
+    }
+
+    /// The parameters in the form that the library takes, with the shingles of the texts that are
+    /// excluded.
+    pub fn config(&self, context: &Context<'_>) -> Result<CollectionConfig> {
+        let mut config = self.all_texts()?;
+        config.shingle.excluded = excluded(&self.exclude_text, &config, context)?;
+        Ok(config)
+    }
+
+    /// The parameters without texts that are excluded.
+    pub fn all_texts(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
             url_field: self.url_field.clone(),
             ..self.input.read()?

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::budget::ByteSize;
 use crate::base::keywords::stored_as_text;
-use crate::engine::shingle::ShingleConfig;
+use crate::engine::shingle::{Excluded, ShingleConfig};
 use crate::text::parse::ParseConfig;
 use crate::text::read::ReadConfig;
 use crate::{Error, Result, store};
@@ -161,6 +161,7 @@ impl CollectionConfig {
             short,
             fingerprint,
             seed,
+            excluded,
         } = shingle;
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
             value.as_ref().map_or("(default)".into(), T::to_string)
@@ -186,6 +187,7 @@ impl CollectionConfig {
             ("short", short.to_string()),
             ("fingerprint", fingerprint.to_string()),
             ("seed", seed.to_string()),
+            ("exclude-text", Excluded::text_of(excluded.as_ref())),
             ("size-groups", size_groups.to_string()),
             ("segment-size", segment_size.exact()),
         ]

@@ -6,7 +6,7 @@ use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::blocks::{Packer, Unpacker};
-use super::same::TextDigest;
+use super::text_digest::TextDigest;
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, meta};
 use crate::text::read::{Reason, Reject, SaidOnce};
 use crate::{Error, Result};

@@ -47,6 +47,7 @@ mod places;
 mod records;
 mod same;
 mod sets;
+mod text_digest;
 mod texts;
 
 pub(crate) use by_place::SetsByPlace;
@@ -64,17 +65,17 @@ pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{
-    InputRecord, InputRecords, each_place, each_place_with_others, each_unread,
+    InputRecord, InputRecords, damaged, each_place, each_place_with_others, each_unread,
 };
 pub use records::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
     Ingested, SegmentEntry, Segments, against, begin, beside, config, ingested, own_segments,
     segments, segments_mut, standing_on,
 };
-pub(crate) use records::{begin_addition, insert_segment, origin};
+pub(crate) use records::{begin_addition, has_all_shingles, insert_segment, origin};
 pub(crate) use same::SharedTexts;
-pub use same::{Sameness, TextDigest};
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
+pub use text_digest::{Sameness, TextDigest};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -3,8 +3,9 @@
 use super::documents::{DocumentReader, DocumentRecord, DocumentView, RejectReader};
 use super::records::{self, Cursor, SegmentEntry};
 use crate::Result;
+use crate::base::bits::Bits;
 use crate::store::workspace::Workspace;
-use crate::text::read::Reject;
+use crate::text::read::{Reason, Reject};
 
 /// A record of an input: a document, or a rejected one.
 pub(crate) enum InputRecord {
@@ -208,6 +209,53 @@ fn each_place_from(
         rejects.finish()?;
     }
     Ok(())
+}
+
+/// The documents whose records are damaged ([`Reject::is_damage`]), including documents of another
+/// collection; `None` if there are none.
+pub(crate) fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
+    let reasons = [
+        Reason::WrongLength,
+        Reason::BadChunks,
+        Reason::BadContentEncoding,
+    ];
+    let segments = records::segments(&workspace.manifest).iter();
+    let has = |segment: &&SegmentEntry| {
+        let noticed = &segment.stats.noticed;
+        reasons
+            .iter()
+            .any(|reason| noticed.contains_key(reason.text()))
+    };
+    let documents = segments
+        .clone()
+        .map(|segment| segment.stats.documents)
+        .sum::<u64>();
+    let mut found: Option<Bits> = None;
+    for segment in segments.filter(has) {
+        let (mut documents_of, mut rejects) = open_segment(workspace, segment)?;
+        let mut next = move || -> Result<Option<(u32, u64)>> {
+            while let Some((reject, used)) = rejects.next()? {
+                if used && reject.is_damage() {
+                    return Ok(Some((reject.source.file, reject.source.offset)));
+                }
+            }
+            Ok(None)
+        };
+        let (mut number, mut warned) = (segment.first_document, next()?);
+        while let Some(document) = documents_of.view()? {
+            let place = (document.file, document.offset);
+            // A record that is not a document may also have a warning.
+            while warned.is_some_and(|warned| warned < place) {
+                warned = next()?;
+            }
+            if warned == Some(place) {
+                let found = found.get_or_insert_with(|| Bits::new(documents as usize));
+                found.insert(number);
+            }
+            number += 1;
+        }
+    }
+    Ok(found)
 }
 
 /// File and offset of the next record that is not used.

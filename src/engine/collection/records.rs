@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
 use crate::Result;
+use crate::base::error::refuse;
 use crate::store::workspace::{MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace};
 use crate::store::{self, Kind, PartInfo};
 
@@ -306,6 +307,17 @@ pub fn config(manifest: &Manifest) -> &CollectionConfig {
     manifest
         .get()
         .unwrap_or_else(|| unreachable!("a manifest without its collection's parameters"))
+}
+
+/// Refuses a collection that excludes texts.
+pub(crate) fn has_all_shingles(workspace: &Workspace, because: &str) -> Result<()> {
+    match &config(&workspace.manifest).shingle.excluded {
+        None => Ok(()),
+        Some(_) => {
+            let limit = format!("it was made with --exclude-text, and {because}");
+            refuse("DIR", workspace.directory().display(), limit)
+        }
+    }
 }
 
 /// The segments committed so far.

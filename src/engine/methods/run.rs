@@ -93,6 +93,7 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
         return Err(base.missing("ingest"));
     }
+    collection::has_all_shingles(base, "a method extracts features from whole texts")?;
     if segments.iter().any(|segment| segment.text.is_none()) {
         return Err(texts::no_text(base));
     }

@@ -9,6 +9,7 @@ use crate::engine::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::engine::merge::{MergeStats, PostingsEntry};
 use crate::engine::sample::plan::Plan;
 use crate::engine::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
+use crate::engine::shingle::Excluded;
 use crate::engine::sort::{FormStats, RunsEntry};
 use crate::store::json;
 use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
@@ -110,10 +111,13 @@ impl Summary {
             Some(runs) => runs.selection.zip(runs.selected),
             None => pairs.and_then(|pairs| pairs.selected),
         };
+        let mut collection = collection::config(manifest).clone();
+        let excluded = &mut collection.shingle.excluded;
+        *excluded = excluded.as_ref().map(Excluded::named);
         Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
-            collection: collection::config(manifest).clone(),
+            collection,
             inputs: (manifest.inputs.files)
                 .saturating_sub(collection::against(manifest).files.into()),
             input_bytes: manifest.inputs.bytes,

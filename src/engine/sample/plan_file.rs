@@ -49,6 +49,8 @@ pub fn write(plan: &Plan) -> String {
         short,
         fingerprint,
         seed,
+        // A collection that excludes texts has no plan.
+        excluded: _,
     } = &plan.shingle;
     let (detector, documents) = (parse.detector, plan.documents);
     let Plan {
@@ -270,6 +272,7 @@ pub fn read(path: &Path) -> Result<Plan> {
             short: raw.short,
             fingerprint: raw.fingerprint,
             seed,
+            excluded: None,
         },
         size_groups: raw.size_groups,
         documents: raw.documents,

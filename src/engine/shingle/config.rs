@@ -7,6 +7,8 @@ use crate::base::keywords::keywords;
 use crate::text::parse::{ParseConfig, TokenKind};
 use crate::{Error, Result};
 
+use super::Excluded;
+
 keywords! {
     /// How to treat a document with fewer tokens than a shingle.
     #[derive(Default)]
@@ -39,6 +41,9 @@ pub struct ShingleConfig {
     pub fingerprint: FingerprintKind,
     /// Seed of the hash; MD5 ignores it.
     pub seed: u64,
+    /// Shingles that count for no document. A document of which nothing remains has no shingle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<Excluded>,
 }
 
 impl Default for ShingleConfig {
@@ -50,6 +55,7 @@ impl Default for ShingleConfig {
             short: Short::default(),
             fingerprint: FingerprintKind::default(),
             seed: 0,
+            excluded: None,
         }
     }
 }
@@ -65,6 +71,14 @@ impl ShingleConfig {
                 .because(format!("it is a number from 1 to {MAX_SHINGLE_SIZE}")));
         }
         self.parse.check()?;
+        if let Some(excluded) = self
+            .excluded
+            .as_ref()
+            .filter(|excluded| !excluded.is_whole())
+        {
+            return Err(Error::parameter("exclude-text", &excluded.digest)
+                .because("the parameters are of a summary, which leaves out the shingles"));
+        }
         match self.parse.tokens {
             TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => {
                 Err(Error::parameter("tokens", &self.parse.tokens)

@@ -31,6 +31,7 @@
 //! give it none.
 
 mod config;
+mod excluded;
 mod fingerprint;
 mod md5_lanes;
 mod md5_texts;
@@ -47,6 +48,7 @@ use md5_texts::Md5Texts;
 use sort::Sorter;
 
 pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
+pub use excluded::{Excluded, MOST_EXCLUDED};
 pub use fingerprint::{Fingerprinter, Md5Fingerprinter, Xxh3Fingerprinter};
 
 /// The results of stage 3 for a document, apart from its fingerprints.
@@ -97,6 +99,7 @@ pub struct Shingler<K: Key> {
     md5: Md5Texts,
     digests: Vec<[u8; 16]>,
     sorter: Sorter<K>,
+    excluded: Option<Excluded>,
 }
 
 impl<K: Key> Shingler<K> {
@@ -127,6 +130,7 @@ impl<K: Key> Shingler<K> {
             md5: Md5Texts::default(),
             digests: Vec::new(),
             sorter: Sorter::default(),
+            excluded: config.excluded.clone(),
         }
     }
 
@@ -282,6 +286,9 @@ impl<K: Key> Shingler<K> {
             }
         };
         self.sorter.sort_distinct(set);
+        if let Some(excluded) = &self.excluded {
+            excluded.remove_from(set);
+        }
         DocumentFacts {
             words: facts.words,
             short,

@@ -7,7 +7,7 @@ use super::{Evidence, PLAN_FILE, Plan, PlanConfig, Planned, PlannedGroup, run, w
 use crate::Result;
 use crate::base::numbers::{counted, percent};
 use crate::base::progress::Context;
-use crate::engine::collection::CollectionConfig;
+use crate::engine::collection::{self, CollectionConfig};
 use crate::engine::outputs;
 use crate::engine::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use crate::engine::sample::PlanGiven;
@@ -21,12 +21,18 @@ pub fn make(
     config: &PlanConfig,
     context: &Context<'_>,
 ) -> Result<Planned> {
+    check(workspace)?;
     pipeline::catalogue(workspace, context)?;
     let planned = run(workspace, config, context)?;
     let (share, seconds) = (percent(planned.plan.share, 2), planned.cost.wall_seconds);
     let line = format!("plan: {share} of the shingles ({seconds:.1} s)");
     context.progress.end(&line);
     Ok(planned)
+}
+
+/// A plan file names the parameters of its collection, and has no place for texts.
+fn check(workspace: &Workspace) -> Result<()> {
+    collection::has_all_shingles(workspace, "a plan holds for whole documents")
 }
 
 /// The program's own plan for a collection with these parameters. Reuses the plan that was made
@@ -37,6 +43,7 @@ pub fn for_collection(
     config: &PlanConfig,
     context: &Context<'_>,
 ) -> Result<AppliedPlan> {
+    check(workspace)?;
     pipeline::catalogue(workspace, context)?;
     let given = workspace.manifest.has::<PlanGiven>();
     let last = workspace.manifest.take::<Plan>();

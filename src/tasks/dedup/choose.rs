@@ -128,6 +128,8 @@ pub(crate) struct Choice {
     listed: Option<Listed>,
     /// The documents that are kept whatever the rule says, because a `revisit` record refers to them.
     referred: Option<Bits>,
+    /// The documents whose records are damaged.
+    pub(super) damaged: Option<Bits>,
     /// The first document of the cluster of each document if the listed ones are left out, and by
     /// this document the others in it. Without listed documents, these are [`Self::clusters`].
     left: Option<(Vec<u32>, Vec<u32>)>,
@@ -177,6 +179,7 @@ impl Choice {
             empty: without_words,
             listed,
             referred: None,
+            damaged: None,
             left: None,
             representatives,
         };
@@ -230,6 +233,12 @@ impl Choice {
     /// The first document with the same words, which has the stored set.
     pub fn representative(&self, document: u32) -> u32 {
         self.representatives[document as usize]
+    }
+
+    /// Whether the record of a document is damaged.
+    pub(super) fn is_damaged(&self, document: u32) -> bool {
+        let damaged = self.damaged.as_ref();
+        damaged.is_some_and(|damaged| damaged.contains(document))
     }
 
     /// Keeps these documents whatever the rule says.

@@ -49,9 +49,11 @@ impl Decided {
     ) -> Result<Decided> {
         let read = &collection::config(&workspace.manifest).read;
         let documents = Catalogue::stats(workspace)?.documents;
-        let ranks_bytes = match config.keep.iter().all(|policy| *policy == Policy::First) {
-            true => 0,
-            false => documents * 8,
+        let damaged = collection::damaged(workspace)?;
+        let in_order = config.keep.iter().all(|policy| *policy == Policy::First);
+        let ranks_bytes = match (in_order, &damaged) {
+            (true, None) => 0,
+            (_, damaged) => documents * 8 + damaged.as_ref().map_or(0, |_| documents / 8),
         };
         let extent = Catalogue::extent(workspace)?;
         let listing = config.remove.is_some();
@@ -98,9 +100,11 @@ impl Decided {
         let largest_first = criterion.measure == Measure::Containment;
         let sorting = (scratch.path(), memory);
         let keep = &config.keep;
-        let ranks = order::ranks(workspace, keep, largest_first, &values, sorting, context)?;
+        let of = (&values[..], damaged.as_ref());
+        let ranks = order::ranks(workspace, keep, largest_first, of, sorting, context)?;
         let (by, how) = ((criterion, pairs), (config.rule, config.empty, listed));
         let mut choice = Choice::make(workspace, by, how, &ranks, sorting, context)?;
+        choice.damaged = damaged;
         let room = (scratch.path(), spare);
         match collection::config(&workspace.manifest).shingle.fingerprint {
             FingerprintKind::Xxh3 => choice.compare_sets::<u64>(workspace, &ranks, room, context),

@@ -6,6 +6,7 @@ use globset::GlobSet;
 
 use super::STAGE;
 use super::policy::Policy;
+use crate::base::bits::Bits;
 use crate::base::budget::ByteSize;
 use crate::base::progress::Context;
 use crate::engine::collection::each_document;
@@ -33,7 +34,8 @@ impl Ranks {
 
 /// Ranks the documents by the policies; with `largest_first`, by their shingles before that.
 ///
-/// `values` has, for each policy that reads a field, the preference of each document.
+/// `values` has, for each policy that reads a field, the preference of each document. Documents of
+/// `damaged` records come after all others.
 ///
 /// Each policy costs one external sort, the last policy first: its value is the key, and the rank
 /// that the later policies gave breaks ties.
@@ -41,7 +43,7 @@ pub(super) fn ranks(
     workspace: &Workspace,
     policies: &[Policy],
     largest_first: bool,
-    values: &[Option<Rows<2>>],
+    (values, damaged): (&[Option<Rows<2>>], Option<&Bits>),
     (scratch, memory): (&Path, ByteSize),
     context: &Context<'_>,
 ) -> Result<Ranks> {
@@ -99,6 +101,14 @@ pub(super) fn ranks(
             each_document(workspace, |document, record| {
                 check(document, context)?;
                 push(document, (u32::MAX - record.shingles).into())
+            })
+        })?;
+    }
+    if let Some(damaged) = damaged {
+        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+            (0..documents as u32).try_for_each(|document| {
+                check(document, context)?;
+                push(document, damaged.contains(document).into())
             })
         })?;
     }

@@ -343,8 +343,8 @@ struct Visits {
 struct Copies {
     /// Whether one of them is kept.
     kept: bool,
-    /// The first one that can be kept.
-    first: Option<u32>,
+    /// The first one that can be kept, after whether it is damaged: an intact one is preferred.
+    first: Option<(bool, u32)>,
 }
 
 impl Resolver<'_> {
@@ -442,7 +442,8 @@ impl Copies {
         match fate {
             Fate::Kept => self.kept = true,
             Fate::Removed { reason, .. } => {
-                let free = (reason != Removal::Listed).then_some(number);
+                let copy = (choice.is_damaged(number), number);
+                let free = (reason != Removal::Listed).then_some(copy);
                 self.first = [self.first, free].into_iter().flatten().min();
             }
         }
@@ -450,7 +451,7 @@ impl Copies {
 
     /// Keeps one, if none is kept and one can be. Returns whether one is kept.
     fn keep_one(&mut self, referred: &mut Bits) -> bool {
-        if let Some(first) = self.first.take().filter(|_| !self.kept) {
+        if let Some((_, first)) = self.first.take().filter(|_| !self.kept) {
             referred.insert(first);
             self.kept = true;
         }

@@ -316,11 +316,13 @@ fn open(list: &ListFile) -> Result<Opened> {
 fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
     let has_tokens = |list: &Opened| list.comments.contains_key("tokens");
     if has_tokens(truth) && has_tokens(run) {
-        let [a, b] = [truth, run].map(|list| list.comments.get("fold").map_or("none", |f| f));
-        if a != b {
-            notes.push(format!(
-                "the ground truth was made with --fold {a}, the run with {b}"
-            ));
+        for name in ["fold", "exclude-text"] {
+            let [a, b] = [truth, run].map(|list| list.comments.get(name).map_or("none", |f| f));
+            if a != b {
+                notes.push(format!(
+                    "the ground truth was made with --{name} {a}, the run with {b}"
+                ));
+            }
         }
     }
     for name in ["tokens", "markup", "shingle-size", "fingerprint"] {

@@ -10,7 +10,8 @@
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
 //! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
-//! in another document or elsewhere in the same one; overlapping occurrences count. A *span* is a
+//! in another document or elsewhere in the same one, and in no excluded text
+//! ([`PassagesConfig::excluded`]); overlapping occurrences count. A *span* is a
 //! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
 //! lies in no first occurrence of a repeated k-gram, by input order and then by position: without
 //! the removable positions, every repeated k-gram still occurs once.
@@ -49,6 +50,7 @@
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
 mod cuts;
+mod excluded;
 mod grams;
 mod groups;
 mod join;
@@ -85,6 +87,7 @@ use crate::text::rewrite::again;
 use crate::{Error, Result};
 
 pub use cuts::Align;
+pub use excluded::ExcludedGrams;
 pub use remove::{REMOVED_ENDING, RemovalConfig, RemovalSummary, remove};
 pub use task::{Done, Task};
 pub use units::{Scope, TextUnit, UnitsConfig};
@@ -146,6 +149,9 @@ pub struct PassagesConfig {
     pub length: u32,
     /// The documents that are compared.
     pub of: Of,
+    /// K-grams that are not repeated, because texts have them that count for no document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<ExcludedGrams>,
     /// How matches are listed; none are if it is absent.
     pub matches: Option<MatchesConfig>,
     /// Which groups of documents are searched for passages that they share; none if it is absent.
@@ -184,6 +190,7 @@ impl Default for PassagesConfig {
         PassagesConfig {
             length: 50,
             of: Of::All,
+            excluded: None,
             matches: Some(MatchesConfig::default()),
             boilerplate: None,
             results: ResultFormat::default(),
@@ -296,7 +303,10 @@ pub fn run(
 ) -> Result<Stats> {
     config.check()?;
     let (length, of) = (config.length, config.of);
-    let how = [("length", length.to_string()), ("of", of.to_string())];
+    let mut how = vec![("length", length.to_string()), ("of", of.to_string())];
+    if let Some(excluded) = &config.excluded {
+        how.push(("exclude-text", excluded.digest().to_string()));
+    }
     let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
     let more = (Some(config), config.results);
     search(workspace, (length, of), (&how, more, then), find, context)
@@ -464,6 +474,8 @@ fn search(
     let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
     let active = more.and_then(|more| more.matches.as_ref());
     let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
+    let excluded = more.and_then(|more| more.excluded.as_ref());
+    let groups = groups + excluded.map_or(0, ExcludedGrams::bytes);
     let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
@@ -490,6 +502,7 @@ fn search(
         reread: &reread,
         parse: &collection.shingle.parse,
         length,
+        excluded,
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),

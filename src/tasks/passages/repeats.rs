@@ -18,6 +18,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::excluded::ExcludedGrams;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::{STAGE, Stats};
@@ -37,6 +38,8 @@ pub(super) struct Search<'a, 'w> {
     pub reread: &'a Reread<'a>,
     pub parse: &'a ParseConfig,
     pub length: u32,
+    /// K-grams that are not repeated, whatever documents have them.
+    pub excluded: Option<&'a ExcludedGrams>,
     /// The documents that take part; all if none are given.
     pub only: Option<&'a Representatives>,
     pub documents: u32,
@@ -214,7 +217,7 @@ impl Search<'_, '_> {
         self.each_unit(|unit, parser| {
             if !sort.has(unit) {
                 disk::point("passages: worker");
-                let mut stretches = Stretches::new(self.length, sort);
+                let mut stretches = Stretches::new(self.length, self.excluded, sort);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
                 self.reread.each(unit, wanted, |number, _, document| {
                     stretches.begin(number);

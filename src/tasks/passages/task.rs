@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::remove::{check_before_removal, check_removal, check_removal_inputs, remove};
-use super::{PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig};
+use super::{
+    ExcludedGrams, PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig,
+};
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::engine::cluster;
-use crate::engine::collection::CollectionConfig;
+use crate::engine::collection::{self, CollectionConfig};
 use crate::engine::pipeline::{self, InputChoice};
 use crate::store::workspace::{OutputKind, Workspace, output_kind};
 use crate::tasks::dedup;
@@ -34,6 +36,8 @@ pub struct Task<'t> {
     pub removed: Option<&'t Path>,
     /// The passages to find.
     pub passages: PassagesConfig,
+    /// Files whose texts count for no document ([`PassagesConfig::excluded`]).
+    pub exclude_text: &'t [PathBuf],
     /// The lines or paragraphs to find, in place of passages.
     pub units: Option<UnitsConfig>,
 }
@@ -71,17 +75,30 @@ impl Task<'_> {
         if let (Some(limit), true) = (missing, self.output.as_os_str().is_empty()) {
             return refuse("output", "", limit);
         }
+        if let (Some(units), Some(file)) = (&self.units, self.exclude_text.first()) {
+            let limit = format!(
+                "it leaves out windows of words, and {}s are compared",
+                units.unit
+            );
+            return refuse("exclude-text", file.display(), limit);
+        }
         let mut workspace = self.collection(directory, context)?;
+        let collection = collection::config(&workspace.manifest);
+        let of = (collection, self.passages.length);
+        let passages = PassagesConfig {
+            excluded: ExcludedGrams::read(self.exclude_text, of, context)?,
+            ..self.passages.clone()
+        };
         let then = match self.remove {
             Some(_) => Then::Remove,
             None => Then::End,
         };
         let found = match &self.units {
             Some(units) => super::run_units(&mut workspace, units, then, context)?,
-            None => super::run(&mut workspace, &self.passages, then, context)?,
+            None => super::run(&mut workspace, &passages, then, context)?,
         };
         let remove = |how| {
-            let sought = (&self.passages, &self.units);
+            let sought = (&passages, &self.units);
             remove(
                 &workspace,
                 &sought,

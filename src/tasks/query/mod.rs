@@ -60,7 +60,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
 use crate::engine::methods::{self, Keyer, Spec};
-use crate::engine::shingle::{DocumentFacts, Shingler};
+use crate::engine::shingle::{DocumentFacts, Excluded, Shingler};
 use crate::store::workspace::Workspace;
 use crate::text::parse::Parser;
 use crate::text::read::{
@@ -331,7 +331,8 @@ type Keying<'a, K> = Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
         let shingle = &collection::config(&base.manifest).shingle;
-        self.run(base, config, 0, &|| {
+        let held = shingle.excluded.as_ref().map_or(0, Excluded::bytes);
+        self.run(base, config, held, &|| {
             let mut shingler = Shingler::<K>::new(shingle);
             Box::new(move |document, set, room| {
                 let needed = |most| QueryBatch::<K>::bytes_of_one(most);

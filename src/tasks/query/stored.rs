@@ -7,6 +7,7 @@ use crate::base::ids::{FingerprintKind, Key, Threshold};
 use crate::base::measure::Criterion;
 use crate::base::progress::{Context, Unit};
 use crate::engine::collection::{self, Catalogue, SetsByPlace, TextDigest};
+use crate::engine::shingle::Excluded;
 use crate::store::workspace::Workspace;
 use crate::text::parse::TokenKind;
 use crate::{Error, Result};
@@ -110,6 +111,12 @@ fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
             "fingerprint",
             text(&a.fingerprint),
             text(&b.fingerprint),
+            true,
+        ),
+        (
+            "exclude-text",
+            Excluded::text_of(a.excluded.as_ref()),
+            Excluded::text_of(b.excluded.as_ref()),
             true,
         ),
         ("seed", text(&a.seed), text(&b.seed), seeded),

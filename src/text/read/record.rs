@@ -381,6 +381,18 @@ pub struct Reject {
 }
 
 impl Reject {
+    /// Whether the warning is about a record that lost or changed a part: its stated length is
+    /// wrong, or an encoding of its body is broken. A body that is not encoded at all is whole.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self.reason {
+            Reason::WrongLength => true,
+            Reason::BadChunks | Reason::BadContentEncoding => ["broken", "invalid"]
+                .iter()
+                .any(|word| self.detail.contains(word)),
+            _ => false,
+        }
+    }
+
     /// The reject in one line, for messages.
     pub(crate) fn line(&self, file: &str) -> String {
         let place = match &self.docno {

@@ -23,6 +23,9 @@ pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
         add("short", &shingle.short);
         add("fingerprint", &shingle.fingerprint);
         add("seed", &shingle.seed);
+        if let Some(excluded) = &shingle.excluded {
+            add("exclude-text", &excluded.digest);
+        }
     }
     add("size-groups", &collection::config(manifest).size_groups);
     if let Some(sample) = manifest.get::<SampleEntry>() {

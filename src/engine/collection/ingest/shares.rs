@@ -4,7 +4,7 @@ use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::memory::Credit;
 use crate::engine::collection::CollectionConfig;
-use crate::engine::shingle::Shingler;
+use crate::engine::shingle::{Excluded, Shingler};
 use crate::text::read::RecordKind;
 
 /// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
@@ -57,7 +57,8 @@ fn text_bytes(config: &CollectionConfig) -> u64 {
 }
 
 fn fixed_bytes(config: &CollectionConfig) -> u64 {
-    FIXED_BYTES + text_bytes(config)
+    let excluded = config.shingle.excluded.as_ref();
+    FIXED_BYTES + text_bytes(config) + excluded.map_or(0, Excluded::bytes)
 }
 
 /// How the budget is divided.

@@ -1,0 +1,161 @@
+//! Reads texts that count for no document: a template, a licence, an assignment.
+//!
+//! # In and out
+//! In: files and directories. They are read as the inputs of the collection are, so a file may have
+//! several documents. Out: the [`Excluded`] shingles of all of them, or each document.
+//!
+//! # Cost
+//! Memory: the record that is read, of at most [`MOST_TEXT_BYTES`], and what its shingles take.
+//!
+//! # Errors
+//! `BadParameter` for a file without a document, for a record that is rejected, for standard input,
+//! and for texts with too many shingles; those of reading.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::budget::ByteSize;
+use crate::base::ids::{FingerprintKind, Key};
+use crate::base::numbers::count;
+use crate::base::progress::Context;
+use crate::engine::collection::CollectionConfig;
+use crate::engine::shingle::{Excluded, MOST_EXCLUDED, Shingler};
+use crate::text::read::{
+    Batch, InputFile, Interpreted, RawDocument, ReadConfig, RecordKind, RecordReader, Reject,
+    interpret, list_inputs,
+};
+use crate::{Error, Result};
+
+const STAGE: &str = "exclude";
+
+/// The largest document.
+pub const MOST_TEXT_BYTES: u64 = 8 << 20;
+/// Bytes of memory for shingles of a document at once.
+const SET_BYTES: u64 = 8 << 20;
+
+/// The shingles of the texts in some files, if files are given.
+///
+/// # Errors
+/// As the module says.
+pub fn excluded(
+    files: &[PathBuf],
+    config: &CollectionConfig,
+    context: &Context<'_>,
+) -> Result<Option<Excluded>> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    config.check()?;
+    match config.shingle.fingerprint {
+        FingerprintKind::Xxh3 => shingles::<u64>(files, config, context),
+        FingerprintKind::Md5 => shingles::<u128>(files, config, context),
+    }
+    .map(Some)
+}
+
+fn shingles<K: Key>(
+    files: &[PathBuf],
+    config: &CollectionConfig,
+    context: &Context<'_>,
+) -> Result<Excluded> {
+    let mut shingler = Shingler::<K>::new(&config.shingle);
+    let (mut keys, mut set) = (Vec::new(), Vec::new());
+    let mut is_full = false;
+    let texts = each_text(files, &config.read, context, |document, file| {
+        shingler.in_passes(document, SET_BYTES, &mut set, |_, set| {
+            if !is_full {
+                keys.extend(set.iter().map(|key| key.to_u128()));
+                keys.sort_unstable();
+                keys.dedup();
+                is_full = keys.len() > MOST_EXCLUDED;
+            }
+        });
+        shingler.shrink();
+        match is_full {
+            true => Err(too_many(file, "shingles", MOST_EXCLUDED)),
+            false => Ok(()),
+        }
+    })?;
+    Ok(Excluded::new(&keys, texts))
+}
+
+/// The error for texts that are too long.
+pub(crate) fn too_many(file: &Path, what: &str, most: usize) -> Error {
+    let most = count(most as u64);
+    let limit = format!(
+        "up to here, the texts have more than {most} different {what}; exclude only what many \
+         documents are made from, such as a template"
+    );
+    wrong(file, limit)
+}
+
+fn wrong(file: &Path, why: impl std::fmt::Display) -> Error {
+    Error::parameter("exclude-text", file.display()).because(why.to_string())
+}
+
+/// Passes each document of some files to `each`, in their order. Returns the number of documents.
+pub(crate) fn each_text(
+    files: &[PathBuf],
+    read: &ReadConfig,
+    context: &Context<'_>,
+    mut each: impl FnMut(&RawDocument<'_>, &Path) -> Result<()>,
+) -> Result<u64> {
+    if let Some(file) = files.iter().find(|file| *file == Path::new("-")) {
+        return Err(wrong(
+            file,
+            "it is read again when documents are added; give a file",
+        ));
+    }
+    let read = ReadConfig {
+        max_document: ByteSize(read.max_document.0.min(MOST_TEXT_BYTES)),
+        ..read.clone()
+    };
+    let inputs = list_inputs(files)?;
+    inputs.check_readable()?;
+    let mut documents = 0;
+    for (number, input) in (0..).zip(inputs.iter()) {
+        let found = each_of(input, number, &read, context, &mut each)?;
+        if found == 0 {
+            return Err(wrong(&input.path, "it has no document"));
+        }
+        documents += found;
+    }
+    Ok(documents)
+}
+
+fn each_of(
+    input: &InputFile,
+    number: u32,
+    read: &ReadConfig,
+    context: &Context<'_>,
+    each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<()>,
+) -> Result<u64> {
+    let rejected = |reject: &Reject| {
+        let name = input.path.display().to_string();
+        wrong(&input.path, reject.line(&name))
+    };
+    let mut records = RecordReader::open(input, number, read, context.stop);
+    let (mut batch, mut documents) = (Batch::default(), 0);
+    loop {
+        batch.clear();
+        let more = records.next_into(&mut batch);
+        context.stop.check(STAGE)?;
+        records.check(input)?;
+        for record in &batch.records {
+            if let RecordKind::Rejected(reject) = &record.kind {
+                return Err(rejected(reject));
+            }
+            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+            match interpret(record, bytes, read) {
+                Interpreted::Document(document) => {
+                    each(&document, &input.path)?;
+                    documents += 1;
+                }
+                Interpreted::Rejected(reject) => return Err(rejected(&reject)),
+                Interpreted::Skipped(_) => {}
+            }
+        }
+        if !more {
+            return Ok(documents);
+        }
+    }
+}
