@@ -7,6 +7,7 @@ rows together; Rust code in the executors does the rest.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
+import pyarrow.compute
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -23,6 +25,8 @@ from . import _native
 Batches = Iterator[pyarrow.RecordBatch]
 
 ROWS = "place int, blob binary"
+# Names of the rows of another DataFrame begin with it, so they come first.
+AGAINST = "\u0001"
 # Fractions of a second are kept.
 DATES = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
@@ -62,7 +66,8 @@ def pairs(
         The column by which the result calls rows. It may have any type that JSON can express. The
         result cannot tell rows with the same id apart; a null is an error.
     text
-        The column with the texts.
+        The column with the texts. Like every column here, it may be a field of a struct
+        (``"page.body"``) or have dots in its name; a column of that name comes first.
     threshold
         The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
         most 1.
@@ -200,17 +205,17 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
     numbers = kind.numbers
     schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
     edges = pairs_df.select(
-        kind.encoded(pairs_df[id_a]).alias("a"), kind.encoded(pairs_df[id_b]).alias("b")
+        kind.of(pairs_df).alias("a"), kind.encoded(_column(pairs_df, id_b)).alias("b")
     )
 
-    def forest(batches: Batches) -> Batches:
+    def lookalike_forest(batches: Batches) -> Batches:
         yield from _graph(batches, numbers, lambda graph: graph.clusters(True))
 
-    def joined(batches: Batches) -> Batches:
+    def lookalike_clusters(batches: Batches) -> Batches:
         yield from _graph(batches, numbers, lambda graph: graph.clusters(False))
 
-    forests = edges.mapInArrow(forest, schema).repartition(1)
-    return forests.mapInArrow(joined, schema).select(
+    forests = edges.mapInArrow(lookalike_forest, schema).repartition(1)
+    return forests.mapInArrow(lookalike_clusters, schema).select(
         kind.decoded("b").alias("cluster"), kind.decoded("a").alias("id")
     )
 
@@ -235,6 +240,7 @@ def deduplicate(
     seed: int = 0,
     partitions: int | None = None,
     memory: int | str = "512MiB",
+    against: DataFrame | None = None,
 ) -> DataFrame:
     """Keep the rows that are no near-duplicates of other rows.
 
@@ -265,6 +271,9 @@ def deduplicate(
         ``"star"``, or ``"cluster"`` to keep one row of each cluster.
     partitions, memory
         As for `pairs`.
+    against
+        Other rows, with the same columns for ids and texts: rows that resemble one of them are
+        removed as well. None of these rows is in the result.
 
     Returns
     -------
@@ -276,29 +285,119 @@ def deduplicate(
     ValueError
         A parameter is not allowed.
     """
+    rows, _, _ = _judged(df, locals())
+    kept = rows.where("lookalike_copy = 1").where(_survives())
+    return kept.select(*(F.col(_quoted(name)) for name in df.columns))
+
+
+def removed(
+    df: DataFrame,
+    id: str | None = None,
+    text: str = "text",
+    keep: str | Iterable[str] = "first",
+    *,
+    threshold: float | str = 0.85,
+    rule: str = "star",
+    content_type: str | None = None,
+    markup: str = "declared",
+    method: str = "exact",
+    bands: int = 16,
+    rows: int = 8,
+    shingle_size: int = 10,
+    tokens: str = "words",
+    fold: str = "none",
+    short: str = "whole",
+    seed: int = 0,
+    partitions: int | None = None,
+    memory: int | str = "512MiB",
+    against: DataFrame | None = None,
+) -> DataFrame:
+    """Show the rows that `deduplicate` removes, and why.
+
+    The task that decides also looks up the numbers of each removed row. It needs about twice the
+    memory of the one of `deduplicate`, and writes the pairs to its disk.
+
+    Parameters
+    ----------
+    df, id, text, keep, threshold, rule, content_type, markup, method, bands, rows, shingle_size, tokens, fold
+        As for `deduplicate`.
+    short, seed, partitions, memory, against
+        As for `deduplicate`.
+
+    Returns
+    -------
+    DataFrame
+        The removed rows, with all columns and a struct `lookalike`. Its fields are `reason`
+        (``"exact"``, ``"near"`` or ``"chain"``, as in ``removed.tsv`` of the command), `survivor` (the
+        id of the kept row, or its text if there are no ids), `against` (whether the survivor is one
+        of the other rows), `resemblance` and `shared`. A row that is only in one cluster with its
+        survivor has no numbers.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+    """
+    rows_of, others, named = _judged(df, locals(), evidence=True)
+    survivors = rows_of if others is None else rows_of.unionByName(others, True)
+    survivors = survivors.groupBy("lookalike_row").agg(F.first(named).alias("lookalike_named"))
+    survivors = survivors.withColumnRenamed("lookalike_row", "lookalike_other")
+    gone = rows_of.where(~_survives() | (F.col("lookalike_copy") > 1))
+    same = F.col("lookalike_survivor") == F.col("lookalike_other")
+    evidence = F.struct(
+        F.col("lookalike_reason").alias("reason"),
+        F.col("lookalike_named").alias("survivor"),
+        F.col("lookalike_survivor").startswith(AGAINST).alias("against"),
+        F.col("lookalike_score").alias("resemblance"),
+        F.col("lookalike_shared").alias("shared"),
+    )
+    columns = (F.col(_quoted(name)) for name in df.columns)
+    return gone.join(survivors, same, "left").select(*columns, evidence.alias("lookalike"))
+
+
+def _survives() -> Column:
+    removed, survivor = F.col("lookalike_removed"), F.col("lookalike_survivor")
+    return removed.isNull() | (removed == survivor)
+
+
+def _judged(
+    df: DataFrame, given: dict[str, Any], evidence: bool = False
+) -> tuple[DataFrame, DataFrame | None, Column]:
+    """The rows with their names, and the names of the survivors of those that are removed; the other
+    rows with their names; and the column by which people call a row."""
+    rule, keep, against = given["rule"], given["keep"], given["against"]
     if rule not in ("star", "cluster"):
         raise ValueError(f"`{rule}` is not a rule; use star or cluster")
     policies = [keep] if isinstance(keep, str) else list(keep)
-    given = locals() | {"score": "resemblance", "sampling": "full", "size_groups": None}
-    found, kind = _found(df, given, policies=policies or ["first"])
-    numbers = kind.numbers
-    schema = "a string not null, b string not null"
-
-    def removed(batches: Batches) -> Batches:
-        yield from _graph(batches, numbers, lambda graph: graph.removed(rule))
-
-    edges = found.select("a", "b", "rank_a", "rank_b", "exact").repartition(1)
-    gone = edges.mapInArrow(removed, schema)
-    names = ("lookalike_row", "lookalike_removed", "lookalike_survivor")
-    row, removed_row, survivor = map(F.col, names)
-    gone = gone.select(F.col("a").alias(names[1]), F.col("b").alias(names[2]))
-    rows_of = df.select("*", kind.of(df).alias(names[0]))
-    joined = rows_of.join(gone, row == removed_row, "left")
+    given = given | {"score": "resemblance", "sampling": "full", "size_groups": None}
+    found, kind = _found(df, given, policies=policies or ["first"], against=against)
+    assert isinstance(kind, _Rows)
+    numbers = ["score", "shared"] if evidence else []
+    edges = found.select("a", "b", "rank_a", "rank_b", "exact", *numbers)
+    if against is not None:
+        # The other rows are kept, whatever they resemble, and preferred to all.
+        theirs = {name: F.col(name).startswith(AGAINST) for name in ("a", "b")}
+        edges = edges.where(~(theirs["a"] & theirs["b"]))
+        for name, their in theirs.items():
+            rank = F.when(their, F.lit(bytearray())).otherwise(F.col(f"rank_{name}"))
+            edges = edges.withColumn(f"rank_{name}", rank)
+    schema = "removed string not null, survivor string not null"
+    if evidence:
+        schema += ", reason string, score double, shared int"
+    gone = edges.repartition(1).mapInArrow(_Decide(rule, evidence), schema)
+    gone = gone.select(*(F.col(name).alias(f"lookalike_{name}") for name in gone.columns))
+    rows_of = df.select("*", kind.of(df).alias("lookalike_row"))
+    same = F.col("lookalike_row") == F.col("lookalike_removed")
     # Rows that no policy can tell apart have one name. They survive themselves, but once.
-    copy = F.row_number().over(Window.partitionBy(names[0]).orderBy(names[0]))
-    once = F.when(removed_row == survivor, copy).otherwise(1)
-    kept = joined.where(removed_row.isNull() | (removed_row == survivor))
-    return kept.withColumn("lookalike_copy", once).where("lookalike_copy = 1").select(*df.columns)
+    window = Window.partitionBy("lookalike_row").orderBy("lookalike_row")
+    themselves = F.col("lookalike_removed") == F.col("lookalike_survivor")
+    once = F.when(themselves, F.row_number().over(window)).otherwise(1)
+    judged = rows_of.join(gone, same, "left").withColumn("lookalike_copy", once)
+    others = None
+    if against is not None:
+        others = against.select("*", kind.against().of(against).alias("lookalike_row"))
+    named = kind.ids.name if kind.ids else given["text"]
+    return judged, others, F.col(_path(df, named))
 
 
 class _Ids:
@@ -306,7 +405,7 @@ class _Ids:
 
     def __init__(self, df: DataFrame, name: str) -> None:
         self.name = name
-        self.type = df.schema[name].dataType
+        self.type = df.select(_column(df, name)).schema[0].dataType
         integers = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
         self.numbers = isinstance(self.type, integers)
         self.strings = isinstance(self.type, T.StringType)
@@ -314,7 +413,7 @@ class _Ids:
 
     def of(self, df: DataFrame) -> Column:
         """What a row is called."""
-        return self.encoded(df[self.name])
+        return self.encoded(_column(df, self.name))
 
     def encoded(self, column: Column) -> Column:
         if self.numbers:
@@ -346,10 +445,18 @@ class _Rows(_Ids):
         self.ids = None if id is None else _Ids(df, id)
         self.text, self.fields = text, _native.fields_of(policies)
         self.numbers, self.encoded_type = False, "string"
+        self.before = ""
+
+    def against(self) -> _Rows:
+        """Names of other rows, which come before all of these."""
+        others = copy.copy(self)
+        others.before, others.fields = AGAINST, []
+        return others
 
     def of(self, df: DataFrame) -> Column:
         ids = F.lit("") if self.ids is None else self.ids.of(df)
-        parts = [ids, df[self.text], *(df[name].cast("string") for name in self.fields)]
+        text = _column(df, self.text)
+        parts = [ids, text, *(_column(df, name).cast("string") for name in self.fields)]
         # A hash leaves nulls out.
         parts += [part.isNull() for part in parts]
         hashes = [F.hex(F.xxhash64(F.lit(seed), *parts)) for seed in ("1", "2")]
@@ -357,11 +464,25 @@ class _Rows(_Ids):
             # In the order of numbers, also as text.
             least = F.lit(str(2**63)).cast("decimal(20,0)")
             ids = F.lpad((ids.cast("decimal(20,0)") + least).cast("string"), 20, "0")
-        first = F.coalesce(F.concat(F.lit("0"), ids), F.lit("1"))
+        first = F.coalesce(F.concat(F.lit(self.before + "0"), ids), F.lit(self.before + "1"))
         name = F.concat_ws("\u0000", first, *hashes)
         # Rows without a text are never compared. One name for all would put them into one task.
         alone = F.concat(F.lit("2"), F.monotonically_increasing_id().cast("string"))
-        return F.when(df[self.text].isNull(), alone).otherwise(name)
+        return F.when(text.isNull(), alone).otherwise(name)
+
+
+def _quoted(name: str) -> str:
+    """The name of a column as Spark reads it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _path(df: DataFrame, name: str) -> str:
+    """A column of this name, or the field of a struct (``a.b``), as Spark reads it."""
+    return _quoted(name) if name in df.columns else name
+
+
+def _column(df: DataFrame, name: str) -> Column:
+    return df[_path(df, name)]
 
 
 def _found(
@@ -369,6 +490,7 @@ def _found(
     given: dict[str, Any],
     collection: DataFrame | None = None,
     policies: Sequence[str] = (),
+    against: DataFrame | None = None,
 ) -> tuple[DataFrame, _Ids]:
     """The pairs with all that is known of them, and how the ids of `df` travel."""
     if given["method"] not in ("exact", "minhash"):
@@ -392,15 +514,16 @@ def _found(
     def stage(rows: DataFrame, name: str) -> DataFrame:
         return rows.mapInArrow(_Stage(name, job), ROWS)
 
+    frames = [side for side in (df, collection, against) if side is not None]
     kinds: list[_Ids]
     if policies:
-        kinds = [_Rows(df, given["id"], given["text"], policies)]
+        own = _Rows(df, given["id"], given["text"], policies)
+        kinds = [own] if against is None else [own, own.against()]
     else:
-        kinds = [_Ids(side, given["id"]) for side in (df, collection) if side is not None]
-    sides = [3] if collection is None else [1, 2]
+        kinds = [_Ids(side, given["id"]) for side in frames]
+    sides = [3, 3] if collection is None else [1, 2]
     texts = None
-    for side, kind, number in zip((df, collection), kinds, sides):
-        assert side is not None
+    for side, kind, number in zip(frames, kinds, sides):
         rows = _texts(side, given, kind, number, policies, kinds)
         texts = rows if texts is None else texts.unionByName(rows)
     assert texts is not None
@@ -438,20 +561,23 @@ def _texts(
     kinds: list[_Ids],
 ) -> DataFrame:
     """The columns that the first stage needs."""
-    if not isinstance(df.schema[given["text"]].dataType, T.StringType):
+    text = _column(df, given["text"])
+    if not isinstance(df.select(text).schema[0].dataType, T.StringType):
         raise ValueError(f"the column {given['text']} has no strings")
     ids = kind.of(df)
     if not all(kind.numbers for kind in kinds):
         ids = ids.cast("string")
     content_type = given["content_type"]
-    declared = df[content_type] if content_type else F.lit(None)
+    declared = _column(df, content_type) if content_type else F.lit(None)
+    # Other rows are preferred to all, whatever their fields are.
+    wanted = kind.fields if isinstance(kind, _Rows) else []
     fields = [
-        df[name].cast("string").alias(f"field_{n}")
+        (_column(df, name) if name in wanted else F.lit(None)).cast("string").alias(f"field_{n}")
         for n, name in enumerate(_native.fields_of(policies))
     ]
     return df.select(
         ids.alias("id"),
-        df[given["text"]].alias("text"),
+        text.alias("text"),
         declared.cast("string").alias("type"),
         F.lit(side).alias("side"),
         *fields,
@@ -513,6 +639,8 @@ def _graph(
 
 
 class _Intake:
+    __name__ = "lookalike_read"
+
     def __init__(self, job: dict[str, Any], policies: Sequence[str]) -> None:
         self.job, self.policies = job, policies
 
@@ -526,14 +654,101 @@ class _Intake:
 class _Stage:
     def __init__(self, name: str, job: dict[str, Any]) -> None:
         self.name, self.job = name, job
+        # Spark shows it in plans.
+        self.__name__ = f"lookalike_{name}"
 
     def __call__(self, batches: Batches) -> Batches:
         yield from _worked(_native.StageTask(self.name, _configured(self.job)), batches)
 
 
 class _Results:
+    __name__ = "lookalike_pairs"
+
     def __init__(self, job: dict[str, Any], numbers: list[bool]) -> None:
         self.job, self.numbers = job, numbers
 
     def __call__(self, batches: Batches) -> Batches:
         yield from _worked(_native.ResultsTask(_configured(self.job), self.numbers), batches)
+
+
+class _Decide:
+    """The rows that are removed, with their survivors: from all pairs, in one task."""
+
+    __name__ = "lookalike_decide"
+
+    def __init__(self, rule: str, evidence: bool) -> None:
+        self.rule, self.evidence = rule, evidence
+
+    def __call__(self, batches: Batches) -> Batches:
+        if self.evidence:
+            yield from self._with_numbers(batches)
+            return
+        for batch in _graph(batches, False, lambda graph: graph.removed(self.rule)):
+            yield pyarrow.RecordBatch.from_arrays(batch.columns, ["removed", "survivor"])
+
+    def _with_numbers(self, batches: Batches) -> Batches:
+        """The pairs are read again from a file, when it is known which are needed."""
+        with tempfile.TemporaryFile(dir=_scratch()) as file:
+            writer: Any = None
+
+            def noted() -> Batches:
+                nonlocal writer
+                for batch in batches:
+                    pairs = batch.select(["a", "b", "score", "shared", "exact"])
+                    writer = writer or pyarrow.ipc.new_stream(file, pairs.schema)
+                    writer.write_batch(pairs)
+                    yield batch
+
+            gone = list(_graph(noted(), False, lambda graph: graph.removed(self.rule)))
+            if writer is None or not gone:
+                return
+            writer.close()
+
+            def pairs() -> Iterator[pyarrow.Table]:
+                file.seek(0)
+                for batch in pyarrow.ipc.open_stream(file):
+                    yield pyarrow.Table.from_batches([batch])
+
+            yield from _numbered(pyarrow.Table.from_batches(gone), pairs).to_batches()
+
+
+def _numbered(gone: Any, pairs: Callable[[], Iterator[Any]]) -> Any:
+    """Adds the reason, the resemblance and the shared count to rows that are removed.
+
+    A pair names the first of the texts that are equal.
+    """
+    compute: Any = pyarrow.compute
+    exact = pyarrow.concat_tables(table.filter(table["exact"]) for table in pairs())
+    exact = exact.group_by(["a", "b"]).aggregate([("shared", "max")])
+    for side in ("a", "b"):
+        first = exact.select(["b", "a", "shared_max"])
+        first = first.rename_columns(["text", f"first_{side}", f"shared_{side}"])
+        gone = gone.join(first, side, "text", "left outer")
+        name = f"first_{side}"
+        filled = compute.coalesce(gone[name], gone[side])
+        gone = gone.set_column(gone.column_names.index(name), name, filled)
+    a, b = gone["first_a"], gone["first_b"]
+    gone = gone.append_column("least", compute.min_element_wise(a, b))
+    gone = gone.append_column("greatest", compute.max_element_wise(a, b))
+    keys, names = ["least", "greatest"], ["a", "b"]
+    wanted = gone.select(keys)
+    near = pyarrow.concat_tables(
+        table.filter(compute.invert(table["exact"])).join(wanted, names, keys, "left semi")
+        for table in pairs()
+    )
+    near = near.group_by(names).aggregate([("score", "max"), ("shared", "max")])
+    gone = gone.join(near.rename_columns([*names, "score", "shared"]), keys, names, "left outer")
+    same = compute.equal(gone["first_a"], gone["first_b"])
+    far = compute.if_else(compute.is_null(gone["score"]), "chain", "near")
+    score = compute.if_else(same, 1.0, gone["score"])
+    of_equal = compute.coalesce(gone["shared_a"], gone["shared_b"])
+    shared = compute.if_else(same, of_equal, gone["shared"])
+    return pyarrow.table(
+        {
+            "removed": gone["a"],
+            "survivor": gone["b"],
+            "reason": compute.if_else(same, "exact", far),
+            "score": score,
+            "shared": shared,
+        }
+    )

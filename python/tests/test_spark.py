@@ -206,6 +206,91 @@ def test_the_rows_that_stay(spark, rule):
         assert [row[0] for row in rows(found)] == expected["id"].to_pylist(), keep
 
 
+def evidence_of(directory):
+    """What the command says of each document that it removed."""
+    evidence = {}
+    for line in (directory / "removed.jsonl").read_text().splitlines():
+        line = json.loads(line)
+        numbers = (line["resemblance"], line["shared"])
+        survivor = line["survivor"]
+        evidence[line["docno"]] = (line["reason"], survivor["docno"], survivor["file"], *numbers)
+    return evidence
+
+
+def write_texts(path, texts):
+    lines = (json.dumps({"id": str(n), "text": text}) for n, text in texts)
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+@pytest.mark.parametrize(("rule", "keep"), [("star", "longest"), ("cluster", "first")])
+def test_the_evidence_is_that_of_the_command(spark, tmp_path, rule, keep):
+    texts = list(enumerate(TEXTS, 1000))
+    write_texts(tmp_path / "in.jsonl", texts)
+    gone = tmp_path / "removed"
+    how = PARAMETERS | {"rule": rule}
+    kept = tmp_path / "kept"
+    lookalike.dedup(tmp_path / "in.jsonl", kept, removed=gone, keep=[keep], **how)
+    expected = evidence_of(gone)
+    df = spark.createDataFrame(texts, "id long, text string")
+    found = lookalike.spark.removed(df, keep=keep, **how)
+    assert found.columns == ["id", "text", "lookalike"]
+    found = found.collect()
+    assert {str(row["id"]) for row in found} == set(expected)
+    for row in found:
+        reason, survivor, _, *numbers = expected[str(row["id"])]
+        if reason == "chain":
+            numbers = [None, None]
+        assert tuple(row["lookalike"]) == (reason, int(survivor), False, *numbers)
+    reasons = {row["lookalike"]["reason"] for row in found}
+    assert reasons == {"exact", "near"} | ({"chain"} if rule == "cluster" else set())
+
+
+def test_rows_that_resemble_others_are_removed(spark, tmp_path):
+    old, new = list(enumerate(TEXTS[::2])), list(enumerate(TEXTS[1::2]))
+    write_texts(tmp_path / "old.jsonl", old)
+    write_texts(tmp_path / "new.jsonl", new)
+    lookalike.run(tmp_path / "old.jsonl", tmp_path / "old", **PARAMETERS)
+    gone, against = tmp_path / "gone", tmp_path / "old"
+    lookalike.dedup(
+        tmp_path / "new.jsonl", tmp_path / "kept", removed=gone, against=against,
+        keep=["shortest"], **PARAMETERS,
+    )
+    expected = evidence_of(gone)
+    df, others = (spark.createDataFrame(side, "id int, text string") for side in (new, old))
+    how = PARAMETERS | {"keep": "shortest", "against": others}
+    found = lookalike.spark.removed(df, **how).collect()
+    assert {str(row["id"]) for row in found} == set(expected)
+    theirs = 0
+    for row in found:
+        reason, survivor, file, *numbers = expected[str(row["id"])]
+        of_others = file == "old.jsonl"
+        assert tuple(row["lookalike"]) == (reason, int(survivor), of_others, *numbers)
+        theirs += of_others
+    assert 0 < theirs < len(found)
+    kept = {row["id"] for row in lookalike.spark.deduplicate(df, **how).collect()}
+    assert kept == {n for n, _ in new} - {row["id"] for row in found}
+
+
+def test_columns_with_dots_and_fields_of_structs(spark):
+    df = frame(spark, TEXTS)
+    expected = rows(lookalike.spark.deduplicate(df, keep="max:id", **PARAMETERS).select("id"))
+    pairs = rows(lookalike.spark.pairs(df, **PARAMETERS))
+    page = F.struct(F.col("id").alias("no."), F.col("text").alias("body"))
+    df = df.select(page.alias("page"), F.col("text").alias("page.body.x"), F.col("id").alias("i`d"))
+    for id, text in [("i`d", "page.body.x"), ("page.`no.`", "page.body"), ("i`d", "page.body")]:
+        found = lookalike.spark.deduplicate(df, id, text, keep="max:page.`no.`", **PARAMETERS)
+        assert found.columns == df.columns
+        assert rows(found.select("page.`no.`")) == expected
+        assert rows(lookalike.spark.pairs(df, id, text, **PARAMETERS)) == pairs
+
+
+def test_a_plan_names_the_steps(spark, capsys):
+    lookalike.spark.deduplicate(frame(spark, TEXTS)).explain()
+    plan = capsys.readouterr().out
+    for step in "read frequencies classes prefixes candidates blocks verify pairs decide".split():
+        assert f"lookalike_{step}(" in plan, step
+
+
 def test_queries(spark, tmp_path):
     asked, collection = TEXTS[::3], TEXTS[1::3] + ["nothing like it"]
     path = tmp_path / "in.jsonl"
