@@ -165,7 +165,7 @@ class Index:
         list of dict
             For a single text, its matches; for several, a list of matches for each. A match has the
             members `id` (the row of the text, from 0, in the order in which the texts were added; the
-            docno, if the index is of a `run`), `match` (exact, near or contains), `score`,
+            docno, if the index is of a `run`), `match` (identical, same words, near or contains), `score`,
             `contains_query`, `in_query` (shares of the shingles), `shared` and `keys` (numbers of
             shingles). Exact duplicates are represented by the first of them.
         """

@@ -273,7 +273,7 @@ def deduplicate(
     >>> result.kept["n"].to_list()
     [1, 2]
     >>> result.removed.rows(named=True)
-    [{'row': 2, 'reason': 'exact', 'survivor': 0, 'resemblance': 1.0, 'shared': 1}]
+    [{'row': 2, 'reason': 'same words', 'survivor': 0, 'resemblance': 1.0, 'shared': 1}]
     """
     source = source_of(texts)
     search = Search(source.kind, as_, text, policies_of(keep), against, locals(), not source.selects)
