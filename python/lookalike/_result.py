@@ -13,7 +13,16 @@ from . import _native
 from ._native import Spool
 from ._progress import Progress, command
 from ._sources import Source, text_columns
-from ._spool import FLAGS, columns_of, command_on, filled, flags_of, optional_path
+from ._spool import (
+    FLAGS,
+    columns_of,
+    command_on,
+    excluded,
+    filled,
+    flags_of,
+    optional_path,
+    reading,
+)
 from ._table import Table, as_kind, check_kind
 
 LIMITS = ("memory", "threads")
@@ -43,7 +52,8 @@ class Search:
         self.against = against
         self.numbered = False
         self.others = 0
-        self.field: str | None = None
+        self.left_out: list[Spool] = []
+        self.base: list[Spool] = []
         self.reading: list[str] = []
         fields = list(columns_of(policies))
         if reserved := [field for field in fields if field.startswith("lookalike ")]:
@@ -81,13 +91,12 @@ class Search:
         flags = flags_of(self.given)
         if self.reading:
             flags = [flag for flag in flags if not flag.startswith("--markup=")]
-        longest = 0
+        self.left_out = excluded(spool, self.given["exclude"], self.text)
         if self.against is not None:
             flags.append(f"--against={self._base(flags)}")
-            longest = self.longest
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
-        reading = self._with_fields([*spool.flags("dedup", longest), *self.reading])
-        flags = [*places, *reading, *self.keep, *flags]
+        as_read = [*reading(spool, "dedup", self.left_out, 0, *self.base), *self.reading]
+        flags = [*places, *as_read, *self.keep, *flags]
         self.summary = json.loads(command_on(spool, "dedup", flags, progress))
         del self.summary["costs"]
         if self.against is not None:
@@ -98,28 +107,17 @@ class Search:
 
     def _base(self, flags: list[str]) -> str:
         """The directory of the collection to compare with."""
-        self.longest = 0
         if isinstance(self.against, str):
             return self.against
         self.numbered = True
         other = Spool(self.spool.directory, text_columns(self.text))
-        filled(other, self.against, self.text)
-        self.longest = max(other.longest, self.spool.longest)
+        self.base = [filled(other, self.against, self.text)]
         of_collection = [
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
-        own, reading = self.spool.flags("ingest", 0), other.flags("ingest", self.longest)
-        fields = {flag for flag in (*own, *reading) if flag.startswith(TEXT_FIELD)}
-        if len(fields) > 1:
-            # A list of texts beside texts inside of columns: a document has one or the other.
-            self.field = TEXT_FIELD + ",".join(flag.removeprefix(TEXT_FIELD) for flag in sorted(fields))
-        reading = self._with_fields(reading)
-        command_on(other, "ingest", ["-o", self.place("base"), *reading, *of_collection], None)
+        as_read = reading(other, "ingest", self.left_out, 0, self.spool)
+        command_on(other, "ingest", ["-o", self.place("base"), *as_read, *of_collection], None)
         return self.place("base")
-
-    def _with_fields(self, flags: list[str]) -> list[str]:
-        """The flags, with the fields of both collections."""
-        return [self.field if self.field and flag.startswith(TEXT_FIELD) else flag for flag in flags]
 
     def evidence(self, name: str, *flags: str) -> str:
         """Write lists of what was removed and why."""
@@ -134,7 +132,6 @@ class Search:
         return as_kind(table, self.kind)
 
 
-TEXT_FIELD = "--text-field="
 # A name of a field that is not a path.
 PLAIN = re.compile(r'[^.,\[\]="\\]+')
 

@@ -66,6 +66,7 @@ def run(
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
+    exclude_text: Iterable[str | os.PathLike[str]] = (),
     size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
     segment_size: int | str = "64MiB",
     threshold: float | str = 0.85,
@@ -162,6 +163,8 @@ def run(
         Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits).
     seed
         Seed of the 64-bit hash.
+    exclude_text
+        Files of texts whose shingles count for nobody, such as a template.
     size_groups
         Lower bounds, in words, of the size groups after the first.
     segment_size
@@ -273,6 +276,7 @@ def dedup(
     short: str = "whole",
     fingerprint: int | str = 64,
     seed: int = 0,
+    exclude_text: Iterable[str | os.PathLike[str]] = (),
     size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
     segment_size: int | str = "64MiB",
     threshold: float | str = 0.85,
@@ -320,7 +324,8 @@ def dedup(
     strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
     text_field, id_field, columns, markup, warc_type, include_url, exclude_url, max_document,
     max_ratio, detect_charset, url_field, keep_text, tokens, fold, shingle_size, short, fingerprint,
-    seed, size_groups, segment_size, threshold, score, memory, threads, ignore_disk_space, scratch
+    seed, exclude_text, size_groups, segment_size, threshold, score, memory, threads,
+    ignore_disk_space, scratch
         As for `run`.
     removed
         A directory for the removed records, with the reason for each.

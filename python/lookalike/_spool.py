@@ -31,6 +31,31 @@ def filled(
     return spool
 
 
+TEXT_FIELD = "--text-field="
+
+
+def excluded(spool: Spool, texts: Any, text: str | Iterable[str]) -> list[Spool]:
+    """A spool with the texts whose shingles count for nobody, if there are any."""
+    if texts is None:
+        return []
+    texts = [texts] if isinstance(texts, str) else texts
+    return [filled(Spool(spool.directory, text_columns(text)), texts, text)]
+
+
+def reading(
+    spool: Spool, name: str, left_out: list[Spool], longest: int = 0, *others: Spool
+) -> list[str]:
+    """The flags with which a command reads a spool and those beside it. A list of texts may stand
+    beside texts inside of columns: a document has one or the other."""
+    beside = [*left_out, *others]
+    flags = spool.flags(name, max([longest, *(other.longest for other in beside)]))
+    parts = [flags, *(other.flags("ingest", 0) for other in beside)]
+    fields = {flag for part in parts for flag in part if flag.startswith(TEXT_FIELD)}
+    field = TEXT_FIELD + ",".join(flag.removeprefix(TEXT_FIELD) for flag in sorted(fields))
+    flags = [field if flag.startswith(TEXT_FIELD) else flag for flag in flags]
+    return [*flags, *(f"--exclude-text={other.path}" for other in left_out)]
+
+
 def command_on(spool: Spool, name: str, flags: Iterable[str], progress: Progress) -> str:
     """Run a command on the file of a spool; return what it prints."""
     try:

@@ -12,7 +12,16 @@ from ._native import Spool
 from ._progress import Progress
 from ._result import Result, Search
 from ._sources import STREAM, Pandas, Source, given_back, source_of, text_columns
-from ._spool import Texts, command_on, filled, flags_of, optional_path, policies_of
+from ._spool import (
+    Texts,
+    command_on,
+    excluded,
+    filled,
+    flags_of,
+    optional_path,
+    policies_of,
+    reading,
+)
 from ._table import Table, check_kind
 
 
@@ -21,6 +30,7 @@ def find_pairs(
     text: str | Iterable[str] = "text",
     *,
     ids: Any = None,
+    exclude: Any = None,
     threshold: float | str = 0.85,
     score: str = "resemblance",
     as_: str | None = None,
@@ -59,6 +69,9 @@ def find_pairs(
         What the result calls the texts: the name of a column, an Arrow array, or an iterable of
         str, numbers or UUIDs. Without it, texts are called by their row, from 0. The ids are kept
         in memory.
+    exclude
+        A text, or texts, whose shingles count for nobody: a template, a licence, the text of an
+        assignment. Resemblance is computed over what remains of each text.
     threshold
         The lowest resemblance of a pair: a decimal of at most nine digits, or a fraction such as
         ``"2/3"``, above 0 and at most 1.
@@ -132,7 +145,8 @@ def find_pairs(
     """
     source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
-    flags = ["-o", out, *spool.flags("run"), *flags_of(locals())]
+    as_read = reading(spool, "run", excluded(spool, exclude, text))
+    flags = ["-o", out, *as_read, *flags_of(locals())]
     command_on(spool, "run", flags, progress)
     return given_back(Table(spool.pairs(out)), source, as_)
 
@@ -142,6 +156,7 @@ def clusters(
     text: str | Iterable[str] = "text",
     *,
     ids: Any = None,
+    exclude: Any = None,
     threshold: float | str = 0.85,
     score: str = "resemblance",
     as_: str | None = None,
@@ -161,7 +176,7 @@ def clusters(
 
     Parameters
     ----------
-    texts, text, ids, threshold, score, as_, markup
+    texts, text, ids, exclude, threshold, score, as_, markup
         As for `find_pairs`.
     shingle_size, tokens, fold, short, fingerprint, seed
         As for `find_pairs`.
@@ -185,7 +200,8 @@ def clusters(
     """
     source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
-    flags = ["-o", out, *spool.flags("run"), *flags_of(locals()), "--pairs=none"]
+    as_read = reading(spool, "run", excluded(spool, exclude, text))
+    flags = ["-o", out, *as_read, *flags_of(locals()), "--pairs=none"]
     command_on(spool, "run", flags, progress)
     return given_back(Table(spool.clusters(out, "id")), source, as_)
 
@@ -196,6 +212,7 @@ def deduplicate(
     keep: str | Iterable[str] = "first",
     *,
     against: Any = None,
+    exclude: Any = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
@@ -238,7 +255,7 @@ def deduplicate(
         ``"all"``.
     score
         ``"resemblance"`` or ``"containment"``.
-    threshold, markup, as_
+    exclude, threshold, markup, as_
         As for `find_pairs`.
     shingle_size, tokens, fold, short, fingerprint, seed
         As for `find_pairs`.

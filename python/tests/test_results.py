@@ -190,3 +190,21 @@ def test_plain_texts_against_texts_inside_of_columns():
     assert [(row["row"], row["survivor_against"]) for row in result.removed] == [(1, 0)]
     result = lookalike.deduplicate(["one two three", "a b c"], path, against=chats, threshold=0.5, shingle_size=2)
     assert result.kept == ["a b c"]
+
+
+def test_excluded_texts_count_for_nobody():
+    template = "this is the template that everybody gets and has to fill in"
+    texts = [f"{template} with the answer one", f"{template} but nobody copies", "with the answer one"]
+    parameters = {"threshold": 0.5, "shingle_size": 3}
+    assert [tuple(pair.values())[:2] for pair in lookalike.find_pairs(texts, **parameters)] == [(0, 1)]
+    pairs = lookalike.find_pairs(texts, exclude=template, **parameters)
+    assert [tuple(pair.values())[:2] for pair in pairs] == [(0, 2)]
+    result = lookalike.deduplicate(texts, exclude=[template], **parameters)
+    assert result.kept == texts[:2]
+    assert [row["id"] for row in lookalike.clusters(texts, exclude=template, **parameters)] == [0, 2]
+    # Beside texts inside of columns, and with texts to compare with.
+    rows = [{"m": [{"content": text}]} for text in texts]
+    result = lookalike.deduplicate(
+        rows, "m[].content", against=["with the answer one"], exclude=template, **parameters
+    )
+    assert result.kept == rows[1:2]
