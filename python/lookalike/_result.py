@@ -50,6 +50,7 @@ class Search:
         self.given = {name: given.get(name) for name in (*FLAGS, "scratch")}
         self.keeps_rows = keeps_rows
         self.against = against
+        self.exclude = given["exclude"]
         self.numbered = False
         self.others = 0
         self.left_out: list[Spool] = []
@@ -91,7 +92,8 @@ class Search:
         flags = flags_of(self.given)
         if self.reading:
             flags = [flag for flag in flags if not flag.startswith("--markup=")]
-        self.left_out = excluded(spool, self.given["exclude"], self.text)
+        self.left_out = excluded(spool, self.exclude, self.text)
+        self.exclude = None
         if self.against is not None:
             flags.append(f"--against={self._base(flags)}")
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]

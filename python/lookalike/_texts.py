@@ -145,7 +145,9 @@ def find_pairs(
     """
     source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
-    as_read = reading(spool, "run", excluded(spool, exclude, text))
+    # A spool removes its files with itself.
+    left_out = excluded(spool, exclude, text)
+    as_read = reading(spool, "run", left_out)
     flags = ["-o", out, *as_read, *flags_of(locals())]
     command_on(spool, "run", flags, progress)
     return given_back(Table(spool.pairs(out)), source, as_)
@@ -200,7 +202,9 @@ def clusters(
     """
     source, spool = _identified(texts, text, ids, as_, scratch)
     out = os.path.join(spool.directory, "run")
-    as_read = reading(spool, "run", excluded(spool, exclude, text))
+    # A spool removes its files with itself.
+    left_out = excluded(spool, exclude, text)
+    as_read = reading(spool, "run", left_out)
     flags = ["-o", out, *as_read, *flags_of(locals()), "--pairs=none"]
     command_on(spool, "run", flags, progress)
     return given_back(Table(spool.clusters(out, "id")), source, as_)
