@@ -285,8 +285,8 @@ def deduplicate(
     ValueError
         A parameter is not allowed.
     """
-    rows, _, _ = _judged(df, locals())
-    kept = rows.where("lookalike_copy = 1").where(_survives())
+    judged = _judged(df, locals())[0]
+    kept = judged.where("lookalike_copy = 1").where(_survives())
     return kept.select(*(F.col(_quoted(name)) for name in df.columns))
 
 
