@@ -38,6 +38,7 @@ cp -R docs examples "$source"
 cp README.md FORMAT.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md "$source"
 cp scripts/generate-crawl.rs "$source/scripts"
 cp python/examples/*.ipynb "$source/python/examples"
+cp python/requirements-test.txt "$source/python"
 # mdBook writes a README as index.html, and does not change links to it.
 sed -i.bak 's|](docs/README\.md|](docs/index.md|' "$source/README.md" && rm "$source/README.md.bak"
 sed -e 's|](\.\./|](|' -e t -e 's|](|](docs/|' docs/SUMMARY.md >"$source/SUMMARY.md"

@@ -30,7 +30,7 @@
 //!
 //! # Cost
 //! Two passes over the sets of the open documents, in the order of the files as far as memory has
-//! room for them. Memory: [`bytes`], and the rest is divided into [`SHARES`].
+//! room for them. Memory: [`bytes()`], and the rest is divided into [`SHARES`].
 
 use std::path::Path;
 

@@ -103,7 +103,7 @@ pub(super) fn run<K: Key>(workspace: &mut Workspace, join: &Joining<'_>) -> Resu
         },
         |documents, pass| {
             disk::point("candidates: worker");
-            Partners::of(&held, join, shareable.as_ref()).find(documents, pass, &context.stop)
+            Partners::of(&held, join, shareable.as_ref()).find(documents, pass, context.stop)
         },
         |(keys, found): (Vec<u64>, PrefixStats)| {
             stats.probes_repeated += found.probes_repeated;
@@ -179,7 +179,7 @@ impl Held {
             read += packed.entries() as u64;
             join.context.progress.at(read / 2);
         }
-        held.place(&join.context.stop)?;
+        held.place(join.context.stop)?;
         Ok(held)
     }
 
