@@ -38,8 +38,17 @@ def excluded(spool: Spool, texts: Any, text: str | Iterable[str]) -> list[Spool]
     """A spool with the texts whose shingles count for nobody, if there are any."""
     if texts is None:
         return []
+    if isinstance(texts, os.PathLike) or isinstance(texts, str) and _is_file(texts):
+        raise ValueError(f"exclude={os.fspath(texts)!r} is a file, not a text: pass what it says")
     texts = [texts] if isinstance(texts, str) else texts
     return [filled(Spool(spool.directory, text_columns(text)), texts, text)]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return os.path.isfile(text)
+    except ValueError:
+        return False
 
 
 def reading(

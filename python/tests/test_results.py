@@ -1,6 +1,7 @@
 """The evidence of a deduplication in memory, and look-ups."""
 
 import threading
+from pathlib import Path
 
 import numpy
 import pandas
@@ -202,6 +203,9 @@ def test_excluded_texts_count_for_nobody():
     result = lookalike.deduplicate(texts, exclude=[template], **parameters)
     assert result.kept == texts[:2]
     assert [row["id"] for row in lookalike.clusters(texts, exclude=template, **parameters)] == [0, 2]
+    for file in (__file__, Path(__file__)):
+        with pytest.raises(ValueError, match="is a file, not a text: pass what it says"):
+            lookalike.find_pairs(texts, exclude=file)
     # Beside texts inside of columns, and with texts to compare with.
     rows = [{"m": [{"content": text}]} for text in texts]
     result = lookalike.deduplicate(
