@@ -334,7 +334,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 21] = [
+    let change: [Change; 22] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
@@ -389,6 +389,10 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
             run.collection.shingle.fingerprint = "md5".parse().unwrap();
         }),
         ("seed", |run| run.collection.shingle.seed = 5),
+        ("exclude-text", |run| {
+            let excluded = serde_json::json!({"digest": "x", "texts": 1, "shingles": 1});
+            run.collection.shingle.excluded = serde_json::from_value(excluded).unwrap();
+        }),
         ("size-groups", |run| {
             run.collection.size_groups = "7".parse().unwrap();
         }),

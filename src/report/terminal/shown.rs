@@ -53,7 +53,8 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
             0 => "none".into(),
             _ => match facts.identical {
                 None => list(&facts.exact_duplicates),
-                Some(n) => format!("{}; identical: {}", list(&facts.exact_duplicates), count(n)),
+                Some(0) => format!("{}; none identical", list(&facts.exact_duplicates)),
+                Some(n) => format!("{}; {} identical", list(&facts.exact_duplicates), count(n)),
             },
         },
     )?;

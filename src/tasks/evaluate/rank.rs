@@ -163,12 +163,15 @@ fn interval(auc: f64, right: f64, wrong: f64) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// The example of Hanley & McNeil 1982, section IV: an area of 0.893 with 51 abnormal and 58
-    /// normal images has a standard error of 0.032.
+    /// If scores say nothing, the error is that of the statistic of Wilcoxon, Mann and Whitney.
     #[test]
-    fn the_interval_is_that_of_the_source() {
-        let [low, high] = interval(0.893, 51.0, 58.0);
-        let error = (high - low) / 2.0 / QUANTILE;
-        assert!((error - 0.032).abs() < 5e-4, "{error}");
+    fn the_interval_of_a_half_is_that_of_ranks_by_chance() {
+        for (right, wrong) in [(1.0, 1.0), (51.0, 58.0), (3.0, 4000.0)] {
+            let [low, high] = interval(0.5, right, wrong);
+            let error: f64 = ((right + wrong + 1.0) / (12.0 * right * wrong)).sqrt();
+            assert!((low - (0.5 - QUANTILE * error).max(0.0)).abs() < 1e-12);
+            assert!((high - (0.5 + QUANTILE * error).min(1.0)).abs() < 1e-12);
+        }
+        assert_eq!(interval(1.0, 9.0, 9.0), [1.0, 1.0]);
     }
 }
