@@ -390,8 +390,11 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("seed", |run| run.collection.shingle.seed = 5),
         ("exclude-text", |run| {
-            let excluded = serde_json::json!({"digest": "x", "texts": 1, "shingles": 1});
-            run.collection.shingle.excluded = serde_json::from_value(excluded).unwrap();
+            let files = [sample_corpora("files/a/PG-000025.html")];
+            let (stop, made) = (Stop::default(), run.clone());
+            let context = made.context(&stop, &Silent);
+            let found = lookalike::engine::excluded::excluded(&files, &made.collection, &context);
+            run.collection.shingle.excluded = found.unwrap();
         }),
         ("size-groups", |run| {
             run.collection.size_groups = "7".parse().unwrap();
