@@ -7,6 +7,7 @@ use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::keywords::keywords;
 use crate::base::measure::{Criterion, Measure};
+use crate::engine::sample::Sampling;
 
 keywords! {
     /// The algorithm that finds the pairs.
@@ -72,6 +73,16 @@ pub struct JoinConfig {
 }
 
 impl JoinConfig {
+    /// Refuses a sample, if the score does not allow one.
+    pub(crate) fn check_sampling(&self, sampling: &Sampling) -> Result<()> {
+        if self.measure.of_words() && *sampling != Sampling::Full {
+            let limit =
+                "it divides the number of all shared shingles by lengths; use `--sampling full`";
+            return refuse("score", self.measure, limit);
+        }
+        Ok(())
+    }
+
     /// The parameters that list all pairs that reach a criterion.
     pub fn of(Criterion { measure, threshold }: Criterion) -> JoinConfig {
         JoinConfig {

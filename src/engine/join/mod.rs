@@ -42,7 +42,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection;
 use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::{SampleEntry, Sampling};
+use crate::engine::sample::SampleEntry;
 use crate::engine::sort::{Compression, RunEntry};
 use crate::store::workspace::{MANIFEST_FILE, Workspace};
 use crate::text::parse::TokenKind;
@@ -142,18 +142,12 @@ pub fn run<K: Key>(
             &collection::config(&workspace.manifest).shingle.parse.tokens,
             TokenKind::Bytes(_)
         );
-        let limit = match (bytes, sample.sampling != Sampling::Full) {
-            (true, _) => "it divides by lengths in words, and `--tokens bytes:N` has no words",
-            (_, true) => {
-                "it divides the number of all shared shingles by lengths; use \
-                          `--sampling full`"
-            }
-            _ => "",
-        };
-        if !limit.is_empty() {
+        if bytes {
+            let limit = "it divides by lengths in words, and `--tokens bytes:N` has no words";
             return refuse("score", config.measure, limit);
         }
     }
+    config.check_sampling(&sample.sampling)?;
     let adds = adds(workspace, &digest);
     let complete = workspace.matches::<PostingsEntry>(|p| {
         let criterion = config.of_samples();

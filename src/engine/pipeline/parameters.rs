@@ -100,6 +100,9 @@ impl JoinParameters {
         {
             return refuse("fan-in", runs, "at least 2");
         }
+        if self.plan.is_none() && !planned {
+            self.join.check_sampling(&self.sampling)?;
+        }
         let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
         if self.join.candidates.is_some() && exact {
             return Err(Error::parameter("verified", "with --sampling full")
