@@ -62,7 +62,7 @@ def find_pairs(
     text
         The column with the texts. Several columns, as in ``["prompt", "completion"]``, are compared
         as one text. A path leads to a text inside of a column: ``"messages[].content"`` for the
-        contents of all messages, ``"messages[role=user].content"`` for those of a role,
+        contents of all messages, ``"messages[role=user].content"`` for the messages of a role,
         ``"messages[0].content"`` for the first, ``"page.body"`` for a field. Lists of str have no
         columns.
     ids

@@ -1,4 +1,4 @@
-//! Shingles that count for no document: those of a template, of a licence, of an assignment.
+//! Shingles that count for no document, from a template, a licence or an assignment.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl Serialize for Keys {
         let digits: String = (self.0.iter())
             .map(|key| format!("{key:0width$x}"))
             .collect();
-        // The width is that of the last key, which is the largest.
+        // All keys are as wide as the last one, which is the largest.
         serializer.collect_str(&format_args!("{width}:{digits}"))
     }
 }

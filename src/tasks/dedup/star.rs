@@ -17,9 +17,9 @@
 //!    the order of preference. The first that reaches the threshold is its survivor. If there is
 //!    none, the document is kept, and enters the index.
 //! 3. If the kept documents of a cluster fill their memory, the later ones are only compared with
-//!    these. Those without a survivor wait for another pass, which has an empty index. The
-//!    documents that it keeps are preferred less than those of the passes before, so the survivor
-//!    is the same for any memory.
+//!    these. Those without a survivor wait for another pass, which has an empty index. All
+//!    documents that it keeps come later in the order of preference than the kept documents of the
+//!    passes before, so the survivor is the same for any memory.
 //!
 //! # Invariants
 //! - A kept document that reaches the threshold with a later one is found: the two share a

@@ -1,4 +1,4 @@
-//! The k-grams of texts that count for no document: a window that such a text has is no passage.
+//! The k-grams of texts that count for no document. A passage has no window that such a text has.
 
 use std::path::PathBuf;
 use std::sync::Arc;

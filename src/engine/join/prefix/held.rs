@@ -23,8 +23,8 @@
 //!    known here, so the greater of the two numbers is taken.
 //!
 //! # Invariants
-//! - The candidates are some of those of [`super::candidates`], in order and without repetitions. No
-//!   pair that reaches the threshold is missing.
+//! - Each candidate is also one of [`super::candidates`], and comes once and in order. No pair that
+//!   reaches the threshold is missing.
 //!
 //! # Cost
 //! Memory: 10 bytes for each entry of the postings, 2 for each list and 4 for each document, and in
@@ -140,7 +140,7 @@ struct Held {
     times: Vec<u16>,
     /// By document, where its places begin; one more for the end.
     starts: Vec<u32>,
-    /// By document, the places behind its entries, except that of the last document of a list.
+    /// By document, the places behind its entries. The last document of a list has none there.
     places: Vec<u32>,
     /// By place, the number of its list in `times`.
     place_times: Vec<u16>,
@@ -223,7 +223,7 @@ impl Held {
             if document == END {
                 list += 1;
             } else if next != END {
-                // Each start moves to the end of its document, where that of the next one was.
+                // Each start moves to the end of its document, where the next document began.
                 let start = &mut self.starts[document as usize];
                 self.places[*start as usize] = at as u32 + 1;
                 self.place_times[*start as usize] = self.times[list];
