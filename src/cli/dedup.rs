@@ -140,7 +140,8 @@ pub struct Options {
     /// max:FIELD, min:FIELD: by a number or date. prefer:FIELD=A,B: A before B before all other
     /// values. prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the
     /// next ones break its ties, and the order of the input breaks the rest. A document without the
-    /// field comes last.
+    /// field comes last. With --score containment, a document with more shingles comes first,
+    /// whatever --keep says.
     ///
     /// Example: --keep prefer:source=wiki,books --keep longest
     #[arg(long, value_name = "POLICY", help_heading = "Choice")]
