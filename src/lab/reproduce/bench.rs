@@ -126,6 +126,7 @@ impl<'a> Bench<'a> {
             truths: methods.iter().take(truths).cloned().collect(),
             methods,
             edits: edits.map(Path::to_path_buf),
+            queries: None,
             cost: COST,
         };
         compare::run(on, &config, &self.context())
