@@ -59,6 +59,18 @@ pub struct Families {
 }
 
 impl Families {
+    /// No families.
+    pub(crate) fn none() -> Families {
+        Families {
+            originals: 0,
+            copies: 0,
+            unknown: 0,
+            rows: Vec::new(),
+            curves: Vec::new(),
+            distributions: Vec::new(),
+        }
+    }
+
     /// Over all families: the documents, those that method number `method` found, the clusters
     /// that contain them, and its false positives.
     pub fn sums(&self, method: usize) -> [u64; 4] {
