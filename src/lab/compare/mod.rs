@@ -50,7 +50,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
-pub(crate) use queries::{Labels, choose, increases, of_method};
+pub(crate) use queries::{Labels, increases, of_method};
 pub use queries::{QueryConfig, QueryResults, QueryRow, Sample};
 pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};

@@ -177,6 +177,20 @@ impl Labels {
         Ok(labels)
     }
 
+    /// Each label with its documents, and how many of them are representatives.
+    pub fn sizes(&self, representatives: &Representatives) -> Vec<(String, u64, u64)> {
+        let mut sizes: Vec<(String, u64, u64)> =
+            self.names.iter().map(|name| (name.clone(), 0, 0)).collect();
+        for (document, &of) in (0..).zip(&self.of) {
+            if let Some((_, documents, distinct)) = sizes.get_mut(of as usize) {
+                *documents += 1;
+                *distinct += u64::from(representatives.of(document) == document);
+            }
+        }
+        sizes.sort_unstable();
+        sizes
+    }
+
     /// The representatives with this label.
     pub fn with(&self, name: &str, representatives: &Representatives) -> Bits {
         let mut bits = Bits::new(self.of.len());
@@ -259,7 +273,7 @@ impl Sample {
 }
 
 /// A number of some documents, at random.
-pub(crate) fn choose(
+fn choose(
     documents: impl Iterator<Item = u32>,
     number: u64,
     seed: u64,
