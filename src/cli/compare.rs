@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
+use std::str::FromStr;
 use std::time::Duration;
 
 use crate::base::progress::Context;
 use crate::engine::methods::{METHODS, Spec};
 use crate::engine::pipeline;
-use crate::lab::compare::{COST, CompareConfig};
+use crate::lab::compare::{COST, CompareConfig, QueryConfig, Sample};
 use crate::{Error, Result, report};
 use clap::Args;
 
@@ -45,6 +46,38 @@ pub struct Options {
     /// edited copies each method finds.
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
+    /// Print means over queries: a number of documents, all, or a file with a docno on each line
+    ///
+    /// A query is a document of the collection (Kolcz & Chowdhury 2008, equations 3 to 5). Recall and
+    /// precision are means over the queries for which the ground truth finds another document,
+    /// utility is one over all queries. The table also has the share of pure clusters: those in
+    /// which all pairs found are true.
+    ///
+    /// Example: --methods minhash --queries 100
+    #[arg(long, value_name = "SAMPLE")]
+    queries: Option<Queries>,
+    /// Method that the increase of recall over queries is relative to
+    ///
+    /// It is also run.
+    ///
+    /// Example: --queries all --methods minhash --against mod
+    #[arg(long, value_name = "SPEC", requires = "queries")]
+    against: Option<Spec>,
+    /// A label for each document, such as "spam" or "legitimate"
+    ///
+    /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. With labels, the utility of a
+    /// query counts documents of its label, and a cost for each document of another label.
+    #[arg(long, value_name = "FILE", requires = "queries")]
+    labels: Option<PathBuf>,
+    /// Seed of the random choice of queries
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "queries",
+        hide_short_help = true
+    )]
+    seed: u64,
     /// Cost of a false pair in the utility, in true pairs
     ///
     /// Example: --methods minhash --cost 10
@@ -59,6 +92,22 @@ pub struct Options {
     csv: bool,
     #[command(flatten)]
     limits: Limits,
+}
+
+/// The queries, as the user names them.
+#[derive(Clone, Debug)]
+struct Queries(Sample);
+
+impl FromStr for Queries {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Queries, Self::Err> {
+        Ok(Queries(match (text, text.parse()) {
+            ("all", _) => Sample::All,
+            (_, Ok(number)) => Sample::Some(number),
+            (path, Err(_)) => Sample::Listed(path.into()),
+        }))
+    }
 }
 
 impl Command for Options {
@@ -108,16 +157,23 @@ impl Options {
                 truths.push(Spec::read(name)?);
             }
         }
-        for truth in truths.iter().rev() {
-            let name = truth.to_string();
+        for more in truths.iter().chain(&self.against).rev() {
+            let name = more.to_string();
             if methods.iter().all(|method| method.to_string() != name) {
-                methods.insert(0, truth.clone());
+                methods.insert(0, more.clone());
             }
         }
+        let queries = self.queries.clone().map(|Queries(sample)| QueryConfig {
+            sample,
+            seed: self.seed,
+            against: self.against.clone(),
+            labels: self.labels.clone(),
+        });
         Ok(CompareConfig {
             methods,
             truths,
             edits: self.edits.clone(),
+            queries,
             cost: self.cost,
         })
     }

@@ -3,8 +3,8 @@
 
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
-use crate::lab::compare::{CLOSE, Comparison, Standing, Verdict, f1, verdicts};
-use crate::report::csv::{Csv, cell, text};
+use crate::lab::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
+use crate::report::csv::{Csv, text};
 use crate::report::terminal::{Table, wrapped};
 
 /// Limit on the ground truths side by side in a table of the terminal.
@@ -43,6 +43,11 @@ impl<'s> Named<'s> {
     pub(crate) fn label(&self) -> String {
         format!("{} {}", self.name, self.values()).trim_end().into()
     }
+}
+
+/// A relative increase in per cent: `+9.1 %`.
+pub(crate) fn increase(of: f64) -> String {
+    format!("{:+.1} %", 100.0 * of)
 }
 
 /// CPU seconds with two decimals: `0.31`.
@@ -139,6 +144,10 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
         out.push('\n');
         accuracy(comparison, first, width, &mut out);
     }
+    if let Some(results) = &comparison.queries {
+        out.push('\n');
+        queries(results, width, &mut out);
+    }
     if let Some(families) = &comparison.families {
         out.push('\n');
         let line = format!(
@@ -149,13 +158,20 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
         );
         wrapped(&line, width, &mut out);
         out.push('\n');
-        let mut table = Table::new(["method", "found", "clusters per original"]);
+        let columns = [
+            "method",
+            "found",
+            "clusters per original",
+            "false positives",
+        ];
+        let mut table = Table::new(columns);
         for (n, method) in comparison.methods.iter().enumerate() {
-            let [members, found, clusters] = families.sums(n);
+            let [members, found, clusters, wrong] = families.sums(n);
             table.row(vec![
                 method.method.clone(),
                 numbers::share(found, members).unwrap_or_else(|| "-".into()),
                 format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
+                wrong.to_string(),
             ]);
         }
         table.print(width, &mut out);
@@ -177,6 +193,56 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
         );
     }
     out
+}
+
+/// The averages over queries, a table for each ground truth.
+fn queries(results: &QueryResults, width: usize, out: &mut String) {
+    let mut truths: Vec<&str> = results.rows.iter().map(|row| row.truth.as_str()).collect();
+    truths.sort_unstable();
+    truths.dedup();
+    let labelled = results.labelled.is_some();
+    for truth in truths {
+        let rows = || results.rows.iter().filter(|row| row.truth == truth);
+        let with = rows().next().map_or(0, |row| row.with_neighbours);
+        let line = format!(
+            "{}, {} of them with another document by {truth}",
+            counted(results.queries, "query"),
+            count(with)
+        );
+        wrapped(&line, width, out);
+        out.push('\n');
+        let mut columns = vec![
+            "method",
+            "recall",
+            "increase",
+            "precision",
+            "utility",
+            "wrong",
+            "pure",
+        ];
+        if labelled {
+            columns.push("by label");
+        }
+        let mut table = Table::new(columns);
+        let share = |value: Option<f64>| value.map_or("-".into(), |value| fraction(value, 3));
+        let part = |part, whole| numbers::share(part, whole).unwrap_or_else(|| "-".into());
+        for row in rows() {
+            let mut cells = vec![
+                row.method.clone(),
+                share(row.recall),
+                row.increase.map_or("-".into(), increase),
+                share(row.precision),
+                row.utility.map_or("-".into(), |of| format!("{of:.2}")),
+                row.wrong.to_string(),
+                part(row.pure, row.clusters),
+            ];
+            if labelled {
+                cells.push(part(row.pure_by_label, row.labelled));
+            }
+            table.row(cells);
+        }
+        table.print(width, out);
+    }
 }
 
 /// Precision, recall and F1 against some ground truths.
@@ -212,6 +278,11 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
     table.print(width, out);
 }
 
+/// A share with six decimals; empty if it is undefined.
+fn six(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!("{share:.6}"))
+}
+
 /// The comparison as CSV: a line for each method, with all its numbers.
 #[must_use]
 pub fn compared_csv(comparison: &Comparison) -> String {
@@ -225,7 +296,7 @@ pub fn compared_csv(comparison: &Comparison) -> String {
             &format!(",truth_{n},true_pairs_{n},found_{n},precision_{n},recall_{n},utility_{n}");
     }
     if comparison.families.is_some() {
-        columns += ",family_documents,family_found,family_clusters";
+        columns += ",family_documents,family_found,family_clusters,family_false_positives";
     }
     let mut table = Csv::new(&columns);
     for (n, row) in comparison.methods.iter().enumerate() {
@@ -235,12 +306,12 @@ pub fn compared_csv(comparison: &Comparison) -> String {
         let mut line = vec![row.method.clone()];
         line.extend(found.into_iter().chain(clusters).map(text));
         line.push(row.sets.map_or(String::new(), text));
-        line.extend([row.wall_seconds, row.cpu_seconds].map(text));
+        line.extend([row.wall_seconds, row.cpu_seconds].map(|s| format!("{s:.3}")));
         line.extend([row.peak_bytes, row.disk_bytes].map(text));
         for against in &row.against {
             line.push(against.truth.clone());
             line.extend([against.true_pairs, against.found].map(text));
-            line.extend([against.precision, against.recall].map(cell));
+            line.extend([against.precision, against.recall].map(six));
             line.push(text(against.utility));
         }
         if let Some(families) = &comparison.families {

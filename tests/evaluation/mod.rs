@@ -6,6 +6,7 @@ pub mod index;
 mod measures;
 mod methods;
 mod plan;
+mod queries;
 mod query;
 mod report_page;
 mod study;

@@ -402,6 +402,177 @@ fn collection(seed: u64) -> Collection {
     Collection::new(english(seed, 40), Run::default())
 }
 
+/// What the plain version says of a method with one signature per document: terms that take part,
+/// documents, their unique terms, terms of signatures, different signatures, clusters, most
+/// duplicates, and documents with the address or title of an earlier one of their cluster.
+fn counted(
+    docs: &[Doc],
+    unique: &[BTreeSet<String>],
+    signatures: &[Option<BTreeSet<String>>],
+    named: [&dyn Fn(usize) -> Option<String>; 2],
+) -> [u64; 9] {
+    let mut clusters: BTreeMap<&BTreeSet<String>, Vec<usize>> = BTreeMap::new();
+    let (mut kept, mut terms, mut hashed) = (0, 0, 0);
+    for (n, signature) in signatures.iter().enumerate() {
+        if let Some(signature) = signature {
+            kept += 1;
+            terms += unique[n].len() as u64;
+            hashed += signature.len() as u64;
+            clusters.entry(signature).or_default().push(n);
+        }
+    }
+    assert_eq!(docs.len(), signatures.len());
+    let used: BTreeSet<&String> = signatures.iter().flatten().flatten().collect();
+    let again = |name: &dyn Fn(usize) -> Option<String>| {
+        let of = clusters.values().map(|members| {
+            let names: Vec<String> = members.iter().filter_map(|&n| name(n)).collect();
+            names.len() - names.iter().collect::<BTreeSet<_>>().len()
+        });
+        of.sum::<usize>() as u64
+    };
+    let largest = clusters.values().map(|members| members.len() - 1).max();
+    [
+        used.len() as u64,
+        kept,
+        terms,
+        hashed,
+        clusters.len() as u64,
+        clusters
+            .values()
+            .filter(|members| members.len() > 1)
+            .count() as u64,
+        largest.unwrap_or(0) as u64,
+        again(named[0]),
+        again(named[1]),
+    ]
+}
+
+/// The same numbers of the library.
+fn counts(of: &methods::Counts) -> [u64; 9] {
+    [
+        of.lexicon,
+        of.kept.documents,
+        of.kept.terms,
+        of.hashed,
+        of.unique,
+        of.clusters,
+        of.most_duplicates,
+        of.same_address,
+        of.same_title,
+    ]
+}
+
+/// All variants and combinations of filters in one reading are what they are one by one. Exact
+/// duplicates, addresses and titles count.
+#[test]
+fn variants_and_filters_at_once() {
+    let mut docs = english(7, 30);
+    let copies: Vec<Doc> = docs.iter().step_by(9).cloned().collect();
+    docs.extend(copies.into_iter().enumerate().map(|(n, doc)| Doc {
+        docno: format!("copy-{n}"),
+        ..doc
+    }));
+    let address = |n: usize| (n % 3 > 0).then(|| format!("http://site/{}", n % 4));
+    let title = |n: usize| (n % 5 > 0).then(|| format!("Title {}", n % 2));
+    let lines = docs.iter().enumerate().map(|(n, doc)| {
+        let line = serde_json::json!({
+            "id": doc.docno, "text": doc.text, "url": address(n), "title": title(n),
+        });
+        format!("{line}\n")
+    });
+    let directory = common::temporary();
+    let input = directory.path().join("in.jsonl");
+    fs::write(&input, lines.collect::<String>()).unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default().keep_text().segment_size(8 << 10);
+    let base = run.ingest(&[&input], &out).unwrap();
+    // As the collection has them: the title may be part of the text.
+    let mut texts: Vec<String> = Vec::new();
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let classes: Vec<usize> = docs
+        .iter()
+        .enumerate()
+        .map(|(n, doc)| *first.entry(doc.text.clone()).or_insert(n))
+        .collect();
+    texts.extend(docs.iter().map(|doc| doc.text.clone()));
+    assert!(first.len() + 3 < docs.len());
+    let named: [&dyn Fn(usize) -> Option<String>; 2] = [&address, &title];
+    let each = |sets: &[BTreeSet<String>],
+                of: &dyn Fn(&BTreeSet<String>) -> Option<BTreeSet<String>>| {
+        let none = |n: usize| !docs[n].text.chars().any(char::is_alphanumeric);
+        let of = |(n, set): (usize, &BTreeSet<String>)| if none(n) { None } else { of(set) };
+        sets.iter().enumerate().map(of).collect::<Vec<_>>()
+    };
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let scratch = directory.path();
+
+    let made = methods::filters(&base, scratch, &context).unwrap();
+    assert_eq!(made.all.documents as usize, docs.len());
+    assert_eq!(made.counts.len(), 32);
+    let raw: Vec<BTreeSet<String>> = texts.iter().map(|text| terms(text, "none")).collect();
+    assert_eq!(
+        made.lexicon as usize,
+        raw.iter().flatten().collect::<BTreeSet<_>>().len()
+    );
+    for of in &made.counts {
+        let sets: Vec<_> = texts.iter().map(|text| terms(text, &of.name)).collect();
+        let signatures = each(&sets, &|set| (!set.is_empty()).then(|| set.clone()));
+        assert_eq!(
+            counts(of),
+            counted(&docs, &raw, &signatures, named),
+            "{}",
+            of.name
+        );
+    }
+    let found: BTreeSet<u64> = made
+        .counts
+        .iter()
+        .map(methods::Counts::duplicates)
+        .collect();
+    assert!(found.len() > 2, "{found:?}");
+
+    let names = methods::variant_names();
+    assert_eq!(
+        names.iter().collect::<BTreeSet<_>>(),
+        variants().iter().collect()
+    );
+    let made = methods::variants(&base, &names, scratch, &context).unwrap();
+    let sets: Vec<_> = texts.iter().map(|text| terms(text, "nosc+stem")).collect();
+    let distinct: Vec<_> = (0..docs.len()).filter(|&n| classes[n] == n).collect();
+    let distinct: Vec<_> = distinct.into_iter().map(|n| sets[n].clone()).collect();
+    let lexicon = Frequencies::new(&distinct);
+    assert_eq!(made.counts[0].name, "baseline");
+    let signatures = each(&sets, &|set| (!set.is_empty()).then(|| set.clone()));
+    assert_eq!(
+        counts(&made.counts[0]),
+        counted(&docs, &sets, &signatures, named)
+    );
+    assert_eq!(made.lexicon as usize, lexicon.of.len());
+    for of in &made.counts[1..] {
+        let plain = IMatch::of("nosc+stem", &of.name);
+        let signatures = each(&sets, &|set| {
+            let key = plain.signature(set, &lexicon, 0)?;
+            Some(key.split(' ').skip(1).map(String::from).collect())
+        });
+        assert_eq!(
+            counts(of),
+            counted(&docs, &sets, &signatures, named),
+            "{}",
+            of.name
+        );
+    }
+    let seen = |count: fn(&methods::Counts) -> u64| made.counts.iter().map(count).max().unwrap();
+    assert!(seen(|of| of.same_address) > 0 && seen(|of| of.same_title) > 0);
+    assert!(made.counts.iter().any(|of| of.lexicon < made.lexicon));
+    // Any budget and number of threads gives the same.
+    let (_, least) = least_memory(|memory| {
+        let run = run.clone().memory(memory).threads(1);
+        methods::variants(&base, &names, scratch, &run.context(&stop, &Silent))
+    });
+    assert_eq!(least, made);
+}
+
 /// The 52 experiments of Table IX.
 fn variants() -> Vec<String> {
     let mut variants = Vec::new();

@@ -1155,6 +1155,7 @@ fn methods_of_papers() -> Subject {
                 methods: vec![one, other.clone()],
                 truths: vec![other],
                 edits: None,
+                queries: None,
                 cost: 100,
             };
             let compared = report::write_comparison(&mut base, &config, &context)?;

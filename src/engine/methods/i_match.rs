@@ -70,6 +70,7 @@
 //!   it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::lexicon::{self, Lexicon, Share};
 use super::syntactic::signature;
@@ -142,7 +143,7 @@ pub(super) const METHOD: Entry = Entry {
     build: |values| Ok(Box::new(build(values)?)),
 };
 
-struct IMatch {
+pub(super) struct IMatch {
     preprocessing: Preprocessing,
     variant: Variant,
     least_terms: usize,
@@ -318,6 +319,42 @@ impl Variant {
     }
 }
 
+impl IMatch {
+    /// A variant without the extensions of 2008.
+    pub(super) fn plain(preprocessing: Preprocessing, variant: &str) -> Option<IMatch> {
+        let nothing = Share::new(0, 1);
+        Some(IMatch {
+            preprocessing,
+            variant: Variant::read(variant)?,
+            least_terms: 0,
+            secondary: nothing,
+            reject_size: 0,
+            reject_ratio: nothing,
+            lexicons: 0,
+            removed_below: 0,
+            seed: 0,
+            file: None,
+        })
+    }
+
+    /// The signatures with a lexicon.
+    pub(super) fn signatures(&self, lexicon: Arc<Lexicon>) -> Signatures<'_> {
+        let band = match self.variant {
+            Variant::Idf { from, to, .. } => {
+                let documents = lexicon.documents();
+                lexicon::least_with_idf_to(documents, to)
+                    ..=lexicon::most_with_idf_from(documents, from)
+            }
+            Variant::Document { .. } => 0..=u32::MAX,
+        };
+        Signatures {
+            method: self,
+            lexicon,
+            band,
+        }
+    }
+}
+
 impl Method for IMatch {
     fn join(&self) -> JoinConfig {
         join_by_shared(1)
@@ -337,19 +374,7 @@ impl Method for IMatch {
         let read = |path: &Path| Lexicon::of_file(path, self.preprocessing, context);
         let own = || Lexicon::own(collection, self.preprocessing, context);
         let lexicon = self.file.as_deref().map_or_else(own, read)?;
-        let band = match self.variant {
-            Variant::Idf { from, to, .. } => {
-                let documents = lexicon.documents();
-                lexicon::least_with_idf_to(documents, to)
-                    ..=lexicon::most_with_idf_from(documents, from)
-            }
-            Variant::Document { .. } => 0..=u32::MAX,
-        };
-        Ok(Box::new(Signatures {
-            method: self,
-            lexicon,
-            band,
-        }))
+        Ok(Box::new(self.signatures(Arc::new(lexicon))))
     }
 
     fn sets(&self) -> bool {
@@ -357,9 +382,9 @@ impl Method for IMatch {
     }
 }
 
-struct Signatures<'a> {
+pub(super) struct Signatures<'a> {
     method: &'a IMatch,
-    lexicon: Lexicon,
+    lexicon: Arc<Lexicon>,
     /// The document frequencies that correspond to the variant's range of idf.
     band: std::ops::RangeInclusive<u32>,
 }
@@ -371,12 +396,10 @@ impl Keys for Signatures<'_> {
             return;
         }
         terms.sort();
-        let known: Vec<(u64, u32)> = terms
-            .fingerprints()
-            .map(|fingerprint| (fingerprint, self.lexicon.frequency(fingerprint)))
-            .collect();
+        let known = self.lexicon.known(&terms);
         for k in 0..=self.method.lexicons {
-            if let Some(key) = self.key(&terms, &known, k) {
+            if let Some(chosen) = self.chosen(&known, k) {
+                let key = sign(&terms, chosen);
                 keys.push(if k == 0 { key } else { mix(key ^ mix(k)) });
             }
         }
@@ -387,9 +410,18 @@ impl Keys for Signatures<'_> {
     }
 }
 
+/// The signature of the terms at these places.
+pub(super) fn sign(terms: &Terms, mut chosen: Vec<usize>) -> u64 {
+    chosen.sort_unstable();
+    let mut chosen = chosen.into_iter().peekable();
+    let lines = terms.lines().enumerate();
+    let lines = lines.filter(|(at, _)| chosen.next_if_eq(at).is_some());
+    signature(lines.map(|(_, line)| line))
+}
+
 impl Signatures<'_> {
-    /// The signature with lexicon k, or `None` if the document is rejected.
-    fn key(&self, terms: &Terms, known: &[(u64, u32)], k: u64) -> Option<u64> {
+    /// The places of the terms to hash with lexicon k, or `None` if the document is rejected.
+    pub(super) fn chosen(&self, known: &[(u64, u32)], k: u64) -> Option<Vec<usize>> {
         let method = self.method;
         // Terms are represented by their places in Unicode order.
         let in_lexicon = |&at: &usize| {
@@ -404,7 +436,7 @@ impl Signatures<'_> {
             places.sort_by_key(|&at| std::cmp::Reverse(frequency(at)));
             places
         };
-        let mut chosen: Vec<usize> = match method.variant {
+        let chosen: Vec<usize> = match method.variant {
             Variant::Document { range, inside } => {
                 let ranked = by_idf(candidates);
                 let range = range.of(ranked.len());
@@ -430,11 +462,7 @@ impl Signatures<'_> {
         if chosen.len() < least.max(method.reject_size).max(1) {
             return None;
         }
-        chosen.sort_unstable();
-        let mut chosen = chosen.into_iter().peekable();
-        let lines = terms.lines().enumerate();
-        let lines = lines.filter(|(at, _)| chosen.next_if_eq(at).is_some());
-        Some(signature(lines.map(|(_, line)| line)))
+        Some(chosen)
     }
 
     /// Whether randomised lexicon k has a term.
@@ -456,19 +484,7 @@ mod tests {
 
     #[test]
     fn the_52_variants_of_table_ix_read() {
-        let mut variants = Vec::new();
-        for side in ["l", "h"] {
-            for x in (10..=90).step_by(10) {
-                variants.push(format!("doc-{side}-{x}"));
-                variants.push(format!("idf-{side}-{x}"));
-            }
-        }
-        for side in ["i", "o"] {
-            for a in [10, 20, 30, 40] {
-                variants.push(format!("docr-{side}-{a}-{}", 100 - a));
-                variants.push(format!("idfr-{side}-{a}-{}", 100 - a));
-            }
-        }
+        let variants = super::super::variants::variant_names();
         assert_eq!(variants.len(), 52);
         let mut read: Vec<Variant> = Vec::new();
         for variant in &variants {

@@ -52,7 +52,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::extract;
-use super::terms::{Preprocessing, TermKeys};
+use super::terms::{Preprocessing, TermKeys, Terms};
 
 /// The name of the file.
 pub const LEXICON_FILE: &str = "lexicon.tsv";
@@ -103,17 +103,31 @@ impl Lexicon {
         Lexicon::read(path, preprocessing, false, context)
     }
 
-    /// The number of documents that contain the term; 0 if it is unknown.
-    pub(super) fn frequency(&self, fingerprint: u64) -> u32 {
+    /// The place of a term in the lexicon; `None` if no two documents contain it.
+    pub(super) fn place(&self, fingerprint: u64) -> Option<usize> {
         let place = fingerprint.checked_shr(self.shift).unwrap_or(0) as usize;
         let bound = |at: usize| self.places.get(at).map_or(0, |&at| at as usize);
         let (from, to) = (bound(place), bound(place + 1));
-        let found = self
-            .fingerprints
-            .get(from..to)
-            .and_then(|these| these.binary_search(&fingerprint).ok());
-        let frequency = found.and_then(|at| self.frequencies.get(from + at));
+        let these = self.fingerprints.get(from..to)?;
+        Some(from + these.binary_search(&fingerprint).ok()?)
+    }
+
+    /// The number of documents that contain the term; 0 if it is unknown.
+    pub(super) fn frequency(&self, fingerprint: u64) -> u32 {
+        let frequency = self.place(fingerprint);
+        let frequency = frequency.and_then(|at| self.frequencies.get(at));
         frequency.copied().unwrap_or(u32::from(self.own))
+    }
+
+    /// The fingerprint and the frequency of each of some terms.
+    pub(super) fn known(&self, terms: &Terms) -> Vec<(u64, u32)> {
+        let of = |fingerprint| (fingerprint, self.frequency(fingerprint));
+        terms.fingerprints().map(of).collect()
+    }
+
+    /// The number of terms of two or more documents.
+    pub(super) fn len(&self) -> usize {
+        self.fingerprints.len()
     }
 
     /// The number of documents of the lexicon's collection.

@@ -49,6 +49,7 @@ mod super_shingles;
 mod syntactic;
 mod terms;
 mod texts;
+mod variants;
 mod windows;
 
 use crate::base::ids::Threshold;
@@ -66,6 +67,7 @@ pub use minhash::MinHashes;
 pub use run::{SETS_FILE, directory, keys, keys_to_read, open, run};
 pub use spec::{Parameter, Spec, Values};
 pub use spex::FILE as SPEX_FILE;
+pub use variants::{Counts, Sizes, Variants, combinations, filters, variant_names, variants};
 
 /// All methods, one line each.
 pub const METHODS: &[&Entry] = &[

@@ -92,6 +92,34 @@ pub(super) fn least_terms(values: &Values) -> Result<usize, String> {
 }
 
 impl Filters {
+    /// The sets of filters other than `stem`.
+    pub(super) const SETS: usize = 16;
+
+    /// The filters other than `stem`, as bits.
+    pub(super) fn set(self) -> usize {
+        let filters = [self.stop_words, self.short, self.long, self.special];
+        let bits = filters.into_iter().enumerate();
+        bits.map(|(bit, on)| usize::from(on) << bit).sum()
+    }
+
+    /// The filters other than `stem` that remove a word.
+    fn removing(word: &str) -> usize {
+        let length = word.chars().count();
+        let removing = Filters {
+            stop_words: STOP_WORDS.contains(word),
+            short: length < SHORT,
+            long: length > LONG,
+            special: word.chars().any(is_special),
+            stem: false,
+        };
+        removing.set()
+    }
+
+    /// Whether terms are stemmed.
+    pub(super) fn stems(self) -> bool {
+        self.stem
+    }
+
     /// Reads `sw+tg5+stem` or `none`.
     pub(super) fn read(text: &str) -> Result<Filters, String> {
         let mut filters = Filters::default();
@@ -224,11 +252,16 @@ impl Terms {
 
     /// The terms, each with the line feed after it.
     pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        let found = self.found.iter();
-        found.map(|(_, at)| {
-            let length = term_at(&self.text, *at).len();
-            self.text.get(*at..at + length + 1).unwrap_or_default()
-        })
+        (0..self.len()).map(|place| self.at(place))
+    }
+
+    /// The term at a place, with the line feed after it.
+    fn at(&self, place: usize) -> &[u8] {
+        let Some(&(_, at)) = self.found.get(place) else {
+            return &[];
+        };
+        let length = term_at(&self.text, at).len();
+        self.text.get(at..at + length + 1).unwrap_or_default()
     }
 }
 
@@ -237,6 +270,82 @@ fn term_at(text: &[u8], at: usize) -> &[u8] {
     let rest = text.get(at..).unwrap_or_default();
     let end = memchr::memchr(END, rest).unwrap_or(rest.len());
     rest.get(..end).unwrap_or_default()
+}
+
+/// The unique tokens of a document, and what each of the filters makes of them.
+pub(super) struct Sifted {
+    /// The tokens in ascending Unicode order.
+    tokens: Terms,
+    /// For each token the filters that remove it.
+    removed: Vec<usize>,
+    /// The stems of all tokens, in their order.
+    stems: Terms,
+    /// The places of the stems in ascending Unicode order.
+    by_stem: Vec<usize>,
+}
+
+impl Sifted {
+    pub(super) fn of(document: &mut Document<'_>) -> Sifted {
+        let mut tokens = Preprocessing::Chowdhury(Filters::default()).terms(document);
+        tokens.sort();
+        let (mut removed, mut stems) = (Vec::with_capacity(tokens.len()), Terms::default());
+        let mut stem = Vec::new();
+        for line in tokens.lines() {
+            let word = line.strip_suffix(&[END]).unwrap_or(line);
+            // Always UTF-8, as the text is.
+            removed.push(Filters::removing(
+                std::str::from_utf8(word).unwrap_or_default(),
+            ));
+            stem.clear();
+            stem.extend_from_slice(word);
+            porter::stem(&mut stem);
+            stems.push(&stem);
+        }
+        let mut by_stem: Vec<usize> = (0..stems.len()).collect();
+        // Without the line feed, which is not the least character of a term.
+        let term = |at: usize| stems.at(at).strip_suffix(&[END]);
+        by_stem.sort_by(|&a, &b| term(a).cmp(&term(b)));
+        Sifted {
+            tokens,
+            removed,
+            stems,
+            by_stem,
+        }
+    }
+
+    /// The number of tokens.
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The terms that filters leave, as [`Preprocessing::terms`] gives them, sorted.
+    pub(super) fn through(&self, filters: Filters) -> impl Iterator<Item = &[u8]> {
+        let set = filters.set();
+        let kept = move |at: &usize| self.removed.get(*at).is_some_and(|by| by & set == 0);
+        let mut last: &[u8] = &[];
+        (0..self.len())
+            .map(move |place| match filters.stem {
+                true => self.by_stem.get(place).copied().unwrap_or(place),
+                false => place,
+            })
+            .filter(kept)
+            .filter_map(move |at| {
+                let of = if filters.stem {
+                    &self.stems
+                } else {
+                    &self.tokens
+                };
+                let line = of.at(at);
+                (std::mem::replace(&mut last, line) != line).then_some(line)
+            })
+    }
+
+    /// The fingerprints of each token and its stem, and the filters that remove it.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = (u64, u64, u32)> {
+        let both = self.tokens.fingerprints().zip(self.stems.fingerprints());
+        let all = both.zip(&self.removed);
+        all.map(|((token, stem), removed)| (token, stem, *removed as u32))
+    }
 }
 
 /// Terms as features of a document.

@@ -5,7 +5,8 @@
 //! its copies are a family. A document of the family is found if its cluster has another document
 //! of the family. The clusters of a family are the clusters that contain its documents; a document
 //! in no cluster counts as one (11 copies, none of them found, are 11 clusters; Table III's 36.4 %
-//! are 4 of 11, in Table IV's 9 clusters).
+//! are 4 of 11, in Table IV's 9 clusters). False positives (section 4.3) are the documents of these
+//! clusters that do not belong to the family.
 //!
 //! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method,
 //! averaged over all copies with the same number of edits; and its distribution over pairs of
@@ -15,7 +16,7 @@
 //! For a method that requires a number of shared features, or scores them by the lengths of the
 //! documents, the curves show the resemblance of the two feature sets.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -58,17 +59,30 @@ pub struct Families {
 }
 
 impl Families {
-    /// Over all families: the documents, those that method number `method` found, and the clusters
-    /// that contain them.
-    pub fn sums(&self, method: usize) -> [u64; 3] {
+    /// No families.
+    pub(crate) fn none() -> Families {
+        Families {
+            originals: 0,
+            copies: 0,
+            unknown: 0,
+            rows: Vec::new(),
+            curves: Vec::new(),
+            distributions: Vec::new(),
+        }
+    }
+
+    /// Over all families: the documents, those that method number `method` found, the clusters
+    /// that contain them, and its false positives.
+    pub fn sums(&self, method: usize) -> [u64; 4] {
         let of = |counts: &[u64]| counts.get(method).copied().unwrap_or(0);
         self.rows
             .iter()
-            .fold([0; 3], |[documents, found, clusters], row| {
+            .fold([0; 4], |[documents, found, clusters, strangers], row| {
                 [
                     documents + row.documents,
                     found + of(&row.found),
                     clusters + of(&row.clusters),
+                    strangers + of(&row.false_positives),
                 ]
             })
     }
@@ -85,6 +99,10 @@ pub struct FamilyRow {
     pub found: Vec<u64>,
     /// The number of clusters that contain them.
     pub clusters: Vec<u64>,
+    /// The number of documents in these clusters that do not belong to the family. Exact duplicates
+    /// of other documents do not count.
+    #[serde(default)]
+    pub false_positives: Vec<u64>,
 }
 
 /// Average similarity of original and copy, by number of edits.
@@ -153,6 +171,7 @@ pub(super) fn run(
             documents: members.len() as u64,
             found: Vec::new(),
             clusters: Vec::new(),
+            false_positives: Vec::new(),
         })
         .collect();
     let (mut curves, mut distributions) = (Vec::new(), Vec::new());
@@ -167,13 +186,28 @@ pub(super) fn run(
         for (document, first) in (0..).zip(representatives.iter()) {
             sets.union(first, document);
         }
+        let mut sizes: HashMap<u32, u64> = HashMap::new();
+        for &member in families.iter().flat_map(|(_, members)| members) {
+            sizes.insert(sets.find(member), 0);
+        }
+        for (document, first) in (0..).zip(representatives.iter()) {
+            if document == first
+                && let Some(size) = sizes.get_mut(&sets.find(document))
+            {
+                *size += 1;
+            }
+        }
         for ((_, members), row) in families.iter().zip(&mut rows) {
             let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
+            let mut own = BTreeSet::new();
             for &member in members {
                 *roots.entry(sets.find(member)).or_default() += 1;
+                own.insert(representatives.of(member));
             }
             row.found.push(roots.values().filter(|&&n| n > 1).sum());
             row.clusters.push(roots.len() as u64);
+            let all: u64 = roots.keys().filter_map(|root| sizes.get(root)).sum();
+            row.false_positives.push(all - own.len() as u64);
         }
         let similar = Similar {
             sets: MappedSets::open::<u64>(workspace, RESIDENT)?,

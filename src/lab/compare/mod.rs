@@ -29,6 +29,7 @@
 //! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
+mod queries;
 mod tables;
 mod verdict;
 
@@ -49,6 +50,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
+pub(crate) use queries::{Labels, increases, of_method};
+pub use queries::{QueryConfig, QueryResults, QueryRow, Sample};
 pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
@@ -70,6 +73,8 @@ pub struct CompareConfig {
     pub truths: Vec<Spec>,
     /// The edit list of `perturb`, if the collection consists of originals and copies.
     pub edits: Option<PathBuf>,
+    /// Averages over queries.
+    pub queries: Option<QueryConfig>,
     /// Cost of a false pair in the utility, in true pairs (`COST`).
     pub cost: u64,
 }
@@ -88,6 +93,9 @@ pub struct Comparison {
     /// Results for the edited copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub families: Option<Families>,
+    /// Averages over queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueryResults>,
 }
 
 /// The results of a method, and their cost.
@@ -187,6 +195,12 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
             None => return refuse("truth", name, "one of the methods"),
         }
     }
+    let base_method = config.queries.as_ref().and_then(|of| of.against.as_ref());
+    if let Some(name) = base_method.map(ToString::to_string)
+        && !names.contains(&name)
+    {
+        return refuse("against", name, "one of the methods");
+    }
     let stats = Catalogue::stats(base)?;
     let least = PROCESS_BYTES + count as u64 * LIST_BYTES;
     let what = || format!("comparing {}", counted(count as u64, "method"));
@@ -205,12 +219,21 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
         Some(edits) => Some(families::run(base, &workspaces, config, edits, context)?),
         None => None,
     };
+    let queries = match &config.queries {
+        Some(queries) => {
+            let named: Vec<(String, Workspace)> = names.into_iter().zip(workspaces).collect();
+            let how = (queries, config.cost);
+            Some(queries::run(base, &named, &truths, how, context)?)
+        }
+        None => None,
+    };
     Ok(Comparison {
         documents: stats.documents,
         representatives: stats.representatives,
         methods: rows,
         agreement,
         families,
+        queries,
     })
 }
 
@@ -258,25 +281,49 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
 
 /// Merges all pair lists and counts which methods have each pair.
 fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
-    let files = workspaces
-        .iter()
-        .map(open_pairs)
-        .collect::<Result<Vec<_>>>()?;
-    let total = files.iter().map(|file| file.records()).sum();
-    context.start(STAGE, Unit::Count("pairs"), Some(total));
-    let mut cursors = files
-        .iter()
-        .map(|file| file.range(0, u64::MAX))
-        .collect::<Result<Vec<_>>>()?;
-    let count = files.len();
+    let count = workspaces.len();
     let mut agreement = Agreement {
         any: 0,
         by_methods: vec![0; count],
         alone: vec![0; count],
         both: vec![vec![0; count]; count],
     };
-    let mut having: Vec<usize> = Vec::with_capacity(count);
-    let mut read = 0u64;
+    let all: Vec<&Workspace> = workspaces.iter().collect();
+    merged(&all, STAGE, context, |_, having| {
+        agreement.any += 1;
+        agreement.by_methods[having.len() - 1] += 1;
+        if let [one] = having[..] {
+            agreement.alone[one] += 1;
+        }
+        for &a in having {
+            for &b in having {
+                agreement.both[a][b] += 1;
+            }
+        }
+    })?;
+    Ok(agreement)
+}
+
+/// Merges pair lists. Calls `each` with every pair that one of them has, in order, and with the
+/// numbers of the lists that have it.
+fn merged(
+    workspaces: &[&Workspace],
+    stage: &'static str,
+    context: &Context<'_>,
+    mut each: impl FnMut(u64, &[usize]),
+) -> Result<()> {
+    let files = workspaces
+        .iter()
+        .map(|workspace| open_pairs(workspace))
+        .collect::<Result<Vec<_>>>()?;
+    let total = files.iter().map(|file| file.records()).sum();
+    context.start(stage, Unit::Count("pairs"), Some(total));
+    let mut cursors = files
+        .iter()
+        .map(|file| file.range(0, u64::MAX))
+        .collect::<Result<Vec<_>>>()?;
+    let mut having: Vec<usize> = Vec::with_capacity(files.len());
+    let (mut read, mut pairs) = (0u64, 0u64);
     while let Some(least) = cursors.iter().filter_map(|c| Some(c.head()?.key)).min() {
         having.clear();
         for (n, cursor) in cursors.iter_mut().enumerate() {
@@ -285,21 +332,13 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
                 cursor.advance()?;
             }
         }
-        agreement.any += 1;
-        agreement.by_methods[having.len() - 1] += 1;
-        if let [one] = having[..] {
-            agreement.alone[one] += 1;
-        }
-        for &a in &having {
-            for &b in &having {
-                agreement.both[a][b] += 1;
-            }
-        }
+        each(least, &having);
         read += having.len() as u64;
-        if agreement.any.is_multiple_of(1 << 14) {
-            context.stop.check(STAGE)?;
+        pairs += 1;
+        if pairs.is_multiple_of(1 << 14) {
+            context.stop.check(stage)?;
             context.progress.at(read);
         }
     }
-    Ok(agreement)
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Comparison;
+use super::{Comparison, QueryResults};
 
 /// A file of a comparison.
 #[derive(Clone, Debug)]
@@ -33,16 +33,25 @@ pub fn files(comparison: &Comparison) -> Vec<TableFile> {
             text: agreement(comparison),
         },
     ];
+    if let Some(results) = &comparison.queries {
+        files.push(TableFile {
+            name: "queries.csv",
+            text: queries(results),
+        });
+    }
     if let Some(families) = &comparison.families {
-        let mut rows = String::from("original,method,documents,found,clusters\n");
+        let mut rows = String::from("original,method,documents,found,clusters,false_positives\n");
         let mut curves = String::from("method,edits,copies,mean_similarity,least_similarity\n");
         let mut distributions = String::from("method,similarity,share_of_pairs_at_most\n");
         for row in &families.rows {
             for (n, method) in comparison.methods.iter().enumerate() {
                 let (original, method) = (cell(&row.original), cell(&method.method));
                 let (found, clusters) = (row.found[n], row.clusters[n]);
-                let documents = row.documents;
-                let _ = writeln!(rows, "{original},{method},{documents},{found},{clusters}");
+                let (documents, wrong) = (row.documents, row.false_positives[n]);
+                let _ = writeln!(
+                    rows,
+                    "{original},{method},{documents},{found},{clusters},{wrong}"
+                );
             }
         }
         for curve in &families.curves {
@@ -104,7 +113,6 @@ fn methods(comparison: &Comparison) -> String {
             let _ = writeln!(out, "{method},,,,,,,{rest}");
         }
         for against in &row.against {
-            let number = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:.6}"));
             let _ = writeln!(
                 out,
                 "{method},{},{},{},{},{},{},{rest}",
@@ -116,6 +124,35 @@ fn methods(comparison: &Comparison) -> String {
                 against.utility
             );
         }
+    }
+    out
+}
+
+/// A share with six decimals; empty if it is undefined.
+fn number(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| format!("{value:.6}"))
+}
+
+fn queries(results: &QueryResults) -> String {
+    let mut out = String::from(
+        "method,truth,queries,with_neighbours,recall,increase,precision,utility,wrong,clusters,pure,\
+         labelled_clusters,pure_by_label\n",
+    );
+    for row in &results.rows {
+        let (method, truth) = (cell(&row.method), cell(&row.truth));
+        let shares = [row.recall, row.increase, row.precision, row.utility].map(number);
+        let _ = writeln!(
+            out,
+            "{method},{truth},{},{},{},{},{},{},{},{}",
+            results.queries,
+            row.with_neighbours,
+            shares.join(","),
+            row.wrong,
+            row.clusters,
+            row.pure,
+            row.labelled,
+            row.pure_by_label
+        );
     }
     out
 }

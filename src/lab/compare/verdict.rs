@@ -137,6 +137,7 @@ mod tests {
             agreement: Agreement::default(),
             methods,
             families: None,
+            queries: None,
         }
     }
 

@@ -93,6 +93,15 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// The directory for what is made of the collection, also for temporary files.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be created.
+    pub fn scratch(&self) -> Result<&Path> {
+        disk::create_lasting_directory(&self.made)?;
+        Ok(&self.made)
+    }
+
     /// Runs a method on a collection, or takes its results if it was run.
     ///
     /// # Errors
@@ -126,6 +135,7 @@ impl<'a> Bench<'a> {
             truths: methods.iter().take(truths).cloned().collect(),
             methods,
             edits: edits.map(Path::to_path_buf),
+            queries: None,
             cost: COST,
         };
         compare::run(on, &config, &self.context())

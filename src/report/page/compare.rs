@@ -6,9 +6,9 @@ use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, 
 use crate::base::budget::ByteSize;
 use crate::base::numbers::{self, count, counted, fraction};
 use crate::engine::methods::Spec;
-use crate::lab::compare::{Comparison, Families, Verdict, verdicts};
+use crate::lab::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::charts::{BarRow, bars};
-use crate::report::compared::{Named, seconds, sentences};
+use crate::report::compared::{Named, increase, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
 
 /// Limit on the families that have a row.
@@ -25,6 +25,9 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     }
     contents.push(("found", "Results and costs".into()));
     contents.push(("agreement", "Agreement".into()));
+    if comparison.queries.is_some() {
+        contents.push(("queries", "By query".into()));
+    }
     if comparison.families.is_some() {
         contents.push(("copies", "Edited copies".into()));
     }
@@ -46,6 +49,9 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     }
     sections.push(found(comparison));
     sections.push(agreement(comparison));
+    if let Some(results) = &comparison.queries {
+        sections.push(queries(comparison, results));
+    }
     if let Some(families) = &comparison.families {
         sections.push(copies(comparison, families));
     }
@@ -247,6 +253,56 @@ fn agreement(comparison: &Comparison) -> Markup {
     }
 }
 
+fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
+    let share =
+        |value: Option<f64>| number(&value.map_or_else(|| "–".into(), |value| fraction(value, 3)));
+    let place = |name: &str| {
+        let rows = &comparison.methods;
+        rows.iter().position(|row| row.method == name).unwrap_or(0)
+    };
+    html! {
+        section #queries {
+            h2 { "By query" }
+            p {
+                (counted(results.queries, "query")) ": means over the queries for which the ground truth finds \
+                 another document; utility is a mean over all queries (Kołcz & Chowdhury 2008, equations 3 to \
+                 5). A cluster is pure if all pairs that the method found in it are true. The numbers are in "
+                a href="queries.csv" { "queries.csv" } "."
+                @if let Some(against) = &results.against {
+                    " The increase of recall is relative to " (method(against)) "."
+                }
+                @if let Some(labelled) = results.labelled {
+                    " " (counted(labelled, "document")) " with a label: utility and wrong documents count by \
+                     label, and a cluster is pure by label if all of its documents with a label have the same."
+                }
+            }
+            (sticky("By query", &html! {
+                thead { tr {
+                    (heads(&["Method", "Ground truth", ">Queries", ">Recall", ">Increase", ">Precision",
+                             ">Utility", ">Wrong", ">Clusters", ">Pure", ">Pure by label"]))
+                } }
+                tbody {
+                    @for row in &results.rows {
+                        tr {
+                            (numbered(place(&row.method), &row.method))
+                            td { (method(&row.truth)) }
+                            (number(&count(row.with_neighbours)))
+                            (share(row.recall))
+                            (number(&row.increase.map_or_else(|| "–".into(), increase)))
+                            (share(row.precision))
+                            (number(&row.utility.map_or_else(|| "–".into(), |of| format!("{of:.2}"))))
+                            (number(&count(row.wrong)))
+                            (number(&count(row.clusters)))
+                            (number(&part(row.pure, row.clusters)))
+                            (number(&part(row.pure_by_label, row.labelled)))
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
 fn copies(comparison: &Comparison, families: &Families) -> Markup {
     let whole = families.originals.max(1) as f64;
     let titled = |plots: &[(usize, crate::report::charts::Plot)]| {
@@ -269,17 +325,20 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                 (counted(families.copies, "copy")) " of " (counted(families.originals, "original"))
                 ". An original and its copies are a family. A document is found if its cluster has another \
                  document of its family. A perfect method makes one cluster of each family (Chowdhury et al. 2002, \
-                 Tables III and IV)."
+                 Tables III and IV). A false positive is another document in one of these clusters."
             }
             (sticky("Edited copies", &html! {
-                thead { tr { (heads(&["Method", ">Documents found", ">Clusters per family"])) } }
+                thead { tr {
+                    (heads(&["Method", ">Documents found", ">Clusters per family", ">False positives"]))
+                } }
                 tbody {
                     @for (n, row) in comparison.methods.iter().enumerate() {
-                        @let [members, found, clusters] = families.sums(n);
+                        @let [members, found, clusters, wrong] = families.sums(n);
                         tr {
                             (numbered(n, &row.method))
                             (number(&part(found, members)))
                             (number(&format!("{:.1}", clusters as f64 / whole)))
+                            (number(&count(wrong)))
                         }
                     }
                 }
@@ -362,7 +421,9 @@ fn methods(specs: &[Spec]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::compare::{AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow};
+    use crate::lab::compare::{
+        AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow, QueryRow,
+    };
 
     const HOSTILE: &str = "</script><script>alert(1)</script>\"' onload=x \u{202e}\0<b>";
 
@@ -414,6 +475,7 @@ mod tests {
                     documents: 2,
                     found: vec![2, 0],
                     clusters: vec![1, 2],
+                    false_positives: vec![0, 1],
                 }],
                 curves: names
                     .iter()
@@ -430,6 +492,17 @@ mod tests {
                         similar: vec![0.5],
                     })
                     .collect(),
+            }),
+            queries: Some(QueryResults {
+                queries: 1,
+                against: Some(HOSTILE.into()),
+                labelled: Some(2),
+                rows: vec![QueryRow {
+                    method: HOSTILE.into(),
+                    truth: HOSTILE.into(),
+                    recall: Some(0.5),
+                    ..QueryRow::default()
+                }],
             }),
         };
         let page = page(&comparison, &[], HOSTILE);

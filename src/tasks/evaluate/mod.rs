@@ -106,6 +106,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::{outputs, pipeline};
 use crate::store::{Item, Sort, disk};
+use crate::text::table::Table;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -122,6 +123,21 @@ pub use samples::{Sample, SampleAt};
 use compare::Tally;
 use documents::{DOCUMENTS, DUPLICATES, Documents};
 use list::PairList;
+
+/// Calls `take` with the docno and the family of each line of a file of families.
+///
+/// # Errors
+/// Those of reading the file and of `take`.
+pub(crate) fn each_family(
+    path: &Path,
+    context: &Context<'_>,
+    mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    documents::each_row(path, &documents::FAMILIES, context, |table, row| {
+        let [docno, family] = row else { return Ok(()) };
+        take(table, docno, family)
+    })
+}
 
 const STAGE: &str = "evaluate";
 /// Buffers of readers and writers.
