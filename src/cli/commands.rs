@@ -292,6 +292,16 @@ commands! {
     "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike compare kept --methods super-shingles minhash"
     Compare(compare::Options),
+    /// Repeat the tables and figures of a paper on a collection
+    ///
+    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Runs what the
+    /// paper ran: methods, which stay in DIR, and edited copies and trials. Writes each table and
+    /// figure as TSV, with the values of the paper in columns of their own, and a page that first
+    /// says which claims of the paper hold on this collection.
+    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike reproduce kolcz-2008 kept -o papers"
+    "lookalike reproduce all kept -o papers"
+    Reproduce(reproduce::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen

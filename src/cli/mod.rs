@@ -32,6 +32,7 @@ mod progress;
 mod qrels;
 mod query;
 mod report;
+mod reproduce;
 mod run;
 mod screen;
 mod shell;

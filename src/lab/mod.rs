@@ -5,9 +5,11 @@
 //! - [`compare`]: the methods of the papers side by side.
 //! - [`perturb`]: corpora with known pairs.
 //! - [`formulas`]: the values that the papers predict.
+//! - [`reproduce`]: the tables and figures of the papers on a collection.
 
 pub mod compare;
 pub mod formulas;
 pub mod perturb;
 pub mod plan;
+pub mod reproduce;
 pub mod study;

@@ -18,6 +18,7 @@ mod ledger;
 pub mod page;
 mod plan;
 mod records;
+mod reproduced;
 pub(crate) mod rows;
 pub(crate) mod terminal;
 mod unread;
@@ -32,6 +33,9 @@ pub(crate) use ledger::{Rejected, explained};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study, study_csv};
 pub(crate) use records::{records, write_records};
+pub use reproduced::{
+    REPRODUCE_FILE, REPRODUCE_PAGE, Reproduced, ReproducedPaper, reproduced, write_reproduction,
+};
 pub use unread::{unread_files, unused_id_field};
 pub(crate) use write::write_diff;
 pub use write::{

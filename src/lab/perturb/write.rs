@@ -68,7 +68,7 @@ struct EditsLine<'a> {
 impl Output {
     /// Returns an error if the directory has unrelated files, or if another process uses it.
     pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
-        OwnDirectory::look(directory, &ALL, "perturb")
+        OwnDirectory::look(directory, |name| ALL.contains(&name), "perturb")
     }
 
     /// Returns an error if the output would replace a file that the command reads.

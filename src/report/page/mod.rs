@@ -64,6 +64,7 @@ mod pairs;
 mod panels;
 pub(crate) mod passages;
 mod records;
+pub(crate) mod reproduced;
 mod side_by_side;
 mod sizes;
 mod split;

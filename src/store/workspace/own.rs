@@ -19,9 +19,9 @@ pub(crate) struct OwnDirectory {
 }
 
 impl OwnDirectory {
-    /// Refuses a directory that has files besides `names`, which an earlier `command` may have
-    /// left, or that another process uses.
-    pub fn look(path: &Path, names: &[&str], command: &str) -> Result<()> {
+    /// Refuses a directory that has files besides those that an earlier `command` may have left, or
+    /// that another process uses.
+    pub fn look(path: &Path, is_ours: impl Fn(&str) -> bool, command: &str) -> Result<()> {
         if !disk::exists(path)? {
             return Ok(());
         }
@@ -29,7 +29,7 @@ impl OwnDirectory {
         Lock::look_whether_free(path)?;
         for name in disk::list_all(path)? {
             let whole = name.strip_suffix(".tmp").unwrap_or(&name);
-            if name != LOCK_FILE && !names.contains(&whole) && !disk::is_unnamed(&name) {
+            if name != LOCK_FILE && !is_ours(whole) && !disk::is_unnamed(&name) {
                 let limit = format!(
                     "it contains {name}; use a new directory, or one of an earlier {command}"
                 );

@@ -91,6 +91,7 @@ mod classes;
 mod clusters;
 mod compare;
 mod documents;
+mod judged;
 mod list;
 pub mod qrels;
 mod rank;
@@ -485,7 +486,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     }
     context.stop.check(STAGE)?;
     if let Some(path) = &sources.judged {
-        let sample = samples::judged(path, of, &mut documents)?;
+        let sample = judged::judged(path, of, &mut documents)?;
         note_sample("judged pairs", path, &sample, &mut evaluation.notes);
         evaluation.judged = Some(sample);
     }

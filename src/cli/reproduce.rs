@@ -1,0 +1,87 @@
+//! `reproduce`: the tables and figures of the papers on a collection.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::base::progress::Context;
+use crate::lab::reproduce::{Known, Paper};
+use crate::{Result, report};
+use clap::Args;
+
+use super::command::{Command, Out, Setup};
+use super::flags::Limits;
+
+/// Options of `reproduce`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// chowdhury-2002, bernstein-2006, ye-2008, kolcz-2008, cherkasova-2009, or all
+    #[arg(value_name = "PAPER")]
+    papers: Papers,
+    /// Output directory of an `ingest --keep-text`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Directory for the tables and pages, which is created if it is missing
+    ///
+    /// Papers that an earlier reproduce of the same collection wrote there stay.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Pairs of documents that people judged
+    ///
+    /// As for `lookalike evaluate --judged`: lines of DOCNO DOCNO and 0 or 1.
+    ///
+    /// Example: --judged judged.txt
+    #[arg(long, value_name = "FILE")]
+    judged: Option<PathBuf>,
+    /// A label for each document, such as a topic, a sender or "spam"
+    ///
+    /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. A cluster is pure if all of its
+    /// documents have the same label.
+    ///
+    /// Example: --labels topics.tsv
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// One paper or all of them.
+#[derive(Clone, Debug)]
+struct Papers(Vec<Paper>);
+
+impl FromStr for Papers {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Papers, String> {
+        match text {
+            "all" => Ok(Papers(Paper::ALL.to_vec())),
+            text => text.parse().map(|paper| Papers(vec![paper])),
+        }
+    }
+}
+
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let known = Known {
+            judged: self.judged.clone(),
+            labels: self.labels.clone(),
+        };
+        let papers = &self.papers.0;
+        let made =
+            report::write_reproduction(papers, &self.directory, &self.output, &known, context)?;
+        out.result(&made, || {
+            let claims = report::reproduced(&made, papers, out.columns());
+            let page = match papers[..] {
+                [paper] => format!("{paper}.html"),
+                _ => report::REPRODUCE_PAGE.into(),
+            };
+            Ok(format!(
+                "{claims}page in {}\n",
+                self.output.join(page).display()
+            ))
+        })
+    }
+}

@@ -1,0 +1,230 @@
+//! The collection of a reproduction, and what is made of it: methods, comparisons, edited copies.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::STAGE;
+use crate::base::progress::{Context, Silent};
+use crate::engine::collection::{self, CollectionConfig};
+use crate::engine::methods::{self, Spec};
+use crate::engine::pipeline::{self, Summary};
+use crate::lab::compare::{self, COST, CompareConfig, Comparison};
+use crate::lab::perturb::{self, PerturbConfig, Recipe};
+use crate::store::disk::{self, AtomicFile};
+use crate::store::workspace::{InputList, MANIFEST_FILE, Workspace};
+use crate::store::{self, json};
+use crate::text::read::{ReadConfig, Selection};
+use crate::{Error, Result};
+
+/// The subdirectory of an output directory with what is made of the collection.
+pub(crate) const MADE: &str = "made";
+
+/// Limit on the file that says that copies are complete.
+const MADE_BYTES: u64 = 1 << 16;
+
+/// What the reader knows about the documents.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Pairs that people judged, as `evaluate --judged` reads them.
+    pub judged: Option<PathBuf>,
+    /// The label of each document, as `evaluate --families` reads them.
+    pub labels: Option<PathBuf>,
+}
+
+/// The collection, and the place for what is made of it. Methods run in the collection's directory,
+/// where `compare` finds them too.
+pub struct Bench<'a> {
+    /// The collection.
+    pub base: Workspace,
+    made: PathBuf,
+    /// What the reader knows about the documents.
+    pub known: Known,
+    context: &'a Context<'a>,
+}
+
+/// A collection of edited copies.
+pub struct Copies {
+    /// The originals, the copies and the background.
+    pub collection: Workspace,
+    /// The edits of each copy.
+    pub edits: PathBuf,
+    /// The pairs of an original and its copies.
+    pub truth: PathBuf,
+}
+
+/// A file that says that copies are complete, and of what.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Done {
+    /// A digest of the collection and of the parameters of the copies.
+    of: String,
+}
+
+impl<'a> Bench<'a> {
+    /// Opens the collection of a directory that keeps its texts.
+    pub(super) fn open(
+        directory: &Path,
+        out: &Path,
+        known: Known,
+        context: &'a Context<'a>,
+    ) -> Result<Bench<'a>> {
+        let mut base = pipeline::open_texts(directory)?;
+        pipeline::catalogued(&mut base, context)?;
+        Ok(Bench {
+            base,
+            made: out.join(MADE),
+            known,
+            context,
+        })
+    }
+
+    /// The limits, without the progress of stages inside.
+    pub fn context(&self) -> Context<'a> {
+        Context {
+            progress: &Silent,
+            ..*self.context
+        }
+    }
+
+    /// Tells what is done now.
+    pub fn note(&self, line: &str) -> Result<()> {
+        self.context.stop.check(STAGE)?;
+        self.context.progress.note(line);
+        Ok(())
+    }
+
+    /// Runs a method on a collection, or takes its results if it was run.
+    ///
+    /// # Errors
+    /// Those of [`methods::run`].
+    pub fn method(&self, on: &Workspace, spec: &str) -> Result<(Workspace, Summary)> {
+        self.note(spec)?;
+        methods::run(on, &Spec::read(spec)?, &self.context())
+    }
+
+    /// Runs methods on a collection and compares their pairs with those of the first `truths` of
+    /// them. `edits` are those of [`Bench::copies`].
+    ///
+    /// # Errors
+    /// Those of [`methods::run`] and [`compare::run`].
+    pub fn compare(
+        &self,
+        on: &Workspace,
+        specs: &[&str],
+        truths: usize,
+        edits: Option<&Path>,
+    ) -> Result<Comparison> {
+        let methods: Vec<Spec> = specs
+            .iter()
+            .map(|spec| Spec::read(spec))
+            .collect::<Result<_>>()?;
+        for spec in specs {
+            // Its directory is locked, and compared below.
+            drop(self.method(on, spec)?);
+        }
+        let config = CompareConfig {
+            truths: methods.iter().take(truths).cloned().collect(),
+            methods,
+            edits: edits.map(Path::to_path_buf),
+            cost: COST,
+        };
+        compare::run(on, &config, &self.context())
+    }
+
+    /// Makes a corpus of edited copies of the collection's documents and reads it, or opens the one
+    /// that was made. `name` is its name below the output directory.
+    ///
+    /// # Errors
+    /// Those of [`perturb::run`] and [`pipeline::ingest`]; `InputChanged` if an input of the
+    /// collection is gone.
+    pub fn copies(
+        &self,
+        name: &str,
+        recipe: Recipe,
+        originals: Option<u64>,
+        background: bool,
+    ) -> Result<Copies> {
+        let base = &self.base;
+        let theirs = collection::config(&base.manifest);
+        let config = PerturbConfig {
+            selection: Selection::default(),
+            read: theirs.read.clone(),
+            detector: theirs.shingle.parse.detector,
+            recipe,
+            originals,
+            background: Some(background),
+            seed: 0,
+        };
+        let (corpus, directory) = (self.made.join(name), self.made.join(format!("{name}.run")));
+        let marker = self.made.join(format!("{name}.json"));
+        let stands_on = (
+            &base.manifest.inputs,
+            &config,
+            &theirs.shingle,
+            env!("CARGO_PKG_VERSION"),
+        );
+        let done = Done {
+            of: store::digest_of(&stands_on, &marker)?,
+        };
+        let copies = |collection| Copies {
+            collection,
+            edits: corpus.join(perturb::EDITS),
+            truth: corpus.join(perturb::TRUTH),
+        };
+        if is_done(&marker, &done)? {
+            let mut collection = pipeline::open_texts(&directory)?;
+            pipeline::catalogued(&mut collection, &self.context())?;
+            return Ok(copies(collection));
+        }
+        self.note(&format!("{name}: making edited copies"))?;
+        disk::create_lasting_directory(&self.made)?;
+        disk::remove(&marker)?;
+        if disk::exists(&directory.join(MANIFEST_FILE))? {
+            // Of another collection, or of files that are made again.
+            pipeline::open(&directory)?.clear()?;
+        }
+        perturb::run(&inputs(base)?, &corpus, &config, &self.context())?;
+        let files = [perturb::ORIGINALS, perturb::COPIES, perturb::BACKGROUND];
+        let files = files.iter().take(if background { 3 } else { 2 });
+        let files: Vec<PathBuf> = files.map(|file| corpus.join(file)).collect();
+        let inputs = pipeline::inputs(&files, &directory)?;
+        let config = CollectionConfig {
+            read: ReadConfig::default(),
+            text: true,
+            ..theirs.clone()
+        };
+        let collection = pipeline::ingest(&inputs, &directory, &config, false, &self.context())?;
+        let mut file = AtomicFile::create(&marker)?;
+        file.put(json::pretty(&done, &marker)?.as_bytes())?;
+        file.finish()?;
+        disk::sync_directory(&self.made)?;
+        Ok(copies(collection))
+    }
+}
+
+/// Whether a file says that what is `wanted` is complete.
+fn is_done(marker: &Path, wanted: &Done) -> Result<bool> {
+    if !disk::exists(marker)? || disk::size(marker)? > MADE_BYTES {
+        return Ok(false);
+    }
+    let found = serde_json::from_slice::<Done>(&disk::read_all(marker)?);
+    Ok(found.is_ok_and(|found| found == *wanted))
+}
+
+/// The input files of a collection.
+fn inputs(base: &Workspace) -> Result<Vec<PathBuf>> {
+    let mut list = InputList::open(base.directory())?;
+    let mut paths = Vec::new();
+    while let Some(entry) = list.next()? {
+        let path = entry.places().find(|path| disk::metadata(path).is_ok());
+        let path = path.ok_or_else(|| {
+            let limit = format!(
+                "edited copies are made of its inputs, and {} is not there any more",
+                entry.path
+            );
+            Error::parameter("DIR", base.directory().display()).because(limit)
+        })?;
+        paths.push(path.to_path_buf());
+    }
+    Ok(paths)
+}

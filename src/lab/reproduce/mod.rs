@@ -1,0 +1,147 @@
+//! The tables and figures of the papers on a collection of the reader, beside the published values.
+//!
+//! # Source
+//! Each paper's module names the tables, figures and sections that it reproduces:
+//! Ye, Wen & Ma 2008; Chowdhury, Frieder, Grossman & McCabe 2002; Kołcz & Chowdhury 2008; Bernstein
+//! & Zobel 2006; Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009.
+//!
+//! # In and out
+//! In: a collection that keeps its texts, and what the reader knows about its documents
+//! ([`Known`]). Out: a [`Reproduction`]: an [`Exhibit`] for each table and figure of the paper, and
+//! its [`Claim`]s.
+//!
+//! # Algorithm
+//! A paper's module runs what the paper ran: methods, edited copies, trials ([`Bench`]). It builds
+//! exhibits from their counts. A claim is a function of these counts, so that a test can show a
+//! collection on which it holds and one on which it does not.
+//!
+//! # Invariants
+//! - Everything but seconds depends only on the collection and on what is known about it.
+//! - A value of a paper is in a column of its own, and never takes part in a measured one.
+//! - Methods and copies that exist are reused; a stopped reproduction continues.
+//!
+//! # Cost
+//! That of the methods and trials. The exhibits take little memory.
+//!
+//! # Errors
+//! Those of [`crate::engine::methods::run`], [`crate::lab::compare::run`] and
+//! [`crate::lab::perturb::run`].
+
+mod bench;
+mod bernstein;
+mod cherkasova;
+mod chowdhury;
+mod kolcz;
+mod model;
+mod ye;
+
+use std::path::Path;
+
+use crate::Result;
+use crate::base::keywords::keywords;
+use crate::base::progress::Context;
+use crate::engine::collection::{self, Catalogue};
+use crate::engine::pipeline;
+use crate::store;
+
+pub(crate) use bench::MADE;
+pub use bench::{Bench, Copies, Known};
+pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Of, Plotted, Reproduction};
+
+/// The name of the stage in progress and messages.
+pub const STAGE: &str = "reproduce";
+
+keywords! {
+    /// A paper.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Paper: "is not a paper; use" {
+        /// Chowdhury et al. 2002.
+        Chowdhury2002 = "chowdhury-2002",
+        /// Bernstein & Zobel 2006.
+        Bernstein2006 = "bernstein-2006",
+        /// Ye, Wen & Ma 2008.
+        Ye2008 = "ye-2008",
+        /// Kołcz & Chowdhury 2008.
+        Kolcz2008 = "kolcz-2008",
+        /// Cherkasova et al. 2009.
+        Cherkasova2009 = "cherkasova-2009",
+    }
+}
+
+impl Paper {
+    /// Authors and year.
+    pub fn authors(self) -> &'static str {
+        match self {
+            Paper::Chowdhury2002 => "Chowdhury, Frieder, Grossman & McCabe 2002",
+            Paper::Bernstein2006 => "Bernstein & Zobel 2006",
+            Paper::Ye2008 => "Ye, Wen & Ma 2008",
+            Paper::Kolcz2008 => "Kołcz & Chowdhury 2008",
+            Paper::Cherkasova2009 => "Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009",
+        }
+    }
+
+    /// The title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Paper::Chowdhury2002 => "Collection statistics for fast duplicate document detection",
+            Paper::Bernstein2006 => {
+                "Accurate discovery of co-derivative documents via duplicate text detection"
+            }
+            Paper::Ye2008 => {
+                "A systematic study on parameter correlations in large-scale duplicate document detection"
+            }
+            Paper::Kolcz2008 => "Lexicon randomization for near-duplicate detection with I-Match",
+            Paper::Cherkasova2009 => {
+                "Applying syntactic similarity algorithms for enterprise information management"
+            }
+        }
+    }
+}
+
+/// A digest of the collection of a directory, and the program that made it.
+///
+/// # Errors
+/// Those of opening the directory.
+pub fn collection_of(directory: &Path) -> Result<(String, String)> {
+    let manifest = pipeline::look(directory)?;
+    let stands_on = (
+        &manifest.inputs,
+        &manifest.collection_digest,
+        collection::segments(&manifest),
+    );
+    Ok((
+        store::digest_of(&stands_on, directory)?,
+        manifest.program.clone(),
+    ))
+}
+
+/// Reproduces a paper on the collection of `directory`. What has to be made for it, apart from the
+/// results of methods, is kept in the directory `out`.
+///
+/// # Errors
+/// See the module.
+pub fn run(
+    paper: Paper,
+    directory: &Path,
+    out: &Path,
+    known: Known,
+    context: &Context<'_>,
+) -> Result<Reproduction> {
+    let mut bench = Bench::open(directory, out, known, context)?;
+    let stats = Catalogue::stats(&bench.base)?;
+    let (documents, representatives) = (stats.documents, stats.representatives);
+    let (exhibits, claims) = match paper {
+        Paper::Chowdhury2002 => chowdhury::reproduce(&mut bench)?,
+        Paper::Bernstein2006 => bernstein::reproduce(&mut bench)?,
+        Paper::Ye2008 => ye::reproduce(&mut bench)?,
+        Paper::Kolcz2008 => kolcz::reproduce(&mut bench)?,
+        Paper::Cherkasova2009 => cherkasova::reproduce(&mut bench)?,
+    };
+    Ok(Reproduction {
+        paper,
+        documents,
+        representatives,
+        claims,
+        exhibits,
+    })
+}

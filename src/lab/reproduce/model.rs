@@ -1,0 +1,274 @@
+//! What a reproduction consists of: exhibits, which are tables and figures of a paper, and claims.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::Paper;
+use crate::base::keywords::keywords;
+
+/// A paper on a collection.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reproduction {
+    /// The paper.
+    pub paper: Paper,
+    /// Documents of the collection.
+    pub documents: u64,
+    /// Documents that are not exact duplicates of earlier ones.
+    pub representatives: u64,
+    /// The claims, in the order of the paper.
+    pub claims: Vec<Claim>,
+    /// The tables and figures, in the order of the paper.
+    pub exhibits: Vec<Exhibit>,
+}
+
+keywords! {
+    /// What became of a claim on this collection.
+    #[derive(Hash)]
+    pub enum Finding: "is not a finding; use" {
+        /// The numbers of this collection agree with it.
+        Holds = "holds",
+        /// They do not.
+        Differs = "differs",
+        /// It needs what this collection or this program does not have.
+        Untested = "cannot be tested here",
+    }
+}
+
+/// A statement of a paper that its tables or figures support, and what this collection says to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Where the paper makes it: `Section 4.3, Table III`.
+    pub place: String,
+    /// The name of the exhibit with the numbers; empty if there is none.
+    pub exhibit: String,
+    /// The claim in one sentence of ours.
+    pub says: String,
+    /// Whether it holds here.
+    pub finding: Finding,
+    /// The numbers of this collection that decide it, or the reason why none can.
+    pub here: String,
+}
+
+impl Claim {
+    /// A claim that numbers decide; `None` if they do not exist on this collection.
+    pub fn new(
+        (place, exhibit): (&str, &str),
+        says: &str,
+        holds: Option<bool>,
+        here: impl Into<String>,
+    ) -> Claim {
+        Claim {
+            place: place.into(),
+            exhibit: exhibit.into(),
+            says: says.into(),
+            finding: match holds {
+                Some(true) => Finding::Holds,
+                Some(false) => Finding::Differs,
+                None => Finding::Untested,
+            },
+            here: here.into(),
+        }
+    }
+}
+
+/// A table or a figure of a paper: its numbers on this collection, and the paper's beside them.
+#[derive(Clone, Debug)]
+pub struct Exhibit {
+    /// Its name in names of files: `table-3`, `figure-7`, `section-4.3`.
+    pub name: String,
+    /// Its place in the paper: `Table III`.
+    pub place: String,
+    /// What it shows.
+    pub title: String,
+    /// What is counted, and what differs from the paper; whole sentences.
+    pub about: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, each with a cell for every column; none if it cannot be made here, as `about` says.
+    pub rows: Vec<Vec<Cell>>,
+    /// How a page draws the rows, if it does.
+    pub plot: Option<Plotted>,
+}
+
+/// A column of an exhibit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name: lower case, words joined by `_`. Those of the paper's values end with `_paper`.
+    pub name: String,
+    /// Where its values come from.
+    pub of: Of,
+    /// How its values are written.
+    pub form: Form,
+}
+
+/// Where the values of a column come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// They name the row.
+    Row,
+    /// They are measured here.
+    Here,
+    /// The paper has them.
+    Paper,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As it is.
+    Text,
+    /// A whole number.
+    Count,
+    /// A share from 0 to 1; per cent on a page.
+    Share,
+    /// A number with this number of decimals.
+    Number(u8),
+    /// Seconds. They differ from run to run.
+    Seconds,
+    /// Bytes.
+    Bytes,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// Any other number.
+    Number(f64),
+    /// There is none: the paper does not give it, or it is undefined here.
+    Nothing,
+}
+
+/// How a page draws the rows of an exhibit. Numbers are columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plotted {
+    /// Lines through the rows.
+    Lines {
+        /// The column along the x axis.
+        x: usize,
+        /// The columns along the y axis, each a line.
+        y: Vec<usize>,
+        /// The column whose values each have a panel of their own, over the lines of the others.
+        panels: Option<usize>,
+        /// Logarithmic axes: x and y.
+        logarithmic: (bool, bool),
+    },
+    /// A bar for each row.
+    Bars {
+        /// The column with the name of a bar.
+        label: usize,
+        /// The columns with its length, each a panel of its own.
+        values: Vec<usize>,
+    },
+}
+
+impl Exhibit {
+    /// An exhibit without rows, at its place in the paper: `("table-3", "Table III")`.
+    pub fn new((name, place): (&str, &str), title: &str, about: &str) -> Exhibit {
+        Exhibit {
+            name: name.into(),
+            place: place.into(),
+            title: title.into(),
+            about: about.into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            plot: None,
+        }
+    }
+
+    /// Appends a column.
+    #[must_use]
+    pub fn column(mut self, name: &str, of: Of, form: Form) -> Exhibit {
+        let name = name.into();
+        self.columns.push(Column { name, of, form });
+        self
+    }
+
+    /// Appends a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let row: Vec<Cell> = cells.into_iter().collect();
+        debug_assert_eq!(row.len(), self.columns.len(), "{}", self.name);
+        self.rows.push(row);
+    }
+
+    /// The number in a cell, if it is one.
+    pub fn number(&self, row: usize, column: usize) -> Option<f64> {
+        self.rows.get(row)?.get(column)?.number()
+    }
+}
+
+impl Cell {
+    /// Its value as a number.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Cell::Count(n) => Some(*n as f64),
+            Cell::Number(n) => Some(*n),
+            Cell::Text(_) | Cell::Nothing => None,
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.into())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(n: u64) -> Cell {
+        Cell::Count(n)
+    }
+}
+
+impl From<f64> for Cell {
+    /// A number that is not finite is undefined.
+    fn from(n: f64) -> Cell {
+        match n.is_finite() {
+            true => Cell::Number(n),
+            false => Cell::Nothing,
+        }
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::Nothing, Into::into)
+    }
+}
+
+/// A row as a map from names of columns to values.
+struct Named<'e>(&'e [Column], &'e [Cell]);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (column, cell) in self.0.iter().zip(self.1) {
+            map.serialize_entry(&column.name, cell)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Exhibit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rows = self.rows.iter().map(|row| Named(&self.columns, row));
+        let rows: Vec<Named<'_>> = rows.collect();
+        let mut map = serializer.serialize_map(Some(5))?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("place", &self.place)?;
+        map.serialize_entry("title", &self.title)?;
+        map.serialize_entry("about", &self.about)?;
+        map.serialize_entry("rows", &rows)?;
+        map.end()
+    }
+}

@@ -1,0 +1,12 @@
+//! Ye.
+//!
+//! # Source
+//! Ye, Wen & Ma, *A systematic study on parameter correlations in large-scale duplicate document detection*, 2008.
+
+use super::{Bench, Claim, Exhibit};
+use crate::Result;
+
+/// The exhibits and claims, in the order of the paper.
+pub(super) fn reproduce(_bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+    Ok((Vec::new(), Vec::new()))
+}

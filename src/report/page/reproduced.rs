@@ -1,0 +1,400 @@
+//! The pages of reproductions: claims first, then every table and figure of a paper.
+
+use super::frame::Frame;
+use super::markup::{Markup, drawing, html, visible};
+use super::panels::{Panel, panels, sticky};
+use crate::base::numbers::{count, counted};
+use crate::lab::reproduce::{
+    Cell, Claim, Column, Exhibit, Finding, Form, Of, Paper, Plotted, Reproduction,
+};
+use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
+use crate::report::compared::Named;
+use crate::report::reproduced::{Reproduced, ReproducedPaper, shown};
+
+/// More rows than this are folded.
+const ROWS_SHOWN: usize = 24;
+/// Limit on the panels of a figure.
+const MOST_PANELS: usize = 24;
+
+/// The page of a paper.
+pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
+    let mut contents = vec![("claims", "Claims".to_string())];
+    let each = of.exhibits.iter();
+    contents.extend(each.map(|exhibit| (exhibit.name.as_str(), exhibit.place.clone())));
+    let title = format!("{} on this collection", of.paper.authors());
+    let frame = Frame {
+        title: &title,
+        below: Some(html! {
+            cite { (of.paper.title()) } ". The collection has " (counted(of.documents, "document")) ", "
+            (count(of.representatives)) " without exact duplicates of earlier ones. "
+            a href="reproduce.html" { "All papers" } "."
+        }),
+        contents,
+        program,
+        ..Frame::default()
+    };
+    let mut sections = vec![claims(&of.claims)];
+    let each = of.exhibits.iter().map(|exhibit| section(of.paper, exhibit));
+    sections.extend(each);
+    frame.page(&sections)
+}
+
+/// The page of all papers: their claims.
+pub(crate) fn index(of: &Reproduced) -> Vec<u8> {
+    let contents = of.papers.iter();
+    let contents = contents.map(|of| (of.paper.text(), of.paper.authors().to_string()));
+    let frame = Frame {
+        title: "The papers on this collection",
+        below: Some(html! {
+            "What " (counted(of.papers.len() as u64, "paper")) " about duplicate detection found, and what this \
+             collection says to it."
+        }),
+        contents: contents.collect(),
+        program: &of.program,
+        ..Frame::default()
+    };
+    let sections: Vec<Markup> = of.papers.iter().map(of_paper).collect();
+    frame.page(&sections)
+}
+
+fn of_paper(of: &ReproducedPaper) -> Markup {
+    let page = format!("{}.html", of.paper);
+    html! {
+        section id=(of.paper.text()) {
+            h2 { a href=(page) { (of.paper.authors()) } }
+            p.soft { cite { (of.paper.title()) } }
+            p {
+                @for (n, (finding, claims)) in of.findings().into_iter().enumerate() {
+                    @if n > 0 { ", " }
+                    b { (claims) } " " (finding)
+                }
+                "."
+            }
+            (claim_rows(&of.claims, &page))
+            p.small {
+                "Tables and figures: "
+                @for (n, (file, place, title)) in of.exhibits.iter().enumerate() {
+                    @if n > 0 { ", " }
+                    @match file {
+                        Some(file) => { a href=(file) title=(title) { (visible(place)) } }
+                        None => { (visible(place)) " (not here)" }
+                    }
+                }
+                "."
+            }
+        }
+    }
+}
+
+fn claims(claims: &[Claim]) -> Markup {
+    html! {
+        section #claims {
+            h2 { "Claims" }
+            @if claims.is_empty() { p { "None." } }
+            (claim_rows(claims, ""))
+        }
+    }
+}
+
+/// A table of claims. `page` is the page with the exhibits; empty for this one.
+fn claim_rows(claims: &[Claim], page: &str) -> Markup {
+    html! {
+        @if !claims.is_empty() {
+            div.scroll tabindex="0" {
+                table.findings {
+                    thead { tr { th scope="col" { "Finding" } th scope="col" { "Claim" } th scope="col" { "On this collection" } } }
+                    tbody { @for claim in claims { tr {
+                        td.finding { (finding(claim.finding)) }
+                        td.long {
+                            (visible(&claim.says)) " "
+                            @match claim.exhibit.as_str() {
+                                "" => span.soft { (visible(&claim.place)) },
+                                exhibit => a href={ (page) "#" (exhibit) } { (visible(&claim.place)) },
+                            }
+                        }
+                        td.long { (visible(&claim.here)) }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+/// A finding as a mark and a word.
+fn finding(finding: Finding) -> Markup {
+    let (mark, class) = match finding {
+        Finding::Holds => ("✓", "holds"),
+        Finding::Differs => ("≠", "differs"),
+        Finding::Untested => ("–", "untested"),
+    };
+    html! { span class=(class) { span aria-hidden="true" { (mark) " " } (finding) } }
+}
+
+fn section(paper: Paper, exhibit: &Exhibit) -> Markup {
+    let file = format!("{paper}.{}.tsv", exhibit.name);
+    html! {
+        section id=(exhibit.name) {
+            h2 { (visible(&exhibit.place)) ". " (visible(&exhibit.title)) }
+            p.soft { (visible(&exhibit.about)) }
+            @if exhibit.rows.is_empty() {
+                p.note { "This collection has no numbers for it." }
+            } @else {
+                (plotted(exhibit))
+                @if exhibit.rows.len() > ROWS_SHOWN && exhibit.plot.is_some() {
+                    details {
+                        summary { "All " (counted(exhibit.rows.len() as u64, "row")) }
+                        div.in { (rows(exhibit)) }
+                    }
+                } @else {
+                    (rows(exhibit))
+                }
+                p.small { a href=(file) { (file) } }
+            }
+        }
+    }
+}
+
+/// A column's name for people; the paper's are marked.
+fn head(column: &Column) -> String {
+    let name = column.name.strip_suffix("_paper").unwrap_or(&column.name);
+    name.replace('_', " ")
+}
+
+fn is_text(column: &Column) -> bool {
+    column.form == Form::Text
+}
+
+fn rows(exhibit: &Exhibit) -> Markup {
+    let cells = |row: &[Cell]| -> Vec<(usize, String)> {
+        let each = row.iter().zip(&exhibit.columns);
+        let each = each.map(|(cell, column)| shown(cell, column.form));
+        each.enumerate().collect()
+    };
+    sticky(
+        &exhibit.title,
+        &html! {
+            thead { tr {
+                @for column in &exhibit.columns {
+                    th.n[!is_text(column)].paper[column.of == Of::Paper] scope="col" {
+                        (visible(&head(column)))
+                        @if column.of == Of::Paper { " " span.range { "in the paper" } }
+                    }
+                }
+            } }
+            tbody {
+                @for row in &exhibit.rows { tr {
+                    @for (n, text) in cells(row) {
+                        @let column = &exhibit.columns[n];
+                        @if n == 0 {
+                            th.name[is_text(column)].n[!is_text(column)] scope="row" { (visible(&text)) }
+                        } @else {
+                            td.n[!is_text(column)].long[is_text(column)].paper[column.of == Of::Paper] { (visible(&text)) }
+                        }
+                    }
+                } }
+            }
+        },
+    )
+}
+
+fn plotted(exhibit: &Exhibit) -> Markup {
+    match &exhibit.plot {
+        None => html! {},
+        Some(Plotted::Bars { label, values }) => html! {
+            div.panels {
+                @for &value in values {
+                    @if let Some(column) = exhibit.columns.get(value) {
+                        figure.panel {
+                            figcaption { b { (visible(&whole_head(column))) } }
+                            (drawing(&bars(&head(column), &bar_rows(exhibit, *label, value))))
+                        }
+                    }
+                }
+            }
+        },
+        Some(Plotted::Lines {
+            x,
+            y,
+            panels: by,
+            logarithmic,
+        }) => {
+            let plots = lines(exhibit, (*x, y), *by, *logarithmic);
+            let each = plots.iter().map(|(title, plot)| Panel {
+                title: html! { (visible(title)) },
+                csv: None,
+                plot: Some(plot),
+            });
+            panels(&each.collect::<Vec<_>>())
+        }
+    }
+}
+
+fn whole_head(column: &Column) -> String {
+    match column.of {
+        Of::Paper => format!("{}, in the paper", head(column)),
+        _ => head(column),
+    }
+}
+
+fn bar_rows(exhibit: &Exhibit, label: usize, value: usize) -> Vec<BarRow> {
+    let form = exhibit
+        .columns
+        .get(value)
+        .map_or(Form::Text, |column| column.form);
+    let each = exhibit.rows.iter().filter_map(|row| {
+        let cell = row.get(value)?;
+        let name = row
+            .get(label)
+            .map_or_else(String::new, |cell| shown(cell, Form::Text));
+        Some(BarRow {
+            label: Named::of(&name).label(),
+            value: cell.number()?.max(0.0),
+            text: shown(cell, form),
+        })
+    });
+    each.collect()
+}
+
+/// Panels of lines: title and drawing.
+fn lines(
+    exhibit: &Exhibit,
+    (x, y): (usize, &[usize]),
+    by: Option<usize>,
+    (x_decades, y_decades): (bool, bool),
+) -> Vec<(String, Plot)> {
+    let of = |row: &[Cell]| {
+        by.and_then(|by| row.get(by))
+            .map(|cell| shown(cell, Form::Text))
+    };
+    let mut groups: Vec<Option<String>> = Vec::new();
+    for row in &exhibit.rows {
+        let group = of(row);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let number = |row: &[Cell], column: usize| row.get(column).and_then(Cell::number);
+    let points = |group: &Option<String>, column: usize| -> Points {
+        let rows = exhibit.rows.iter().filter(|row| of(row) == *group);
+        rows.filter_map(|row| Some((number(row, x)?, number(row, column))))
+            .collect()
+    };
+    let axis = |columns: &[usize], decades: bool, titled: bool| {
+        let rows = exhibit.rows.iter();
+        let values = rows.flat_map(|row| columns.iter().filter_map(|&column| number(row, column)));
+        let values: Vec<f64> = values.filter(|value| !decades || *value > 0.0).collect();
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let title = match columns
+            .first()
+            .and_then(|&column| exhibit.columns.get(column))
+        {
+            Some(column) if titled => head(column),
+            _ => String::new(),
+        };
+        match (values.is_empty(), decades) {
+            (true, _) => Axis::linear(&title, 0.0, 1.0, 5),
+            (_, true) => Axis::decades(&title, least, most),
+            // Shares and counts begin at 0; an axis of parameters where they begin.
+            (_, false) if titled => Axis::linear(&title, least, most, 5),
+            (_, false) => Axis::linear(&title, least.min(0.0), most, 5),
+        }
+    };
+    let (along, up) = (axis(&[x], x_decades, true), axis(y, y_decades, false));
+    let tones = [Tone::First, Tone::Second, Tone::Third];
+    let shown_groups = groups.iter().take(MOST_PANELS);
+    let each = shown_groups.map(|group| {
+        let own = y.iter().zip(tones.iter().cycle()).map(|(&column, &tone)| {
+            let label = match exhibit.columns.get(column) {
+                Some(column) if y.len() > 1 => whole_head(column),
+                _ => String::new(),
+            };
+            Line::new(label, tone, points(group, column))
+        });
+        let others = groups.iter().filter(|other| *other != group);
+        let others = others.flat_map(|other| {
+            let first = y.first().map(|&column| points(other, column));
+            first.map(|points| Line::new("", Tone::Context, points))
+        });
+        let lines: Vec<Line<Tone>> = own.filter(Line::is_defined).chain(others).collect();
+        let title = match group {
+            Some(group) => Named::of(group).label(),
+            None => y
+                .first()
+                .and_then(|&column| exhibit.columns.get(column))
+                .map_or_else(String::new, head),
+        };
+        let plot = Plot {
+            about: format!("{}: {title}", exhibit.title),
+            x: along.clone(),
+            y: up.clone(),
+            lines,
+            strips: Vec::new(),
+        };
+        (title, plot)
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure() -> Exhibit {
+        let mut exhibit = Exhibit::new(("figure-2", "Figure 2"), "Similarity", "About <it>.")
+            .column("method", Of::Row, Form::Text)
+            .column("edits", Of::Row, Form::Count)
+            .column("similarity", Of::Here, Form::Share)
+            .column("similarity_paper", Of::Paper, Form::Share);
+        for method in ["mod", "min:n=3"] {
+            for edits in 1..=20u64 {
+                let paper = (edits == 1).then_some(0.9);
+                exhibit.row([
+                    method.into(),
+                    edits.into(),
+                    (1.0 / edits as f64).into(),
+                    paper.into(),
+                ]);
+            }
+        }
+        let panels = Some(0);
+        exhibit.plot = Some(Plotted::Lines {
+            x: 1,
+            y: vec![2, 3],
+            panels,
+            logarithmic: (false, false),
+        });
+        exhibit
+    }
+
+    #[test]
+    fn a_page_has_the_claims_a_panel_for_each_method_and_every_row() {
+        let claim = Claim::new(
+            ("Figure 2", "figure-2"),
+            "Edits lower similarity.",
+            Some(true),
+            "0.05 < 1",
+        );
+        let none = Exhibit::new(("table-9", "Table 9"), "Nothing", "Cannot be made.");
+        let of = Reproduction {
+            paper: Paper::Cherkasova2009,
+            documents: 3,
+            representatives: 2,
+            claims: vec![claim],
+            exhibits: vec![figure(), none],
+        };
+        let page = String::from_utf8(page(&of, "lookalike")).unwrap();
+        assert_eq!(page.matches("<figure class=\"panel\">").count(), 2);
+        assert_eq!(page.matches("<tr>").count(), 2 + 1 + 40);
+        for text in [
+            "✓",
+            "href=\"#figure-2\"",
+            "About &lt;it&gt;.",
+            "min n = 3",
+            "All 40 rows",
+            "no numbers for it",
+        ] {
+            assert!(page.contains(text), "{text}");
+        }
+    }
+}

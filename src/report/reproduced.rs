@@ -1,0 +1,311 @@
+//! Reproductions of papers for readers: tables, and the files of a directory.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::page::reproduced as page;
+use crate::Result;
+use crate::base::numbers::{count, counted, percent};
+use crate::base::progress::Context;
+use crate::engine::outputs;
+use crate::lab::reproduce::{
+    self, Cell, Claim, Exhibit, Finding, Form, Known, MADE, Paper, Reproduction,
+};
+use crate::report::terminal::wrapped;
+use crate::store::disk;
+use crate::store::json;
+use crate::store::table;
+use crate::store::workspace::OwnDirectory;
+
+/// The list of the papers reproduced in a directory, written last.
+pub const REPRODUCE_FILE: &str = "reproduce.json";
+/// The page with the claims of all papers.
+pub const REPRODUCE_PAGE: &str = "reproduce.html";
+/// Those claims as a table.
+const CLAIMS_FILE: &str = "claims.tsv";
+/// The version of the files.
+const FORMAT: u32 = 1;
+/// Limit on the size of [`REPRODUCE_FILE`].
+const MOST_BYTES: u64 = 4 << 20;
+
+/// What [`REPRODUCE_FILE`] says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reproduced {
+    /// Version of the files.
+    pub format: u32,
+    /// The program that wrote them.
+    pub program: String,
+    /// A digest of the collection.
+    pub collection: String,
+    /// The papers.
+    pub papers: Vec<ReproducedPaper>,
+}
+
+/// A paper of [`Reproduced`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReproducedPaper {
+    /// The paper.
+    pub paper: Paper,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+    /// File, place in the paper and title of each of its tables and figures; no file if it cannot be
+    /// made on this collection.
+    pub exhibits: Vec<(Option<String>, String, String)>,
+}
+
+impl ReproducedPaper {
+    /// The number of claims with each finding.
+    pub(super) fn findings(&self) -> [(Finding, u64); 3] {
+        Finding::ALL.map(|finding| {
+            let claims = self.claims.iter();
+            let of = claims.filter(|claim| claim.finding == finding);
+            (finding, of.count() as u64)
+        })
+    }
+}
+
+/// A cell of a TSV file: numbers with a fixed number of decimals, nothing as an empty cell.
+fn plain(cell: &Cell, form: Form) -> String {
+    match (cell, form) {
+        (Cell::Nothing, _) => String::new(),
+        (Cell::Text(text), _) => table::cell(text).into(),
+        (Cell::Count(n), _) => n.to_string(),
+        (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
+        (Cell::Number(n), Form::Seconds) => format!("{n:.3}"),
+        (Cell::Number(n), Form::Count | Form::Bytes) => format!("{n:.0}"),
+        (Cell::Number(n), Form::Share | Form::Text) => format!("{n:.6}"),
+    }
+}
+
+/// A cell for people.
+pub(super) fn shown(cell: &Cell, form: Form) -> String {
+    match (cell, form) {
+        (Cell::Nothing, _) => "–".into(),
+        (Cell::Text(text), _) => text.clone(),
+        (Cell::Number(n), Form::Share) => percent(*n, 1),
+        (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
+        (Cell::Number(n), Form::Seconds) => format!("{n:.2}"),
+        (Cell::Number(n), _) => count(n.round() as u64),
+        (Cell::Count(n), Form::Share) => percent(*n as f64, 1),
+        (Cell::Count(n), _) => count(*n),
+    }
+}
+
+/// An exhibit as a table with tabs.
+#[must_use]
+pub(crate) fn exhibit_tsv(exhibit: &Exhibit) -> String {
+    let names = exhibit.columns.iter().map(|column| column.name.as_str());
+    let mut out = names.collect::<Vec<_>>().join("\t") + "\n";
+    for row in &exhibit.rows {
+        let cells = row.iter().zip(&exhibit.columns);
+        let cells: Vec<String> = cells
+            .map(|(cell, column)| plain(cell, column.form))
+            .collect();
+        out.push_str(&cells.join("\t"));
+        out.push('\n');
+    }
+    out
+}
+
+/// The file of an exhibit.
+fn exhibit_file(paper: Paper, exhibit: &Exhibit) -> Option<String> {
+    (!exhibit.rows.is_empty()).then(|| format!("{paper}.{}.tsv", exhibit.name))
+}
+
+/// The claims of papers as a table with tabs.
+fn claims_tsv(papers: &[ReproducedPaper]) -> String {
+    let mut out = String::from("paper\tplace\tfinding\tclaim\there\n");
+    for of in papers {
+        for claim in &of.claims {
+            let [place, says, here] =
+                [&claim.place, &claim.says, &claim.here].map(|t| table::cell(t));
+            let _ = writeln!(
+                out,
+                "{}\t{place}\t{}\t{says}\t{here}",
+                of.paper, claim.finding
+            );
+        }
+    }
+    out
+}
+
+/// Whether a name in a directory is one that this module writes.
+fn is_ours(name: &str) -> bool {
+    let named = [REPRODUCE_FILE, REPRODUCE_PAGE, CLAIMS_FILE, MADE].contains(&name);
+    named || paper_of(name).is_some()
+}
+
+/// The paper to which a file belongs.
+fn paper_of(name: &str) -> Option<Paper> {
+    let (paper, _) = name.split_once('.')?;
+    paper.parse().ok()
+}
+
+/// What an earlier command wrote about the same collection.
+fn earlier(out: &Path, collection: &str) -> Result<BTreeMap<Paper, ReproducedPaper>> {
+    let path = out.join(REPRODUCE_FILE);
+    if !disk::exists(&path)? || disk::size(&path)? > MOST_BYTES {
+        return Ok(BTreeMap::new());
+    }
+    let found = serde_json::from_slice::<Reproduced>(&disk::read_all(&path)?).ok();
+    let same = |found: &Reproduced| found.format == FORMAT && found.collection == collection;
+    let papers = found.filter(same).map_or(Vec::new(), |found| found.papers);
+    Ok(papers.into_iter().map(|of| (of.paper, of)).collect())
+}
+
+/// Reproduces papers on the collection of `directory`, and writes their tables, figures and claims
+/// to the directory `out`. Papers of an earlier command about the same collection stay there.
+///
+/// # Errors
+/// `BadParameter` for a directory with other files; those of [`reproduce::run`]; `Io`.
+pub fn write_reproduction(
+    papers: &[Paper],
+    directory: &Path,
+    out: &Path,
+    known: &Known,
+    context: &Context<'_>,
+) -> Result<Reproduced> {
+    OwnDirectory::look(out, is_ours, "reproduce")?;
+    outputs::check_directory("output", out)?;
+    let (collection, program) = reproduce::collection_of(directory)?;
+    let mut done = earlier(out, &collection)?;
+    let own = OwnDirectory::create(out, REPRODUCE_FILE, |name| {
+        // Of another collection, or made again.
+        paper_of(name).is_some_and(|paper| papers.contains(&paper) || !done.contains_key(&paper))
+    })?;
+    for &paper in papers {
+        context
+            .progress
+            .note(&format!("{paper}: {}", paper.authors()));
+        let made = reproduce::run(paper, directory, out, known.clone(), context)?;
+        done.insert(paper, write_paper(&own, &made, &program)?);
+    }
+    let reproduced = Reproduced {
+        format: FORMAT,
+        program,
+        collection,
+        papers: done.into_values().collect(),
+    };
+    put(&own, CLAIMS_FILE, claims_tsv(&reproduced.papers).as_bytes())?;
+    put(&own, REPRODUCE_PAGE, &page::index(&reproduced))?;
+    own.finish(&reproduced)?;
+    Ok(reproduced)
+}
+
+fn put(own: &OwnDirectory, name: &str, content: &[u8]) -> Result<()> {
+    let mut file = own.file(name)?;
+    file.put(content)?;
+    file.finish()?;
+    Ok(())
+}
+
+fn write_paper(own: &OwnDirectory, made: &Reproduction, program: &str) -> Result<ReproducedPaper> {
+    let paper = made.paper;
+    let mut exhibits = Vec::with_capacity(made.exhibits.len());
+    for exhibit in &made.exhibits {
+        let file = exhibit_file(paper, exhibit);
+        if let Some(file) = &file {
+            put(own, file, exhibit_tsv(exhibit).as_bytes())?;
+        }
+        exhibits.push((file, exhibit.place.clone(), exhibit.title.clone()));
+    }
+    let name = format!("{paper}.json");
+    put(
+        own,
+        &name,
+        json::pretty(made, own.path().join(&name))?.as_bytes(),
+    )?;
+    put(own, &format!("{paper}.html"), &page::page(made, program))?;
+    Ok(ReproducedPaper {
+        paper,
+        claims: made.claims.clone(),
+        exhibits,
+    })
+}
+
+/// The claims of these papers for a terminal of this number of columns.
+#[must_use]
+pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> String {
+    let mut out = String::new();
+    for of in reproduced
+        .papers
+        .iter()
+        .filter(|of| papers.contains(&of.paper))
+    {
+        let findings = of.findings().map(|(finding, n)| format!("{n} {finding}"));
+        let line = format!(
+            "{}: {}",
+            of.paper.authors(),
+            counted(of.claims.len() as u64, "claim")
+        );
+        wrapped(
+            &format!("{line} ({})", findings.join(", ")),
+            width,
+            &mut out,
+        );
+        for claim in &of.claims {
+            let Claim {
+                place,
+                finding,
+                says,
+                here,
+                ..
+            } = claim;
+            let _ = writeln!(out);
+            wrapped(&format!("{place}: {finding}"), width, &mut out);
+            wrapped(says, width, &mut out);
+            wrapped(&format!("Here: {here}"), width, &mut out);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::reproduce::Of;
+
+    #[test]
+    fn numbers_have_the_decimals_of_their_column() {
+        let mut exhibit = Exhibit::new(("table-1", "Table 1"), "A table", "")
+            .column("method", Of::Row, Form::Text)
+            .column("pairs", Of::Here, Form::Count)
+            .column("recall", Of::Here, Form::Share)
+            .column("recall_paper", Of::Paper, Form::Share)
+            .column("mean", Of::Here, Form::Number(1));
+        exhibit.row([
+            "a\tb".into(),
+            7u64.into(),
+            (0.1 + 0.2).into(),
+            None::<f64>.into(),
+            2.25.into(),
+        ]);
+        let text = exhibit_tsv(&exhibit);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "method\tpairs\trecall\trecall_paper\tmean");
+        assert_eq!(lines[1], "a\\tb\t7\t0.300000\t\t2.2");
+        assert_eq!(Cell::from(f64::NAN), Cell::Nothing);
+        let json = serde_json::to_string(&exhibit).unwrap();
+        assert!(json.contains(r#"{"method":"a\tb","pairs":7,"recall":0.30000000000000004,"recall_paper":null,"mean":2.25}"#));
+    }
+
+    #[test]
+    fn only_our_files_are_ours() {
+        for name in [
+            "reproduce.json",
+            "ye-2008.table-3.tsv",
+            "kolcz-2008.html",
+            "claims.tsv",
+            "made",
+        ] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in ["notes.txt", "ye-2008", "manifest.json", "x.ye-2008.tsv"] {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
+}
