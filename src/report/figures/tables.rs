@@ -1,7 +1,9 @@
 //! The study as comma-separated tables.
 
-use super::measure::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
-use super::plan::GroupRatios;
+use crate::lab::study::GroupRatios;
+use crate::lab::study::{
+    ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
+};
 use crate::report::csv::{Csv, text};
 use crate::report::wording::bounds;
 
@@ -212,7 +214,7 @@ pub(super) fn drawn(scope: Scope) -> PairKind {
 
 pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     let mut columns =
-        "target,threshold,share,groups_without_pairs,uniform,uniform_share".to_string();
+        "target,threshold,share,groups_without_pairs,uniform,uniform_share,least_share".to_string();
     for group in 0..view.study.groups.len() {
         columns += &format!(",group_{group}");
     }
@@ -225,6 +227,7 @@ pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
             text(plan.without_pairs),
             ratio_name(plan.uniform),
             decimal(plan.uniform_share),
+            decimal(plan.least_share),
         ];
         line.extend(plan.groups.iter().map(|&n| ratio_name(n)));
         table.line(line);
