@@ -220,6 +220,8 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
         documents: Some(file("documents.tsv", documents)),
         thresholds: Vec::new(),
         judged: None,
+        true_grade: 1,
+        disagreements: None,
         families: None,
         scratch,
     };
@@ -545,6 +547,8 @@ fn evaluated(truth: &Path, run: &Path) -> lookalike::tasks::evaluate::Evaluation
         documents: None,
         thresholds: Vec::new(),
         judged: None,
+        true_grade: 1,
+        disagreements: None,
         families: None,
         scratch: scratch.path().into(),
     };

@@ -89,6 +89,8 @@ pub fn run(data: &[u8]) {
         documents,
         thresholds: rising,
         judged: on("judged").then(|| file("judged", judged)),
+        true_grade: 1,
+        disagreements: None,
         families: on("families").then(|| file("families", families)),
         scratch,
     };

@@ -1,6 +1,7 @@
 //! `diff`: show where two documents differ, or what they share.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::Result;
 use crate::base::error::refuse;
@@ -12,6 +13,7 @@ use crate::engine::outputs;
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use crate::store::json;
+use crate::text::table::Table;
 use clap::{Args, ValueEnum};
 
 use super::command::{Command, Out, Printed, Setup};
@@ -26,11 +28,19 @@ pub struct Options {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// First document: a docno, or a place as FILE:RECORD
-    #[arg(value_name = "A")]
-    a: String,
+    #[arg(value_name = "A", required_unless_present = "pair")]
+    a: Option<String>,
     /// Second document
-    #[arg(value_name = "B")]
-    b: String,
+    #[arg(value_name = "B", required_unless_present = "pair")]
+    b: Option<String>,
+    /// Take the documents from the first two columns of a line of a table
+    ///
+    /// Lines count from 1. The table is a list of pairs, such as a pairs.tsv or the disagreements
+    /// that `lookalike evaluate` writes.
+    ///
+    /// Example: --pair out/pairs.tsv:30
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["a", "b"])]
+    pair: Option<PairPlace>,
     /// List the passages that both texts have, in any order
     ///
     /// A passage is a run of equal tokens that cannot be extended to either side. One that a text
@@ -100,6 +110,53 @@ pub struct Options {
     json: Json,
 }
 
+/// A line of a table of pairs.
+#[derive(Clone, Debug)]
+struct PairPlace {
+    file: PathBuf,
+    line: u64,
+}
+
+impl FromStr for PairPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<PairPlace, String> {
+        let place = text.rsplit_once(':').and_then(|(file, line)| {
+            let line = line.parse().ok().filter(|&line| line > 0)?;
+            Some(PairPlace {
+                file: file.into(),
+                line,
+            })
+        });
+        place.ok_or_else(|| format!("`{text}` is not a line of a table; write FILE:LINE"))
+    }
+}
+
+impl PairPlace {
+    /// The two documents in the line.
+    fn documents(&self) -> Result<[String; 2]> {
+        let mut table = Table::open(&self.file)?;
+        let first = table.first()?;
+        let names = ["docno_a", "docno_b"];
+        let named = names
+            .iter()
+            .all(|name| first.iter().any(|column| column == name));
+        match named || table.is_json() {
+            true => table.want_names(&names)?,
+            false => table.want_numbers(&[0, 1]),
+        }
+        let mut row = Vec::new();
+        while table.next(&mut row)? {
+            if table.number() == self.line {
+                let text = |field: &Vec<u8>| String::from_utf8_lossy(field).into_owned();
+                return Ok([text(&row[0]), text(&row[1])]);
+            }
+        }
+        let found = format!("{}:{}", self.file.display(), self.line);
+        refuse("pair", found, "that line of the file has no pair")
+    }
+}
+
 /// How the texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LayoutChoice {
@@ -141,7 +198,11 @@ impl Command for Options {
                 workspace = open_for(&self.directory, output, context)?;
             }
         }
-        let names = [self.a.as_str(), self.b.as_str()];
+        let names = match (&self.pair, &self.a, &self.b) {
+            (Some(pair), ..) => pair.documents()?,
+            (None, a, b) => [a, b].map(|name| name.clone().unwrap_or_default()),
+        };
+        let names = [names[0].as_str(), names[1].as_str()];
         let both = document::compare(&workspace, names, &config, context)?;
         let parse = &collection::config(&workspace.manifest).shingle.parse;
         let texts = both

@@ -88,6 +88,11 @@ pub(crate) fn check_outside(
     check_as(parameter, output, (None, Some(collection)), &[])
 }
 
+/// As [`check`], for the output that `parameter` names of a command without a directory to work in.
+pub(crate) fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> Result<()> {
+    check_as(parameter, output, (None, None), reads)
+}
+
 /// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
 /// command or lies below one.
 pub(crate) fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {

@@ -44,6 +44,8 @@ impl Case {
             documents: None,
             thresholds: Vec::new(),
             judged: None,
+            true_grade: 1,
+            disagreements: None,
             families: None,
             scratch,
         };
@@ -340,13 +342,12 @@ fn judged_pairs_by_hand() {
     case.config.judged = Some(case.file("judged", "a b 1\nc d 0\nb a 0\n"));
     assert!(
         case.error()
-            .contains("judged, line 3: expected the judgement 1 that line 1 has, found 0")
+            .contains("judged, line 3: expected the grade 1 that line 1 has, found 0")
     );
     case.config.judged = Some(case.file("judged", "a b yes\n"));
-    assert!(
-        case.error()
-            .contains("line 1: expected a judgement, 0 or 1, found `yes`")
-    );
+    assert!(case.error().contains(
+        "line 1: expected a grade, a whole number from 0 (not alike) to 65535, found `yes`"
+    ));
     // Nothing judged, nothing found.
     case.config.judged = Some(case.file("judged", "u v 0\n"));
     let at = case.evaluate().judged.unwrap().at[0].clone();
@@ -354,6 +355,137 @@ fn judged_pairs_by_hand() {
         (at.coverage, at.density, at.average_precision),
         (None, None, None)
     );
+}
+
+/// Grades, collections, names of columns, and what the run and the people disagree about.
+#[test]
+fn graded_pairs_by_hand() {
+    let run = "a\tb\t0.9\na\tc\t0.6\na\td\t0.8\nb\tc\t0.6\ne\tf\t0.7\n";
+    let judged = "collection,label,docno_b,docno_a\nnews,3,b,a\nnews,1,c,a\nmail,2,d,a\nmail,2,x,a\n\
+                  mail,0,f,e\nnews,3,c,b\n";
+    let case = Case::new();
+    let (run, judged) = (case.file("run", run), case.file("judged", judged));
+    let mut case = case.run(&run).thresholds("0.5,0.75");
+    case.config.judged = Some(judged);
+    case.config.true_grade = 2;
+    let output = case.directory.path().join("wrong.tsv");
+    case.config.disagreements = Some(output.clone());
+    let found = case.evaluate().judged.unwrap();
+    assert_eq!((found.true_pairs, found.false_pairs), (4, 2));
+    let graded = found.graded.unwrap();
+    let grades: Vec<_> = (graded.grades.iter())
+        .map(|of| (of.grade, of.pairs, &of.found[..]))
+        .collect();
+    assert_eq!(
+        grades,
+        [
+            (0, 1, &[1, 0][..]),
+            (1, 1, &[1, 0]),
+            (2, 2, &[1, 1]),
+            (3, 2, &[2, 1])
+        ]
+    );
+    // The order of the file.
+    let names: Vec<_> = (graded.collections.iter())
+        .map(|of| (&of.collection[..], of.true_pairs, of.false_pairs))
+        .collect();
+    assert_eq!(names, [("news", 2, 1), ("mail", 2, 1)]);
+    let news = &graded.collections[0].measures;
+    assert_eq!(news.coverage, [Some(1.0), Some(0.5)]);
+    assert_eq!(news.density, [Some(2.0 / 3.0), Some(1.0)]);
+    // ab true; ac false and bc true together.
+    assert_eq!(news.auc, Some((1.0 + 0.5) / 2.0));
+    assert_eq!(
+        fs::read_to_string(&output).unwrap(),
+        "docno_a\tdocno_b\tgrade\tcollection\tscore\tdisagreement\n\
+         a\tc\t1\tnews\t0.6\twrong\na\tx\t2\tmail\t\tmissed\ne\tf\t0\tmail\t0.7\twrong\n"
+    );
+    let ranking = found.ranking.unwrap();
+    let reaching: Vec<_> = (ranking.reaching.iter())
+        .map(|of| (of.precision, of.from.as_ref().and_then(|point| point.score)))
+        .collect();
+    assert_eq!(
+        reaching,
+        [(0.9, Some(0.8)), (0.95, Some(0.8)), (0.99, Some(0.8))]
+    );
+    let intervals = graded.intervals.unwrap();
+    assert_eq!((intervals.documents, intervals.replicates), (7, 1000));
+    let [low, high] = intervals.coverage[0].unwrap();
+    assert!(low < 0.75 && 0.75 <= high);
+    // The same as JSON, without names, and one grade that is none.
+    case.config.disagreements = None;
+    let json = "{\"docno_a\":\"a\",\"docno_b\":\"b\",\"grade\":3}\n{\"docno_a\":\"a\",\"docno_b\":\"x\",\"grade\":2}\n";
+    case.config.judged = Some(case.file("judged", json));
+    let found = case.evaluate().judged.unwrap();
+    assert_eq!((found.true_pairs, found.at[0].true_found), (2, 1));
+    assert!(found.graded.unwrap().collections.is_empty());
+    case.config.judged = Some(case.file("judged", "a b 3 news\na x -1 mail\n"));
+    assert!(
+        case.error()
+            .contains("line 2: expected a grade, a whole number")
+    );
+    case.config.true_grade = 0;
+    assert!(
+        case.error()
+            .contains("pairs of a lower grade are judged false")
+    );
+}
+
+/// The measures of a collection are those of its pairs alone.
+#[test]
+fn a_collection_is_measured_as_if_it_were_alone() {
+    let mut random = Random(5);
+    let names: Vec<String> = (0..40).map(|n| format!("d{n}")).collect();
+    let mut run = String::new();
+    let mut judged: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
+    for _ in 0..300 {
+        let (a, b) = (random.pick(&names), random.pick(&names));
+        if a != b {
+            let graded = (random.below(4) as u64, random.below(3) as u64);
+            judged.entry(ordered(a, b)).or_insert(graded);
+            if random.once_in(2) {
+                run += &format!("{a}\t{b}\t0.{}\n", 1 + random.below(9));
+            }
+        }
+    }
+    let case = Case::new();
+    let run = case.file("run", run);
+    let mut case = case.run(&run);
+    case.config.true_grade = 2;
+    let text = |of: Option<u64>| -> String {
+        let lines = judged
+            .iter()
+            .filter(|(_, (_, group))| of.is_none_or(|of| of == *group));
+        lines
+            .map(|((a, b), (grade, group))| format!("{a} {b} {grade} c{group}\n"))
+            .collect()
+    };
+    case.config.judged = Some(case.file("judged", text(None)));
+    let all = case.evaluate().judged.unwrap();
+    let graded = all.graded.unwrap();
+    assert_eq!(graded.collections.len(), 3);
+    for of in &graded.collections {
+        let number = of.collection[1..].parse().unwrap();
+        case.config.judged = Some(case.file("judged", text(Some(number))));
+        let alone = case.evaluate().judged.unwrap();
+        assert_eq!(
+            (of.true_pairs, of.false_pairs),
+            (alone.true_pairs, alone.false_pairs)
+        );
+        assert_eq!(of.measures.coverage, [alone.at[0].coverage]);
+        assert_eq!(of.measures.density, [alone.at[0].density]);
+        let ranking = alone.ranking.unwrap();
+        let pairs = [
+            (of.measures.average_precision, ranking.average_precision),
+            (of.measures.auc, ranking.auc),
+            (of.measures.best_f1, ranking.best_f1),
+        ];
+        for (a, b) in pairs {
+            assert!((a.unwrap() - b.unwrap()).abs() < 1e-12);
+        }
+        let interval = alone.graded.unwrap().intervals.unwrap().auc.unwrap();
+        assert!(interval[0] <= ranking.auc.unwrap() && ranking.auc.unwrap() <= interval[1]);
+    }
 }
 
 /// The score of most methods is a number of common features, which no resemblance can be compared
@@ -975,6 +1107,94 @@ fn directories_without_results_or_pairs() {
     fs::write(&path, &text[..text.len() - 40]).unwrap();
     let error = Case::new().truth(&out("full")).run(&out("none")).error();
     assert!(error.contains("pairs.tsv is cut off"), "{error}");
+}
+
+/// Several runs are lines of one table or a list in JSON, and a line of the disagreements can be shown.
+#[test]
+fn several_runs_are_lines_of_one_table() {
+    let directory = common::temporary();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let text = "the quick brown fox jumps over the lazy dog and runs away from it now";
+    let lines: String = (0..4)
+        .map(|n| format!("{{\"id\":\"d{n}\",\"text\":\"{text} {n}\"}}\n"))
+        .collect();
+    fs::write(at("in.jsonl"), lines).unwrap();
+    fs::write(at("judged"), "d0 d1 1\nd0 d2 0\n").unwrap();
+    fs::write(at("other"), "d0 d2\n").unwrap();
+    let command = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(arguments)
+            .current_dir(directory.path())
+            .output()
+            .unwrap();
+        let [out, error] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (out, error)
+    };
+    command(&[
+        "run",
+        &at("in.jsonl"),
+        "-o",
+        &at("out"),
+        "--threshold",
+        "0.3",
+        "-q",
+    ]);
+    let judged = at("judged");
+    let run = at("out");
+    let several = ["evaluate", "--run", "out", "other", "--judged", "judged"];
+    let (text, _) = command(&several);
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let of = |end: &str| {
+        let found = rows
+            .iter()
+            .find(|row| row.first().is_some_and(|name| name.ends_with(end)));
+        found.unwrap_or_else(|| panic!("{end}: {text}"))[1..4].join(" ")
+    };
+    assert_eq!(of("out"), "2 1.0000 0.5000");
+    assert_eq!(of("other"), "1 0.0000 0.0000");
+    let (json, _) = command(&[&several[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+    assert_eq!(json[1]["judged"]["graded"]["true_grade"], 1);
+    let wrong = at("wrong.tsv");
+    let (_, error) = command(&[&several[..], &["--disagreements", &wrong]].concat());
+    assert!(error.contains("with one --run only"), "{error}");
+    command(&[
+        "evaluate",
+        "--run",
+        &run,
+        "--judged",
+        &judged,
+        "--disagreements",
+        &wrong,
+    ]);
+    let pair = format!("{wrong}:2");
+    let (shown, error) = command(&["diff", &run, "--pair", &pair]);
+    assert!(
+        shown.contains("d0") && shown.contains("d2"),
+        "{shown}{error}"
+    );
+    let (_, error) = command(&["diff", &run, "--pair", &format!("{wrong}:3")]);
+    assert!(error.contains("has no pair"), "{error}");
+    // An input is not written over.
+    let (_, error) = command(&[
+        "evaluate",
+        "--run",
+        &run,
+        "--judged",
+        &judged,
+        "--disagreements",
+        &judged,
+    ]);
+    assert!(
+        error.contains("--disagreements") || error.contains("--output"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&judged).unwrap(), "d0 d1 1\nd0 d2 0\n");
 }
 
 #[test]

@@ -848,6 +848,8 @@ fn evaluation_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
         documents: None,
         thresholds: vec!["0.5".parse().unwrap()],
         judged: None,
+        true_grade: 1,
+        disagreements: None,
         families: None,
         scratch: subject.home.path().into(),
     };

@@ -1370,6 +1370,8 @@ fn directories_are_read() {
             documents: None,
             thresholds: vec!["0.8".parse().unwrap()],
             judged: None,
+            true_grade: 1,
+            disagreements: None,
             families: None,
             scratch: place.path().into(),
         };

@@ -826,6 +826,8 @@ fn subjects() -> Vec<Subject> {
                 documents: None,
                 thresholds: vec!["0.5".parse().unwrap()],
                 judged: None,
+                true_grade: 1,
+                disagreements: None,
                 families: None,
                 scratch: root.join("out"),
             };

@@ -17,8 +17,10 @@ use crate::{Error, Result};
 
 use super::STAGE;
 
-/// Columns of judged pairs.
-pub(super) const JUDGED: [&str; 3] = ["docno_a", "docno_b", "judgement"];
+/// Columns of judged pairs. The third has one of [`GRADES`] as its name, and the last may be missing.
+const JUDGED: [&str; 4] = ["docno_a", "docno_b", "judgement", "collection"];
+/// Names of the column with the grades of judged pairs.
+const GRADES: [&str; 3] = ["judgement", "grade", "label"];
 /// Columns of families.
 pub(super) const FAMILIES: [&str; 2] = ["docno", "family"];
 
@@ -153,7 +155,10 @@ fn each_docno(
         add_all(path, &["docno"], add)?;
     }
     if let Some(path) = &sources.judged {
-        add_all(path, &JUDGED, add)?;
+        each_judged(path, context, |table, row| {
+            add(0, docno(table, &row[0])?)?;
+            add(1, docno(table, &row[1])?)
+        })?;
     }
     if let Some(path) = &sources.families {
         add_all(path, &FAMILIES, add)?;
@@ -389,6 +394,27 @@ pub(super) fn each_row(
         take(&table, &row)?;
     }
     Ok(())
+}
+
+/// Reads the judged pairs of a file: two docnos, a grade, and, if the file has it, a collection.
+pub(super) fn each_judged(
+    path: &Path,
+    context: &Context<'_>,
+    take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
+    let table = Table::open(path)?;
+    let first = table.first()?;
+    let has = |name: &str| first.iter().any(|column| column == name);
+    let grade = GRADES.into_iter().find(|name| has(name));
+    let mut names = JUDGED;
+    names[2] = grade.unwrap_or(JUDGED[2]);
+    let is_named = names[..3].iter().all(|name| has(name)) || table.is_json();
+    let with_collection = match is_named {
+        true => has(JUDGED[3]),
+        false => first.len() > 3,
+    };
+    let count = if with_collection { 4 } else { 3 };
+    each_row(path, &names[..count], context, take)
 }
 
 /// Checks from time to time whether a stop was requested.

@@ -87,6 +87,7 @@
 //! `BadLine` for a line that cannot be read; `StageMissing` for a directory without results;
 //! `Corrupt` if the results differ from the manifest; `BudgetTooSmall`; `Io`.
 
+mod bootstrap;
 mod classes;
 mod clusters;
 mod compare;
@@ -103,7 +104,7 @@ use crate::base::ids::Threshold;
 use crate::base::memory::MOST_SORT_BYTES;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
-use crate::engine::pipeline;
+use crate::engine::{outputs, pipeline};
 use crate::store::{Item, Sort, disk};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -112,8 +113,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use crate::base::precision::Counts;
+pub use bootstrap::{Intervals, Measures};
+pub use judged::{ByCollection, ByGrade, Graded};
 pub use list::{Columns, Scores};
-pub use rank::{CurvePoint, Ranking};
+pub use rank::{CurvePoint, Ranking, Reaching};
 pub use samples::{Sample, SampleAt};
 
 use compare::Tally;
@@ -150,6 +153,10 @@ pub struct EvaluateConfig {
     pub thresholds: Vec<Threshold>,
     /// Judged pairs.
     pub judged: Option<PathBuf>,
+    /// The least grade of a judged pair that is true.
+    pub true_grade: u32,
+    /// Where to write the judged pairs about which the run and the people disagree.
+    pub disagreements: Option<PathBuf>,
     /// Families of documents.
     pub families: Option<PathBuf>,
     /// Where to create a temporary directory for sorting.
@@ -376,6 +383,19 @@ impl EvaluateConfig {
         if truth.is_none() && self.judged.is_none() && self.families.is_none() {
             return refuse("truth", "(none)", "give --truth, --judged or --families");
         }
+        judged::check(
+            self.true_grade,
+            self.judged.is_some(),
+            self.disagreements.as_deref(),
+        )?;
+        if let Some(output) = &self.disagreements {
+            let lists = truth.into_iter().chain([&self.run]).map(|list| &list.path);
+            let files = [&self.documents, &self.judged, &self.families];
+            let files = files.into_iter().flatten();
+            let reads: Vec<&Path> = lists.chain(files).map(PathBuf::as_path).collect();
+            outputs::check_alone("disagreements", output, &reads)?;
+            outputs::check_place("disagreements", output)?;
+        }
         if let (Some(documents), Some(truth)) = (&self.documents, truth)
             && disk::is_directory(&truth.path)?
         {
@@ -458,6 +478,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let of = Evaluating {
         sources: &sources,
         thresholds,
+        true_grade: config.true_grade,
+        disagreements: config.disagreements.as_deref(),
         scratch: place,
         memory: memory.min(MOST_SORT_BYTES),
         context,
@@ -574,12 +596,24 @@ fn compare_with(
 struct Evaluating<'a> {
     sources: &'a Sources,
     thresholds: &'a [Threshold],
+    true_grade: u32,
+    disagreements: Option<&'a Path>,
     scratch: &'a Path,
     memory: u64,
     context: &'a Context<'a>,
 }
 
 impl Evaluating<'_> {
+    /// The same while the caller uses this many bytes.
+    fn without(self, bytes: u64, what: impl FnOnce() -> String) -> Result<Self> {
+        let budget = &self.context.budget;
+        budget.require_share(self.memory, bytes + 3 * SORT_BYTES, what)?;
+        Ok(Evaluating {
+            memory: self.memory - bytes,
+            ..self
+        })
+    }
+
     /// The number of levels: without thresholds there is one, which every pair reaches.
     fn top(self) -> usize {
         self.thresholds.len().max(1)

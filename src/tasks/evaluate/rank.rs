@@ -23,6 +23,8 @@ use crate::store::item::item;
 
 /// The place of identical documents in the order of scores.
 pub(super) const SAME: u64 = u64::MAX;
+/// The precisions for which a score is given.
+const PRECISIONS: [f64; 3] = [0.9, 0.95, 0.99];
 /// The recall between two points of the curve, at least.
 const STEP: f64 = 0.01;
 /// The quantile of the normal distribution for an interval of 95 %.
@@ -66,8 +68,20 @@ pub struct Ranking {
     pub best_f1: Option<f64>,
     /// That score; `None` if only identical documents have it.
     pub best_score: Option<f64>,
+    /// For each precision of 0.9, 0.95 and 0.99, the lowest score down to which it is reached.
+    pub reaching: Vec<Reaching>,
     /// Precision and recall from the highest score on, one recall of a hundredth apart or more.
     pub curve: Vec<CurvePoint>,
+}
+
+/// How far down a precision is reached.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reaching {
+    /// The precision.
+    pub precision: f64,
+    /// The pairs with the lowest score that have at least this precision together with all above
+    /// them; `None` if no score has it.
+    pub from: Option<CurvePoint>,
 }
 
 /// Precision and recall of the pairs that have at least a score.
@@ -99,6 +113,10 @@ pub(super) fn ranking(
     let (mut best_f1, mut best_score) = (None, None);
     let mut sum = [0u64; 2];
     let (mut curve, mut last) = (Vec::new(), None);
+    let mut reaching = PRECISIONS.map(|precision| Reaching {
+        precision,
+        from: None,
+    });
     found.finish()?.groups(
         |ranked: &Ranked| ranked.below,
         |first, all| {
@@ -125,6 +143,11 @@ pub(super) fn ranking(
             if f1 > best_f1 {
                 (best_f1, best_score) = (f1, score);
             }
+            for reaching in &mut reaching {
+                if point.precision >= Some(reaching.precision) {
+                    reaching.from = Some(point.clone());
+                }
+            }
             let recall = point.recall.unwrap_or(0.0);
             if last.is_none_or(|last| recall >= last + STEP) {
                 last = Some(recall);
@@ -141,6 +164,7 @@ pub(super) fn ranking(
         auc_interval: auc.map(|auc| interval(auc, all_right, all_wrong)),
         best_f1,
         best_score,
+        reaching: reaching.into(),
         curve,
     }))
 }

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::Evaluating;
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, FAMILIES, NONE, each_row, stop};
+use super::judged::Graded;
 use super::list::PairList;
 use super::rank::{Ranked, Ranking, SAME, place, ranking};
 use crate::Result;
@@ -35,6 +36,9 @@ pub struct Sample {
     pub at: Vec<SampleAt>,
     /// How the run's own score ranks the judged pairs; `None` if its list has no scores.
     pub ranking: Option<Ranking>,
+    /// What depends on the grades of judged pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graded: Option<Graded>,
 }
 
 /// The results at one threshold.
@@ -312,5 +316,6 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
         not_in_run,
         at: sample(of.thresholds, all, judged, &levels, &means),
         ranking: ranking(ranked, all, of)?,
+        graded: None,
     })
 }
