@@ -29,6 +29,7 @@
 //! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
+mod levels;
 mod tables;
 mod verdict;
 
@@ -38,7 +39,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultsEntry;
 use crate::engine::collection::Catalogue;
-use crate::engine::join::open_pairs;
+use crate::engine::join::{Pair, open_pairs};
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline::Summary;
 use crate::store::Kind;
@@ -48,7 +49,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use families::each_copy;
 pub use families::{Curve, Distribution, Families, FamilyRow};
+pub(crate) use levels::{Levels, agreement_at, at_levels};
 pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
@@ -192,7 +195,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
     let workspaces = opened(base, config)?;
-    let agreement = agree(&workspaces, context)?;
+    let agreement = agree(&workspaces, |_, _| true, context)?;
     let mut rows = Vec::with_capacity(count);
     for (n, workspace) in workspaces.iter().enumerate() {
         let against = truths.iter().map(|&t| {
@@ -256,8 +259,13 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
     }
 }
 
-/// Merges all pair lists and counts which methods have each pair.
-fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
+/// Merges all pair lists and counts which methods have each pair. `keep` chooses the pairs of a
+/// method that count; it does not know their S4.
+fn agree(
+    workspaces: &[Workspace],
+    keep: impl Fn(usize, Pair) -> bool,
+    context: &Context<'_>,
+) -> Result<Agreement> {
     let files = workspaces
         .iter()
         .map(open_pairs)
@@ -277,13 +285,36 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
     };
     let mut having: Vec<usize> = Vec::with_capacity(count);
     let mut read = 0u64;
+    let mut merged = 0u64;
     while let Some(least) = cursors.iter().filter_map(|c| Some(c.head()?.key)).min() {
         having.clear();
+        let (a, b) = Pair::of_key(least);
         for (n, cursor) in cursors.iter_mut().enumerate() {
-            if cursor.head().is_some_and(|record| record.key == least) {
-                having.push(n);
+            if let Some(record) = cursor.head().filter(|record| record.key == least) {
+                let shared = record.value;
+                let score = 0;
+                if keep(
+                    n,
+                    Pair {
+                        a,
+                        b,
+                        shared,
+                        score,
+                    },
+                ) {
+                    having.push(n);
+                }
                 cursor.advance()?;
+                read += 1;
             }
+        }
+        merged += 1;
+        if merged.is_multiple_of(1 << 14) {
+            context.stop.check(STAGE)?;
+            context.progress.at(read);
+        }
+        if having.is_empty() {
+            continue;
         }
         agreement.any += 1;
         agreement.by_methods[having.len() - 1] += 1;
@@ -294,11 +325,6 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
             for &b in &having {
                 agreement.both[a][b] += 1;
             }
-        }
-        read += having.len() as u64;
-        if agreement.any.is_multiple_of(1 << 14) {
-            context.stop.check(STAGE)?;
-            context.progress.at(read);
         }
     }
     Ok(agreement)
