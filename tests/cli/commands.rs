@@ -2,8 +2,12 @@
 
 use crate::common;
 use lookalike::Error;
+use lookalike::base::ids::Threshold;
+use lookalike::base::measure::Measure;
+use lookalike::base::numbers::count;
 use lookalike::base::progress::{Progress, Silent, Stop};
 use lookalike::cli::{Failure, Host, execute};
+use lookalike::engine::methods::{DECO_THRESHOLDS, Spec};
 use lookalike::engine::sample;
 use lookalike::engine::sort;
 
@@ -67,6 +71,40 @@ fn finished() -> (TempDir, PathBuf) {
         out.to_str().unwrap(),
     ]));
     (directory, out)
+}
+
+/// The thresholds of Bernstein & Zobel 2006, Table 1, are the same in the guide, the help and the
+/// method.
+#[test]
+fn the_thresholds_of_deco_are_the_same_everywhere() {
+    let guide = fs::read_to_string("docs/guide/methods.md").unwrap();
+    for (score, row) in (1..).zip(DECO_THRESHOLDS) {
+        let number = |hundredths: u64| match score {
+            1 => count(hundredths / 100),
+            _ => format!("{}.{:02}", hundredths / 100, hundredths % 100),
+        };
+        let cells = row.map(number).join(" | ");
+        let line = format!("| S{score} | {cells} |");
+        assert!(guide.contains(&line), "{line}");
+    }
+    let t3 = DECO_THRESHOLDS[2][2] as f64 / 100.0;
+    let help = done(line("run --help"));
+    let help: Vec<&str> = stdout(&help).split_whitespace().collect();
+    let help = help.join(" ");
+    for said in [
+        format!("its threshold T3 is {t3} for s3"),
+        format!("--score s3 --threshold {t3}"),
+    ] {
+        assert!(help.contains(&said), "{said}");
+    }
+    assert!(guide.contains(&format!("--score s3 --threshold {t3:.2}")));
+    // The method takes T3 of S3 by default.
+    let default = Spec::read("deco").unwrap().method().join();
+    assert_eq!(default.measure, Measure::S3);
+    assert_eq!(
+        Some(default.threshold),
+        Threshold::new(DECO_THRESHOLDS[2][2], 100)
+    );
 }
 
 #[test]

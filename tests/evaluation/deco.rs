@@ -111,12 +111,20 @@ fn representative(documents: &Texts, n: usize) -> bool {
     documents.iter().position(|words| *words == documents[n]) == Some(n)
 }
 
-/// How often the representatives have each chunk, and how many of them have it.
-fn chunks(documents: &Texts, size: usize) -> BTreeMap<String, (usize, usize)> {
+/// Every document, whether or not it is a duplicate.
+fn any(_: &Texts, _: usize) -> bool {
+    true
+}
+
+/// Whether a document counts.
+type Counts = fn(&Texts, usize) -> bool;
+
+/// How often the documents that count have each chunk, and how many of them have it.
+fn chunks(documents: &Texts, size: usize, counts: Counts) -> BTreeMap<String, (usize, usize)> {
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (n, words) in documents.iter().enumerate() {
         let chunks: Vec<String> = words.windows(size).map(|c| c.join(" ")).collect();
-        if representative(documents, n) {
+        if counts(documents, n) {
             for chunk in &chunks {
                 found.entry(chunk.clone()).or_default().0 += 1;
             }
@@ -135,7 +143,7 @@ fn spex_misses_no_shared_chunk() {
     for (seed, size) in [(1, 8), (2, 3), (3, 1)] {
         let documents = corpus(seed, 8);
         let (_held, out) = ingested(&documents);
-        let chunks = chunks(&documents, size);
+        let chunks = chunks(&documents, size, representative);
         let hash = |chunk: &String| xxh3_64(chunk.as_bytes());
         let of = |which: &dyn Fn(&(usize, usize)) -> bool| -> BTreeSet<u64> {
             let some = chunks.iter().filter(|(_, counts)| which(counts));
@@ -182,15 +190,32 @@ fn spex_misses_no_shared_chunk() {
 /// The passes of Algorithm 1 with exact counters in place of hashed ones.
 #[test]
 fn passes_count_what_algorithm_1_counts() {
-    let documents = corpus(5, 8);
+    let documents = with_duplicates(5);
     let (_held, out) = ingested(&documents);
-    let directory = method(&Run::default(), &out, "deco:size=6,memory=32MiB");
+    let modes: [(&str, Counts); 2] = [("remove", representative), ("keep", any)];
+    for (duplicates, counts) in modes {
+        let spec = format!("deco:size=6,memory=32MiB,duplicates={duplicates}");
+        assert_passes(&documents, &method(&Run::default(), &out, &spec), counts);
+    }
+}
+
+/// A corpus in which every third document occurs again, some of them twice.
+fn with_duplicates(seed: u64) -> Texts {
+    let mut documents = corpus(seed, 8);
+    documents.truncate(26);
+    let again: Vec<_> = documents.iter().step_by(3).cloned().collect();
+    documents.extend(again.iter().take(4).cloned());
+    documents.extend(again);
+    documents
+}
+
+fn assert_passes(documents: &Texts, directory: &Path, counts: Counts) {
     let mut before: Option<BTreeMap<String, usize>> = None;
-    for (n, row) in rows_of(&directory, "spex.tsv").iter().enumerate() {
+    for (n, row) in rows_of(directory, "spex.tsv").iter().enumerate() {
         let (mut chunks, mut counted) = (0, 0);
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         for (d, words) in documents.iter().enumerate() {
-            if !representative(&documents, d) {
+            if !counts(documents, d) {
                 continue;
             }
             for chunk in words.windows(n + 1) {
@@ -226,19 +251,19 @@ const ALL: u128 = 5_342_931_457_063_200;
 
 /// Lines of `pairs.tsv` but for the scores, and the scores, as fractions.
 fn pairs_by_definition(
-    documents: &Texts,
+    (documents, counts): (&Texts, Counts),
     size: usize,
     keep: impl Fn(u64) -> bool,
     score: usize,
     (p, q): (u128, u128),
 ) -> BTreeMap<(usize, usize), (u128, f64)> {
-    let f = chunks(documents, size);
+    let f = chunks(documents, size, counts);
     let own = |n: usize| -> BTreeSet<String> {
         let chunks = documents[n].windows(size).map(|chunk| chunk.join(" "));
         chunks.filter(|c| keep(xxh3_64(c.as_bytes()))).collect()
     };
     let representatives: Vec<usize> = (0..documents.len())
-        .filter(|&n| representative(documents, n))
+        .filter(|&n| counts(documents, n))
         .collect();
     let sets: BTreeMap<usize, _> = representatives.iter().map(|&n| (n, own(n))).collect();
     let mut found = BTreeMap::new();
@@ -291,10 +316,11 @@ fn scores_are_those_of_section_6_at_every_threshold() {
         // No chunk can be in more, so that ALL has a fraction for each.
         documents.truncate(40);
         let (_held, out) = ingested(&documents);
+        let of = (&documents, representative as Counts);
         for (score, thresholds) in T.iter().enumerate() {
             for (t, &threshold) in thresholds.iter().enumerate() {
                 let name = format!("score=s{},threshold=T{}", score + 1, t + 1);
-                let expected = pairs_by_definition(&documents, size, |_| true, score, threshold);
+                let expected = pairs_by_definition(of, size, |_| true, score, threshold);
                 listed.entry(score).or_default().insert(expected.len());
                 let ways = ["auto", "exact"].into_iter();
                 for counting in ways.skip(t % one_in(2)).step_by(one_in(2)) {
@@ -306,7 +332,7 @@ fn scores_are_those_of_section_6_at_every_threshold() {
             // Thresholds are divided by the modulo; selections that are no SPEX.
             let (p, q) = thresholds[1];
             let modulo = |hash: u64| hash.is_multiple_of(4);
-            let expected = pairs_by_definition(&documents, size, modulo, score, (p, q * 4));
+            let expected = pairs_by_definition(of, size, modulo, score, (p, q * 4));
             for selection in ["modulo-4", "spex+modulo-4"] {
                 let name = format!("selection={selection},score=s{},threshold=T2", score + 1);
                 let spec = format!("deco:size={size},memory=8B,{name}");
@@ -316,6 +342,42 @@ fn scores_are_those_of_section_6_at_every_threshold() {
     }
     for (score, counts) in listed {
         assert!(counts.len() > 2, "S{}: {counts:?}", score + 1);
+    }
+}
+
+/// Section 8.3: exact duplicates stay in the index. The features, the numbers of documents in S4
+/// and the pairs are those of all documents.
+#[test]
+fn duplicates_that_are_kept_count_like_all_documents() {
+    let documents = with_duplicates(21);
+    assert!(documents.len() <= 40, "ALL has a fraction for each number");
+    let (_held, out) = ingested(&documents);
+    let sets = |duplicates: &str| {
+        let spec = format!("deco:size=3,duplicates={duplicates}");
+        keys(&method(&Run::default(), &out, &spec))
+    };
+    let (removed, kept) = (sets("remove"), sets("keep"));
+    for (n, set) in kept.iter().enumerate() {
+        let first = documents.iter().position(|words| *words == documents[n]);
+        assert_eq!(set, &kept[first.unwrap()], "{n}");
+        // Chunks of a document that occurs again occur more than once.
+        if representative(&documents, n) {
+            assert!(removed[n].iter().all(|key| set.contains(key)), "{n}");
+        }
+    }
+    let sum = |sets: &[Vec<u64>]| sets.iter().map(Vec::len).sum::<usize>();
+    assert!(sum(&kept) > sum(&removed));
+    for (score, thresholds) in T.iter().enumerate() {
+        let mut pairs = BTreeSet::new();
+        for (t, &threshold) in thresholds.iter().enumerate() {
+            let how = format!("score=s{},threshold=T{}", score + 1, t + 1);
+            let spec = format!("deco:size=3,duplicates=keep,{how}");
+            let of = (&documents, any as Counts);
+            let expected = pairs_by_definition(of, 3, |_| true, score, threshold);
+            assert_pairs(&method(&Run::default(), &out, &spec), &expected, &spec);
+            pairs.insert(expected.len());
+        }
+        assert!(pairs.len() > 1, "S{}: {pairs:?}", score + 1);
     }
 }
 
@@ -384,7 +446,7 @@ fn the_expansion_of_section_4_2_2() {
 fn selections_on_documents() {
     let documents = corpus(21, 8);
     let (_held, out) = ingested(&documents);
-    let f = chunks(&documents, 4);
+    let f = chunks(&documents, 4, representative);
     let all: BTreeSet<u64> = f.keys().map(|chunk| xxh3_64(chunk.as_bytes())).collect();
     for selection in [
         "full",
@@ -406,10 +468,22 @@ fn selections_on_documents() {
         .filter(|(_, (_, documents))| *documents <= 3)
         .map(|(chunk, _)| xxh3_64(chunk.as_bytes()))
         .collect();
-    let expected = pairs_by_definition(&documents, 4, |h| rare.contains(&h), 0, (1, 1));
+    let expected = pairs_by_definition(
+        (&documents, representative),
+        4,
+        |h| rare.contains(&h),
+        0,
+        (1, 1),
+    );
     assert_pairs(&method(&Run::default(), &out, spec), &expected, spec);
     let spec = "deco:size=4,selection=rare-3,score=s4,threshold=0.01";
-    let expected = pairs_by_definition(&documents, 4, |h| rare.contains(&h), 3, (1, 100));
+    let expected = pairs_by_definition(
+        (&documents, representative),
+        4,
+        |h| rare.contains(&h),
+        3,
+        (1, 100),
+    );
     assert_pairs(&method(&Run::default(), &out, spec), &expected, spec);
 }
 
@@ -494,7 +568,7 @@ fn pairs_are_the_same_in_little_memory() {
 
 /// Pairs at a threshold of S4, with frequencies of more than 40 documents.
 fn pairs_by_definition_few(documents: &Texts, size: usize, (p, q): (u64, u64)) -> usize {
-    let f = chunks(documents, size);
+    let f = chunks(documents, size, representative);
     let sets: Vec<BTreeSet<String>> = documents
         .iter()
         .map(|words| words.windows(size).map(|chunk| chunk.join(" ")).collect())
@@ -522,6 +596,7 @@ fn bytes_depend_on_collection_and_specification_alone() {
     for spec in [
         "deco:memory=4KiB,score=s4,threshold=T1",
         "deco:memory=64KiB,selection=spex+winnowing-4,score=s2,threshold=T1,counting=probabilistic",
+        "deco:memory=4KiB,duplicates=keep",
     ] {
         let of = |made: &Path| {
             let files = lasting(made);

@@ -45,7 +45,8 @@ pub(crate) struct CriterionFlags {
     /// 2006: s1:N lists the pairs that share at least N shingles, whatever the threshold; s2 is
     /// shared / smaller number of words; s3 is shared / mean number of words; s4 is s3 with each
     /// shared shingle weighted by 1 / the number of documents that contain it (1/2 or less). All
-    /// scores are exact.
+    /// scores are exact. The paper takes chunks of 8 words (--shingle-size 8), and its threshold T3 is
+    /// 0.1 for s3.
     ///
     /// Example: --score s3 --threshold 0.1
     #[arg(

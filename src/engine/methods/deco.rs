@@ -5,7 +5,8 @@
 //! `selection.rs` (sections 4.2 and 6.1); scores S1 to S4 (6.2) with the thresholds T1 to T5 of
 //! Table 1, divided by the modulo if there is one (8.5); exact duplicates first (6.1); pairs
 //! counted by probabilistic counting (4.2.2, 6.2); the pairs are the edges of the relationship
-//! graph (3; `lookalike graph`).
+//! graph (3; `lookalike graph`). `duplicates=keep` leaves exact duplicates in the index, as the
+//! comparison of section 8.3 does.
 //!
 //! # Algorithm
 //! The features of a document are the hashes of its selected chunks. S1 to S3 are measures of the
@@ -18,7 +19,8 @@
 //!   (Table 3).
 //! - Hashes are 64 bits of xxh3, and chunks are a set: a chunk that a document repeats counts once.
 //!   Chunk texts are not kept.
-//! - f counts only representatives, because exact duplicates of earlier documents have no features.
+//! - With `duplicates=remove`, f counts only representatives, because exact duplicates have no
+//!   features.
 //! - S4 as printed is at most 1/2: a shared chunk has an f of at least two, and no document has
 //!   more chunks than words. T5 of Table 1 (1.0) therefore selects nothing, and T4 (0.5) almost
 //!   nothing, although Table 2 lists results for both. The authors must have measured something
@@ -72,6 +74,11 @@ pub(super) const METHOD: Entry = Entry {
             "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
         ),
         Parameter::new(
+            "duplicates",
+            "remove",
+            "exact duplicates: remove, or keep: they have features and pairs like all other documents",
+        ),
+        Parameter::new(
             "counting",
             "auto",
             "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
@@ -102,13 +109,15 @@ pub(super) const METHOD: Entry = Entry {
             selection,
             memory: memory.0,
             iterate: values.flag("iterate")?,
+            duplicates: values.one_of("duplicates", &[("remove", false), ("keep", true)])?,
             join,
         }))
     },
 };
 
-/// T1 to T5 of Table 1, in hundredths: of S1, S2, S3 and S4.
-const TABLE_1: [[u64; 5]; 4] = [
+/// The thresholds T1 to T5 of Bernstein & Zobel 2006, Table 1, in hundredths: of the scores S1, S2,
+/// S3 and S4.
+pub const TABLE_1: [[u64; 5]; 4] = [
     [2000, 10_000, 20_000, 50_000, 100_000],
     [3, 5, 10, 15, 30],
     [2, 5, 10, 15, 30],
@@ -149,12 +158,18 @@ struct Deco {
     selection: ChunkSelection,
     memory: u64,
     iterate: bool,
+    /// Whether exact duplicates have features.
+    duplicates: bool,
     join: JoinConfig,
 }
 
 impl Method for Deco {
     fn join(&self) -> JoinConfig {
         self.join
+    }
+
+    fn keeps_duplicates(&self) -> bool {
+        self.duplicates
     }
 
     fn prepare<'a>(
@@ -168,6 +183,7 @@ impl Method for Deco {
                 self.size,
                 self.memory,
                 self.iterate,
+                self.duplicates,
                 context,
             )?),
             false => None,

@@ -72,6 +72,8 @@ impl TokenConsumer for Held {
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a str,
+    /// The documents with this text that count.
+    copies: u64,
     scratch: &'a mut Scratch,
 }
 
@@ -80,7 +82,21 @@ impl<'a> Document<'a> {
     pub(super) fn new(text: &'a str, scratch: &'a mut Scratch) -> Self {
         // The collection stores an extra byte order mark before a text that begins with one.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Document { text, scratch }
+        Document {
+            text,
+            copies: 1,
+            scratch,
+        }
+    }
+
+    /// The document, if this number of documents with its text count.
+    pub(super) fn with_copies(self, copies: u64) -> Self {
+        Document { copies, ..self }
+    }
+
+    /// The number of documents with this text that count: 1 if exact duplicates are removed.
+    pub(super) fn copies(&self) -> u64 {
+        self.copies
     }
 
     /// The text.

@@ -3,16 +3,23 @@
 //! # Algorithm
 //! Segment by segment, as `texts.rs` reads the texts. Each finished segment is committed, and a
 //! later run does not repeat it.
+//!
+//! If exact duplicates have features, a first pass sorts the features of all documents that have
+//! duplicates by the duplicate, because a collection does not keep the text of every duplicate.
+//! Each document is then its own representative.
 
 use super::texts::Texts;
 use super::{Document, Keys};
+use crate::base::budget::ByteSize;
 use crate::base::ids::Key;
 use crate::base::progress::Context;
 use crate::engine::collection::{
     self, DocumentRecord, DocumentWriter, Ingested, RejectWriter, SegmentEntry, SegmentStats,
     SetWriter,
 };
+use crate::store::item::item;
 use crate::store::workspace::Workspace;
+use crate::store::{Sort, Sorted};
 use crate::{Error, Result};
 
 const STAGE: &str = "keys";
@@ -27,16 +34,25 @@ pub(super) fn run(
     base: &Workspace,
     workspace: &mut Workspace,
     keys: &dyn Keys,
+    duplicates: bool,
     context: &Context<'_>,
 ) -> Result<()> {
-    let texts = Texts::new(base, STAGE, keys.held_bytes(), COST, context)?;
     let made = collection::segments(&workspace.manifest).len();
+    let (scratch, mut held) = (workspace.scratch(context)?, keys.held_bytes());
+    let mut copied = None;
+    if duplicates {
+        held += SORT_BYTES;
+        let sort = Sort::scratch(&scratch.path().join(STAGE), ByteSize(SORT_BYTES))?;
+        copied = Some(Copied::of(base, (keys, held), made, sort, context)?);
+    }
+    let texts = Texts::new(base, STAGE, (held, COST), false, context)?;
     for (number, segment) in collection::segments(&base.manifest)
         .iter()
         .enumerate()
         .skip(made)
     {
-        let entry = write_segment(&texts, keys, workspace, number as u64, segment)?;
+        let number = number as u64;
+        let entry = write_segment(&texts, keys, &mut copied, workspace, number, segment)?;
         collection::segments_mut(&mut workspace.manifest).push(entry);
         workspace.commit(&[DIRECTORY])?;
     }
@@ -47,6 +63,7 @@ pub(super) fn run(
 fn write_segment(
     texts: &Texts<'_>,
     keys: &dyn Keys,
+    copied: &mut Option<Copied>,
     workspace: &Workspace,
     number: u64,
     segment: &SegmentEntry,
@@ -60,15 +77,19 @@ fn write_segment(
         scratch: Vec::new(),
     };
     let rejects = RejectWriter::create(&directory, parameters, number)?;
-    let make = |document: &mut Document<'_>| {
-        let mut made = Vec::new();
-        keys.keys(document, &mut made);
-        made.sort_unstable();
-        made.dedup();
-        made.shrink_to_fit();
-        made
-    };
-    texts.segment(segment, make, |document, keys| out.push(document, keys))?;
+    let mut number = segment.first_document;
+    let make = |document: &mut Document<'_>| features(keys, document);
+    texts.segment(segment, make, |mut document, mut keys| {
+        if let Some(copied) = copied {
+            // A document of its own: no other has this MD5.
+            document.md5 = u128::from(number).to_be_bytes();
+            if keys.is_none() && document.words > 0 {
+                keys = Some(copied.next(number)?);
+            }
+        }
+        number += 1;
+        out.push(document, keys)
+    })?;
     Ok(SegmentEntry {
         first_document: segment.first_document,
         documents: out.documents.finish()?,
@@ -78,6 +99,79 @@ fn write_segment(
         next: Default::default(),
         stats: out.stats,
     })
+}
+
+/// The features of a document, sorted and distinct.
+fn features(keys: &dyn Keys, document: &mut Document<'_>) -> Vec<u64> {
+    let mut made = Vec::new();
+    keys.keys(document, &mut made);
+    made.sort_unstable();
+    made.dedup();
+    made.shrink_to_fit();
+    made
+}
+
+/// Memory for sorting the features of duplicates.
+const SORT_BYTES: u64 = 16 << 20;
+
+item! {
+    /// A feature of an exact duplicate.
+    struct Copy {
+        document: u32,
+        key: u64,
+    }
+}
+
+/// The features of exact duplicates, in the order of the documents.
+struct Copied {
+    sorted: Sorted<Copy>,
+    next: Option<Copy>,
+}
+
+impl Copied {
+    /// Reads the features for the segments from number `made` on.
+    fn of(
+        base: &Workspace,
+        (keys, held): (&dyn Keys, u64),
+        made: usize,
+        mut sort: Sort<Copy>,
+        context: &Context<'_>,
+    ) -> Result<Copied> {
+        let texts = Texts::new(base, STAGE, (held, COST), true, context)?;
+        let segments = collection::segments(&base.manifest);
+        let from = segments.get(made).map_or(u32::MAX, |s| s.first_document);
+        for segment in segments {
+            let mut number = segment.first_document;
+            let make = |document: &mut Document<'_>| match document.copies() {
+                1 => Vec::new(),
+                _ => features(keys, document),
+            };
+            texts.segment(segment, make, |_, keys| {
+                let keys = keys.unwrap_or_default();
+                for document in texts.copies(number).filter(|&document| document >= from) {
+                    let mut items = keys.iter().map(|&key| Copy { document, key });
+                    items.try_for_each(|item| sort.push(item))?;
+                }
+                number += 1;
+                Ok(())
+            })?;
+        }
+        let mut sorted = sort.finish()?;
+        let next = sorted.next()?;
+        Ok(Copied { sorted, next })
+    }
+
+    /// The features of a document. Documents come in order.
+    fn next(&mut self, document: u32) -> Result<Vec<u64>> {
+        let mut keys = Vec::new();
+        while let Some(copy) = self.next.filter(|copy| copy.document <= document) {
+            if copy.document == document {
+                keys.push(copy.key);
+            }
+            self.next = self.sorted.next()?;
+        }
+        Ok(keys)
+    }
 }
 
 /// The files of the segment that is being written.

@@ -238,7 +238,7 @@ fn make(base: &Workspace, preprocessing: Preprocessing, context: &Context<'_>) -
         least_terms: 0,
     };
     pipeline::keys(&mut workspace, context, |workspace| {
-        extract::run(base, workspace, &keys, context)
+        extract::run(base, workspace, &keys, false, context)
     })?;
     pipeline::postings(&mut workspace, context)?;
     write(base, &mut workspace, preprocessing, context)?;

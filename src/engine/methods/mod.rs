@@ -22,7 +22,8 @@
 //!
 //! # Where we depart from the papers
 //! - Every method removes exact duplicates first. Papers that compare methods do not say whether
-//!   they do; without this step, every method would find the same millions of pairs.
+//!   they do; without this step, every method would find the same millions of pairs. Only `deco`
+//!   can keep them, because its paper measures what they cost.
 //! - Features are 64 bits of xxh3 (or the first 64 bits of a digest that a paper prescribes) where
 //!   papers use Rabin fingerprints. The expected number of documents that collide is far below one
 //!   at any collection size that 32-bit document numbers allow.
@@ -60,6 +61,7 @@ use crate::store::workspace::Workspace;
 use crate::text::parse::ParseConfig;
 use crate::{Error, Result};
 
+pub use deco::TABLE_1 as DECO_THRESHOLDS;
 pub use document::Document;
 pub(crate) use extract::COST;
 pub use lexicon::LEXICON_FILE;
@@ -127,6 +129,11 @@ pub trait Method: Send + Sync {
     /// Whether the documents of each feature are a set of duplicates, listed as a line in
     /// `sets.jsonl`.
     fn sets(&self) -> bool {
+        false
+    }
+
+    /// Whether exact duplicates have features and pairs like all other documents.
+    fn keeps_duplicates(&self) -> bool {
         false
     }
 

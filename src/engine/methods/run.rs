@@ -110,7 +110,8 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
         for (name, content) in keys.files() {
             workspace.put_other(name, content.as_bytes())?;
         }
-        extract::run(base, workspace, &*keys, context)
+        let duplicates = spec.method().keeps_duplicates();
+        extract::run(base, workspace, &*keys, duplicates, context)
     })?;
     Ok(workspace)
 }

@@ -26,6 +26,7 @@
 //!
 //! # Where we depart from the paper
 //! - The memory is a power of two, so that the first bits of a hash select a counter.
+//! - If exact duplicates count, each text is read once and counted for all documents that have it.
 //! - A chunk that occurs twice in one document occurs more than once, as in the paper. Its feature
 //!   is dropped when postings are made, because no second document has it.
 //! - With `iterate=false` every pass counts every chunk, which is the other line in Figure 3b.
@@ -132,6 +133,7 @@ impl Spex {
         size: usize,
         bytes: u64,
         iterate: bool,
+        duplicates: bool,
         context: &Context<'_>,
     ) -> Result<Spex> {
         let fields = bytes / LEAST_BYTES * IN_WORD;
@@ -141,7 +143,7 @@ impl Spex {
         let mut before: Option<HashCounter> = None;
         let mut last: Option<HashCounter> = None;
         for n in 1..=size {
-            let texts = Texts::new(base, STAGE, held, COST, context)?;
+            let texts = Texts::new(base, STAGE, (held, COST), duplicates, context)?;
             // Frees the table before the last one, so that there are at most two.
             before = last.take().filter(|_| iterate);
             let now = HashCounter::new(bytes);
@@ -149,12 +151,14 @@ impl Spex {
             for segment in collection::segments(&base.manifest) {
                 let count = |document: &mut Document<'_>| {
                     let mut counted = 0u64;
+                    let copies = document.copies();
                     let words = document.words();
                     let chunks = admitted(&words, n, before.as_ref(), |_, hashes| {
-                        now.count(hashes);
+                        // More than twice counts as twice.
+                        (0..copies.min(2)).for_each(|_| now.count(hashes));
                         counted += hashes.len() as u64;
                     });
-                    (chunks, counted)
+                    (chunks * copies, counted * copies)
                 };
                 texts.segment(segment, count, |_, counts| {
                     let (all, some) = counts.unwrap_or_default();

@@ -49,21 +49,54 @@ pub(super) struct Texts<'a> {
     fixed: u64,
     window: u64,
     representatives: Representatives,
+    copies: Copies,
+}
+
+/// The exact duplicates of each document, if they count.
+struct Copies {
+    /// The next document with the same text; empty if duplicates do not count.
+    next: Vec<u32>,
+}
+
+/// Memory for each document.
+const COPIES_BYTES: u64 = 4;
+/// No document follows.
+const END: u32 = u32::MAX;
+
+impl Copies {
+    fn of(representatives: &Representatives) -> Self {
+        let mut next = vec![END; representatives.len()];
+        for document in (0..representatives.len() as u32).rev() {
+            let first = representatives.of(document);
+            if first != document {
+                next[document as usize] = next[first as usize];
+                next[first as usize] = document;
+            }
+        }
+        Copies { next }
+    }
+
+    /// The later documents with the text of `first`, in order.
+    fn after(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = |&document: &u32| self.next.get(document as usize).copied();
+        std::iter::successors(next(&first), next).take_while(|&document| document != END)
+    }
 }
 
 impl<'a> Texts<'a> {
     /// The texts of `base`, for a stage that already uses `held` bytes and needs `cost` bytes for
-    /// each byte of text.
+    /// each byte of text. With `duplicates`, documents know how many have their text.
     pub(super) fn new(
         base: &'a Workspace,
         stage: &'static str,
-        held: u64,
-        cost: u64,
+        (held, cost): (u64, u64),
+        duplicates: bool,
         context: &'a Context<'a>,
     ) -> Result<Self> {
         let documents = Catalogue::stats(base)?.documents;
         let threads = context.budget.threads as u64;
-        let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
+        let columns = documents * (4 + if duplicates { COPIES_BYTES } else { 0 });
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + columns + threads * (2 << 20);
         let what = || {
             format!(
                 "making keys of {} with {}",
@@ -74,6 +107,11 @@ impl<'a> Texts<'a> {
         let rest = context.budget.rest(fixed, (1 << 20) * cost, what)?;
         let window = (rest / cost).min(WINDOW_BYTES);
         context.start(stage, Unit::Count("documents"), Some(documents));
+        let representatives = Catalogue::representatives(base)?;
+        let copies = match duplicates {
+            true => Copies::of(&representatives),
+            false => Copies { next: Vec::new() },
+        };
         Ok(Texts {
             base,
             context,
@@ -81,8 +119,15 @@ impl<'a> Texts<'a> {
             cost,
             fixed,
             window,
-            representatives: Catalogue::representatives(base)?,
+            representatives,
+            copies,
         })
+    }
+
+    /// The later documents with the text of a representative, in order; none if duplicates do not
+    /// count.
+    pub(super) fn copies(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        self.copies.after(first)
     }
 
     /// Calls `make` for each text of a segment, on all threads. Then calls `each` with every
@@ -190,7 +235,9 @@ impl<'a> Texts<'a> {
                     let docno = &waiting.document.docno;
                     Error::corrupt(path, format!("the text of {docno}")).expected("UTF-8", e)
                 })?;
-                made.push((at, make(&mut Document::new(text, &mut scratch))));
+                let copies = 1 + self.copies((first + at) as u32).count() as u64;
+                let document = Document::new(text, &mut scratch);
+                made.push((at, make(&mut document.with_copies(copies))));
             }
         };
         let threads = self.context.budget.threads;

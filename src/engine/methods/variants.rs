@@ -430,7 +430,7 @@ fn count<E: Send>(
     let documents = Catalogue::stats(base)?.documents;
     let sorting = sort_memory(context);
     let held = memory + sorting.0 + documents * DOCUMENT_BYTES + WINDOW_BYTES;
-    let texts = Texts::new(base, STAGE, held, TEXT_COST, context)?;
+    let texts = Texts::new(base, STAGE, (held, TEXT_COST), false, context)?;
     let facts = Facts::read(base, context)?;
     let mut made = Variants::default();
     for [address, title] in &facts.of {

@@ -256,6 +256,47 @@ pub(super) fn run(
     })
 }
 
+/// An edited copy and its similarity to the original.
+#[derive(Clone, Debug)]
+pub(crate) struct CopySimilarity {
+    /// The document that was copied.
+    pub original: u32,
+    /// The number of edits.
+    pub edits: u64,
+    /// The similarity by each method.
+    pub by: Vec<f64>,
+}
+
+/// Compares each copy of an edit list with its original, by each of the methods that were run.
+pub(crate) fn each_copy(
+    base: &Workspace,
+    methods: &[(&Workspace, Measure)],
+    edits: &Path,
+    context: &Context<'_>,
+) -> Result<Vec<CopySimilarity>> {
+    let (_, lines, _) = read(base, edits, context)?;
+    let mut copies: Vec<CopySimilarity> = lines
+        .iter()
+        .map(|line| CopySimilarity {
+            original: line.original,
+            edits: line.edits,
+            by: Vec::with_capacity(methods.len()),
+        })
+        .collect();
+    for &(workspace, measure) in methods {
+        context.stop.check(STAGE)?;
+        let similar = Similar {
+            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
+            representatives: &Catalogue::representatives(workspace)?,
+            measure,
+        };
+        for (copy, line) in copies.iter_mut().zip(&lines) {
+            copy.by.push(similar.of(line.original, line.copy)?);
+        }
+    }
+    Ok(copies)
+}
+
 /// Similarity of two documents by a method.
 struct Similar<'a> {
     sets: MappedSets,

@@ -29,6 +29,7 @@
 //! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
+mod levels;
 mod queries;
 mod tables;
 mod verdict;
@@ -39,7 +40,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultsEntry;
 use crate::engine::collection::Catalogue;
-use crate::engine::join::open_pairs;
+use crate::engine::join::{Pair, open_pairs};
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline::Summary;
 use crate::store::Kind;
@@ -49,7 +50,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use families::each_copy;
 pub use families::{Curve, Distribution, Families, FamilyRow};
+pub(crate) use levels::{Levels, agreement_at, at_levels};
 pub(crate) use queries::{Labels, increases, of_method};
 pub use queries::{QueryConfig, QueryResults, QueryRow, Sample};
 pub use tables::{TableFile, files};
@@ -206,7 +209,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
     let workspaces = opened(base, config)?;
-    let agreement = agree(&workspaces, context)?;
+    let agreement = agree(&workspaces, |_, _| true, context)?;
     let mut rows = Vec::with_capacity(count);
     for (n, workspace) in workspaces.iter().enumerate() {
         let against = truths.iter().map(|&t| {
@@ -279,8 +282,13 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
     }
 }
 
-/// Merges all pair lists and counts which methods have each pair.
-fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
+/// Merges all pair lists and counts which methods have each pair. `keep` chooses the pairs of a
+/// method that count; it does not know their S4.
+fn agree(
+    workspaces: &[Workspace],
+    keep: impl Fn(usize, Pair) -> bool,
+    context: &Context<'_>,
+) -> Result<Agreement> {
     let count = workspaces.len();
     let mut agreement = Agreement {
         any: 0,
@@ -289,7 +297,7 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
         both: vec![vec![0; count]; count],
     };
     let all: Vec<&Workspace> = workspaces.iter().collect();
-    merged(&all, STAGE, context, |_, having| {
+    merged(&all, keep, (STAGE, context), |_, having| {
         agreement.any += 1;
         agreement.by_methods[having.len() - 1] += 1;
         if let [one] = having[..] {
@@ -304,12 +312,12 @@ fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
     Ok(agreement)
 }
 
-/// Merges pair lists. Calls `each` with every pair that one of them has, in order, and with the
-/// numbers of the lists that have it.
+/// Merges pair lists. Calls `each` with every pair that one of them has and `keep` keeps, in order,
+/// and with the numbers of these lists.
 fn merged(
     workspaces: &[&Workspace],
-    stage: &'static str,
-    context: &Context<'_>,
+    keep: impl Fn(usize, Pair) -> bool,
+    (stage, context): (&'static str, &Context<'_>),
     mut each: impl FnMut(u64, &[usize]),
 ) -> Result<()> {
     let files = workspaces
@@ -326,14 +334,26 @@ fn merged(
     let (mut read, mut pairs) = (0u64, 0u64);
     while let Some(least) = cursors.iter().filter_map(|c| Some(c.head()?.key)).min() {
         having.clear();
+        let (a, b) = Pair::of_key(least);
         for (n, cursor) in cursors.iter_mut().enumerate() {
-            if cursor.head().is_some_and(|record| record.key == least) {
-                having.push(n);
+            if let Some(record) = cursor.head().filter(|record| record.key == least) {
+                let (shared, score) = (record.value, 0);
+                let pair = Pair {
+                    a,
+                    b,
+                    shared,
+                    score,
+                };
+                if keep(n, pair) {
+                    having.push(n);
+                }
                 cursor.advance()?;
+                read += 1;
             }
         }
-        each(least, &having);
-        read += having.len() as u64;
+        if !having.is_empty() {
+            each(least, &having);
+        }
         pairs += 1;
         if pairs.is_multiple_of(1 << 14) {
             context.stop.check(stage)?;

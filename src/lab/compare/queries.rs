@@ -318,32 +318,37 @@ pub(crate) fn of_method(
     };
     let mut right = 0u64;
     let mut row = QueryRow::default();
-    merged(&[method, truth], STAGE, context, |key, having| {
-        let (a, b) = Pair::of_key(key);
-        let (found, is_true) = (having.contains(&0), having.contains(&1));
-        if found {
-            clusters.union(a, b);
-            if !is_true {
-                in_false.insert(a);
+    merged(
+        &[method, truth],
+        |_, _| true,
+        (STAGE, context),
+        |key, having| {
+            let (a, b) = Pair::of_key(key);
+            let (found, is_true) = (having.contains(&0), having.contains(&1));
+            if found {
+                clusters.union(a, b);
+                if !is_true {
+                    in_false.insert(a);
+                }
             }
-        }
-        let same = match labels {
-            None => is_true,
-            Some(_) => label(a) == label(b),
-        };
-        let counted = labels.is_none() || (label(a) != NONE && label(b) != NONE);
-        for query in [a, b]
-            .into_iter()
-            .filter_map(|document| queries.get(document))
-        {
-            let counts = &mut counts[query as usize];
-            counts.found += u32::from(found);
-            counts.true_documents += u32::from(is_true);
-            counts.both += u32::from(found && is_true);
-            right += u64::from(found && counted && same);
-            row.wrong += u64::from(found && counted && !same);
-        }
-    })?;
+            let same = match labels {
+                None => is_true,
+                Some(_) => label(a) == label(b),
+            };
+            let counted = labels.is_none() || (label(a) != NONE && label(b) != NONE);
+            for query in [a, b]
+                .into_iter()
+                .filter_map(|document| queries.get(document))
+            {
+                let counts = &mut counts[query as usize];
+                counts.found += u32::from(found);
+                counts.true_documents += u32::from(is_true);
+                counts.both += u32::from(found && is_true);
+                right += u64::from(found && counted && same);
+                row.wrong += u64::from(found && counted && !same);
+            }
+        },
+    )?;
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
     let neighbours = || counts.iter().filter(|counts| counts.true_documents > 0);
     row.with_neighbours = neighbours().count() as u64;

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::STAGE;
+use crate::base::measure::Criterion;
 use crate::base::progress::{Context, Silent};
 use crate::engine::collection::{self, CollectionConfig};
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline::{self, Summary};
+use crate::engine::sample::Sampling;
+use crate::engine::trial;
 use crate::lab::compare::{self, COST, CompareConfig, Comparison};
 use crate::lab::perturb::{self, PerturbConfig, Recipe};
 use crate::store::disk::{self, AtomicFile};
@@ -109,6 +112,24 @@ impl<'a> Bench<'a> {
     pub fn method(&self, on: &Workspace, spec: &str) -> Result<(Workspace, Summary)> {
         self.note(spec)?;
         methods::run(on, &Spec::read(spec)?, &self.context())
+    }
+
+    /// Finds the pairs of a collection, or of the features of a method, that reach another
+    /// criterion. `name` is the name of the pairs below the output directory.
+    ///
+    /// # Errors
+    /// Those of [`pipeline::join`].
+    pub(crate) fn pairs(
+        &self,
+        on: &Workspace,
+        name: &str,
+        criterion: Criterion,
+    ) -> Result<Workspace> {
+        self.note(name)?;
+        disk::create_lasting_directory(&self.made)?;
+        let place = self.made.join(name);
+        let context = (0, &self.context());
+        Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, context)?.0)
     }
 
     /// Runs methods on a collection and compares their pairs with those of the first `truths` of

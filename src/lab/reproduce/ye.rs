@@ -1,12 +1,574 @@
-//! Ye.
+//! Ye, Wen & Ma: what sampling costs in precision and recall, by document size.
 //!
 //! # Source
-//! Ye, Wen & Ma, *A systematic study on parameter correlations in large-scale duplicate document detection*, 2008.
+//! Ye, Wen & Ma, *A systematic study on parameter correlations in large-scale duplicate document
+//! detection*, 2008: Tables 1 to 3, Figures 1 to 4, sections 4 to 6.
+//!
+//! # Algorithm
+//! A [`crate::lab::study`] with the paper's ratios, each with all of its classes, and its
+//! thresholds. Finished trials of the collection are reused.
+//!
+//! # Where we depart from the paper
+//! Those of [`crate::lab::study`]. The shingle size is that of the collection.
 
-use super::{Bench, Claim, Exhibit};
+use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
 use crate::Result;
+use crate::base::numbers::{count, percent};
+use crate::engine::collection::each_document;
+use crate::lab::study::{
+    self, GroupRatios, Metric, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
+    USUAL, View, has_pairs, plans, power_law,
+};
+
+/// Words, documents and shingles by group of the TREC .GOV collection without exact duplicates
+/// (Ye, Wen & Ma 2008, Table 3).
+pub(crate) const GOV: [(&str, u64, u64); 11] = [
+    ("0-499", 651_983, 118_247_397),
+    ("500-999", 153_741, 105_876_410),
+    ("1000-1999", 78_590, 107_785_579),
+    ("2000-2999", 28_917, 69_980_491),
+    ("3000-3999", 14_669, 50_329_605),
+    ("4000-4999", 8_808, 39_165_329),
+    ("5000-5999", 5_636, 30_760_394),
+    ("6000-6999", 3_833, 24_750_365),
+    ("7000-7999", 2_790, 20_796_424),
+    ("8000-8999", 1_983, 16_770_544),
+    ("9000-", 7_775, 93_564_410),
+];
+
+/// The n of the ratio of Figures 2(b) and 3.
+const COARSE: u32 = 16;
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(_bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
-    Ok((Vec::new(), Vec::new()))
+pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+    bench.note("sampled runs of every class")?;
+    let context = bench.context();
+    let (study, _) = study::run(&mut bench.base, &StudyConfig::default(), &context)?;
+    let view = View::new(&study)?;
+    let plans = plans(&view);
+    let mut collection = Collection::default();
+    each_document(&bench.base, |_, document| {
+        collection.documents += 1;
+        collection.bytes += document.length;
+        collection.words += document.words;
+        Ok(())
+    })?;
+    let exhibits = vec![
+        Exhibit::new(
+            ("table-1", "Table 1"),
+            "Parameters of earlier work",
+            "Cannot be tested here: a list of the parameters of other papers.",
+        ),
+        table_2(collection),
+        figure_1(&view),
+        table_3(&view),
+        section_4_4(&view),
+        by_threshold(&view, Metric::Precision),
+        by_threshold(&view, Metric::Recall),
+        figure_4(&view, &plans),
+    ];
+    let usual = study.config.nearest(USUAL).unwrap_or(0);
+    let groups: Vec<Scope> = (0..study.groups.len()).map(Scope::Group).collect();
+    let mean = |ratio: &RatioTrials<'_>, metric, scope, place| {
+        ratio.spread(metric, scope, pairs_of(scope), place).mean()
+    };
+    let places = 0..study.config.thresholds.len();
+    let coarse = view.sampled_ratios().find(|ratio| ratio.n == COARSE);
+    let along = |metric, scope| -> Vec<f64> {
+        let values = places.clone();
+        let values = values.filter_map(|place| mean(coarse?, metric, scope, place));
+        values.collect()
+    };
+    let first = view.whole(Scope::Group(0));
+    let all = view.whole(Scope::All);
+    let of_groups = |metric, place| -> Vec<Option<f64>> {
+        let each = groups.iter();
+        each.map(|&group| mean(coarse?, metric, group, place))
+            .collect()
+    };
+    let at_usual = |ratio: &RatioTrials<'_>| {
+        Some((ratio.n, mean(ratio, Metric::Precision, Scope::All, usual)?))
+    };
+    let ratios: Vec<(u32, f64)> = view.sampled_ratios().filter_map(at_usual).collect();
+    let deviations = view.sampled_ratios().flat_map(|ratio| {
+        let spread = ratio.precision(Scope::All, PairKind::All, usual);
+        Some((ratio.n, spread.moments?.deviation))
+    });
+    let recalls = places
+        .clone()
+        .flat_map(|place| of_groups(Metric::Recall, place))
+        .flatten();
+    let claims = vec![
+        sizes_follow_a_power_law(power_law(&study.sizes)),
+        small_documents_have_few_shingles(
+            (first.documents, all.documents),
+            (first.shingles, all.shingles),
+        ),
+        ratios_are_kept(&taken(&view)),
+        classes_are_alike(&deviations.collect::<Vec<_>>()),
+        precision_falls_with_the_threshold(&along(Metric::Precision, Scope::All)),
+        precision_falls_with_the_ratio(&ratios),
+        small_documents_suffer(&of_groups(Metric::Precision, usual)),
+        recall_stays_high(recalls.reduce(f64::min)),
+        recall_depends_little_on_the_threshold(&along(Metric::Recall, Scope::All)),
+        adaptive_takes_fewer(cases(&view, &plans)),
+    ];
+    Ok((exhibits, claims))
+}
+
+/// The pairs that the paper counted: it ran each group by itself, and the whole collection.
+fn pairs_of(scope: Scope) -> PairKind {
+    match scope {
+        Scope::Group(_) => PairKind::Same,
+        Scope::All => PairKind::All,
+    }
+}
+
+/// All documents of the collection.
+#[derive(Clone, Copy, Debug, Default)]
+struct Collection {
+    documents: u64,
+    bytes: u64,
+    words: u64,
+}
+
+fn table_2(of: Collection) -> Exhibit {
+    let mut exhibit = Exhibit::new(
+        ("table-2", "Table 2"),
+        "The collection",
+        "All documents, including exact duplicates. Bytes are those of the records as read. The paper has the web pages \
+         of TREC .GOV.",
+    )
+    .column("value", Of::Row, Form::Text)
+    .column("here", Of::Here, Form::Count)
+    .column("gov_paper", Of::Paper, Form::Count);
+    let each = of.documents.max(1);
+    let rows = [
+        ("documents", of.documents, 1_053_034u64),
+        ("bytes", of.bytes, 12_900_000_000),
+        ("bytes per document", of.bytes / each, 13_200),
+        ("words per document", of.words / each, 699),
+    ];
+    for (name, here, paper) in rows {
+        exhibit.row([name.into(), here.into(), paper.into()]);
+    }
+    exhibit
+}
+
+fn figure_1(view: &View<'_>) -> Exhibit {
+    let mut exhibit = Exhibit::new(
+        ("figure-1", "Figure 1"),
+        "Sizes of documents by rank",
+        "Words of a document against its rank by size, without exact duplicates. On logarithmic axes a power law is a \
+         straight line.",
+    )
+    .column("rank", Of::Row, Form::Count)
+    .column("words", Of::Here, Form::Count);
+    for &(rank, words) in &view.study.sizes {
+        exhibit.row([rank.into(), words.into()]);
+    }
+    exhibit.plot = Some(Plotted::Lines {
+        x: 0,
+        y: vec![1],
+        panels: None,
+        logarithmic: (true, true),
+    });
+    exhibit
+}
+
+fn table_3(view: &View<'_>) -> Exhibit {
+    let mut exhibit = Exhibit::new(
+        ("table-3", "Table 3"),
+        "Documents and shingles by size group",
+        "Without exact duplicates. A group of the paper stands beside a group with the same words.",
+    )
+    .column("words", Of::Row, Form::Text)
+    .column("documents", Of::Here, Form::Count)
+    .column("shingles", Of::Here, Form::Count)
+    .column("documents_paper", Of::Paper, Form::Count)
+    .column("shingles_paper", Of::Paper, Form::Count);
+    for (group, words) in view.study.groups.iter().enumerate() {
+        let here = view.whole(Scope::Group(group));
+        let paper = GOV.iter().find(|(name, ..)| name == words);
+        exhibit.row([
+            words.as_str().into(),
+            here.documents.into(),
+            here.shingles.into(),
+            paper.map(|paper| paper.1).into(),
+            paper.map(|paper| paper.2).into(),
+        ]);
+    }
+    exhibit
+}
+
+/// Of each ratio: its n, and the shares of the shingles that its classes take: least and greatest.
+fn taken(view: &View<'_>) -> Vec<(u32, f64, f64)> {
+    let all = view.whole(Scope::All).shingles;
+    let of = |ratio: &RatioTrials<'_>| {
+        let shares = ratio.trials.iter();
+        let shares = shares.map(|trial| trial.sizes(Scope::All).sampled as f64 / all as f64);
+        let range = (f64::INFINITY, f64::NEG_INFINITY);
+        let (least, most) = shares.fold(range, |(a, b), s| (a.min(s), b.max(s)));
+        (ratio.n, least, most)
+    };
+    view.sampled_ratios().filter(|_| all > 0).map(of).collect()
+}
+
+fn section_4_4(view: &View<'_>) -> Exhibit {
+    let usual = view.study.config.nearest(USUAL).unwrap_or(0);
+    let mut exhibit = Exhibit::new(
+        ("section-4.4", "Section 4.4"),
+        "The classes of a ratio",
+        &format!(
+            "Share of the shingles that a class takes, and precision over all pairs at threshold {}, over the classes \
+             of each ratio. The paper says that both differ only slightly, without printing numbers.",
+            view.threshold(usual)
+        ),
+    )
+    .column("ratio", Of::Row, Form::Text)
+    .column("least_taken", Of::Here, Form::Share)
+    .column("most_taken", Of::Here, Form::Share)
+    .column("precision", Of::Here, Form::Number(3))
+    .column("least_precision", Of::Here, Form::Number(3))
+    .column("greatest_precision", Of::Here, Form::Number(3))
+    .column("deviation", Of::Here, Form::Number(3));
+    for (ratio, (n, least, most)) in view.sampled_ratios().zip(taken(view)) {
+        let of = ratio.precision(Scope::All, PairKind::All, usual).moments;
+        exhibit.row([
+            format!("1/{n}").into(),
+            least.into(),
+            most.into(),
+            of.map(|of| of.mean).into(),
+            of.map(|of| of.least).into(),
+            of.map(|of| of.greatest).into(),
+            of.map(|of| of.deviation).into(),
+        ]);
+    }
+    exhibit
+}
+
+/// Figures 2 and 3.
+fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
+    let (place, title, about) = match metric {
+        Metric::Precision => (
+            ("figure-2", "Figure 2"),
+            "Precision by threshold",
+            "Mean precision over the classes of a ratio: over all pairs, and over the pairs within each size group. The \
+             paper draws 1/4 (a) and 1/16 (b), and prints two values of 1/16.",
+        ),
+        Metric::Recall => (
+            ("figure-3", "Figure 3"),
+            "Recall by threshold",
+            "Mean recall over the classes of a ratio: over all pairs, and over the pairs within each size group. The paper \
+             draws 1/16, without printing values.",
+        ),
+    };
+    let name = metric.text();
+    let mut exhibit = Exhibit::new(place, title, about)
+        .column("ratio_and_words", Of::Row, Form::Text)
+        .column("threshold", Of::Row, Form::Number(2))
+        .column(name, Of::Here, Form::Number(3))
+        .column(&format!("{name}_paper"), Of::Paper, Form::Number(2));
+    let drawn = view.sampled_ratios().filter(|ratio| match metric {
+        Metric::Precision => ratio.n == 4 || ratio.n == COARSE,
+        Metric::Recall => ratio.n == COARSE,
+    });
+    for ratio in drawn {
+        for scope in view.scopes() {
+            for (place, threshold) in view.thresholds().iter().enumerate() {
+                let of = ratio.spread(metric, scope, pairs_of(scope), place).mean();
+                let is_usual = view.study.config.nearest(USUAL) == Some(place);
+                let printed = metric == Metric::Precision && ratio.n == COARSE && is_usual;
+                let paper = match scope {
+                    Scope::All => Some(0.70),
+                    Scope::Group(0) => Some(0.57),
+                    Scope::Group(_) => None,
+                };
+                exhibit.row([
+                    format!("1/{}, {} words", ratio.n, view.words(scope)).into(),
+                    threshold.to_f64().into(),
+                    of.into(),
+                    paper.filter(|_| printed).into(),
+                ]);
+            }
+        }
+    }
+    exhibit.plot = Some(Plotted::Lines {
+        x: 1,
+        y: vec![2],
+        panels: Some(0),
+        logarithmic: (false, false),
+    });
+    exhibit
+}
+
+fn figure_4(view: &View<'_>, plans: &[GroupRatios]) -> Exhibit {
+    let mut exhibit = Exhibit::new(
+        ("figure-4", "Figure 4"),
+        "Shingles to process for a required precision",
+        "Share of the shingles: adaptive sampling, with the coarsest ratio that reaches the precision in each size group; \
+         uniform sampling, with the coarsest one that reaches it over all pairs; and the fewest shingles of any choice of \
+         ratios that reaches it, known afterwards.",
+    )
+    .column("threshold", Of::Row, Form::Text)
+    .column("precision", Of::Row, Form::Number(2))
+    .column("adaptive", Of::Here, Form::Share)
+    .column("uniform", Of::Here, Form::Share)
+    .column("lower_limit", Of::Here, Form::Share)
+    .column("adaptive_paper", Of::Paper, Form::Share);
+    for plan in plans {
+        let threshold = view.threshold(plan.threshold);
+        let paper = match (threshold.as_str(), plan.target) {
+            ("0.6", 80) => Some(0.08),
+            ("0.85", 85) => Some(0.0555),
+            _ => None,
+        };
+        let row: [Cell; 6] = [
+            threshold.into(),
+            (f64::from(plan.target) / 100.0).into(),
+            plan.share.into(),
+            plan.uniform_share.into(),
+            plan.least_share.into(),
+            paper.into(),
+        ];
+        exhibit.row(row);
+    }
+    exhibit.plot = Some(Plotted::Lines {
+        x: 1,
+        y: vec![2, 3, 4],
+        panels: Some(0),
+        logarithmic: (false, true),
+    });
+    exhibit
+}
+
+/// Combinations of a threshold and a precision for which adaptive sampling takes fewer shingles
+/// than uniform sampling, as many, and more; the size group that adds most in the last ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Cases {
+    fewer: u64,
+    same: u64,
+    more: u64,
+    dearest: Option<String>,
+}
+
+fn cases(view: &View<'_>, plans: &[GroupRatios]) -> Cases {
+    let mut cases = Cases::default();
+    let mut dearest = vec![0u64; view.study.groups.len()];
+    for plan in plans {
+        let (Some(share), Some(uniform)) = (plan.share, plan.uniform_share) else {
+            continue;
+        };
+        if !has_pairs(view, Scope::All, PairKind::All, plan.threshold) {
+            continue;
+        }
+        match share - uniform {
+            apart if apart < -ROUNDING => cases.fewer += 1,
+            apart if apart <= ROUNDING => cases.same += 1,
+            _ => cases.more += 1,
+        }
+        if let Some(count) = plan.dearest.and_then(|group| dearest.get_mut(group)) {
+            *count += 1;
+        }
+    }
+    let most = dearest.iter().zip(&view.study.groups);
+    let most = most.max_by_key(|(n, _)| **n).filter(|(n, _)| **n > 0);
+    cases.dearest = most.map(|(_, words)| words.clone());
+    cases
+}
+
+// The claims. Each is a function of counts.
+
+fn nothing() -> String {
+    "There are no such numbers on this collection.".into()
+}
+
+/// The shares of the variance that a straight line explains, and how far the slopes of its halves may
+/// be apart.
+const STRAIGHT: f64 = 0.95;
+const BENT: f64 = 1.5;
+
+fn sizes_follow_a_power_law(law: Option<PowerLaw>) -> Claim {
+    let holds = |law: &PowerLaw| {
+        let bent = law
+            .halves
+            .is_some_and(|(a, b)| !(1.0 / BENT..=BENT).contains(&(a / b)));
+        law.slope < 0.0 && law.explained >= STRAIGHT && !bent
+    };
+    let here = law.as_ref().map_or_else(nothing, |law| {
+        let halves = law.halves.map_or_else(String::new, |(a, b)| {
+            format!(", {a:.2} in the first half and {b:.2} in the second")
+        });
+        format!(
+            "The slope is {:.2}{halves}; the line explains {} of the variance.",
+            law.slope,
+            percent(law.explained, 1)
+        )
+    });
+    Claim::new(
+        ("Section 4.2, Figure 1", "figure-1"),
+        "The sizes of documents follow a power law.",
+        law.as_ref().map(holds),
+        here,
+    )
+}
+
+/// In group 0 and in all groups.
+fn small_documents_have_few_shingles(documents: (u64, u64), shingles: (u64, u64)) -> Claim {
+    let share = |(part, whole): (u64, u64)| (whole > 0).then(|| part as f64 / whole as f64);
+    let both = share(documents).zip(share(shingles));
+    Claim::new(
+        ("Section 6, Table 3", "table-3"),
+        "Most documents are small (68 % have fewer than 500 words), but they have few of the shingles (17 %).",
+        both.map(|(documents, shingles)| documents > 0.5 && shingles < 0.5),
+        both.map_or_else(nothing, |(documents, shingles)| {
+            format!(
+                "The smallest group has {} of the documents and {} of the shingles.",
+                percent(documents, 1),
+                percent(shingles, 1)
+            )
+        }),
+    )
+}
+
+/// Of each ratio 1/n: n, and the least and the greatest share that a class takes.
+fn ratios_are_kept(taken: &[(u32, f64, f64)]) -> Claim {
+    let apart = taken.iter().map(|(n, least, most)| {
+        let ratio = 1.0 / f64::from(*n);
+        (ratio - least).abs().max((most - ratio).abs()) / ratio
+    });
+    let most = apart.reduce(f64::max);
+    Claim::new(
+        ("Section 4.4", "section-4.4"),
+        "Each class takes the share of the shingles that its ratio says (within 5 %).",
+        most.map(|most| most <= 0.05),
+        most.map_or_else(nothing, |most| {
+            format!("A class takes at most {} more or less.", percent(most, 1))
+        }),
+    )
+}
+
+/// A deviation up to this is slight.
+const SLIGHT: f64 = 0.05;
+
+/// Of each ratio 1/n: n, and the deviation of precision over its classes.
+fn classes_are_alike(deviations: &[(u32, f64)]) -> Claim {
+    let most = deviations.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    Claim::new(
+        ("Section 4.4", "section-4.4"),
+        "The precision of the classes of a ratio differs only slightly (deviation up to 0.05).",
+        most.map(|(_, deviation)| *deviation <= SLIGHT),
+        most.map_or_else(nothing, |(n, deviation)| {
+            format!(
+                "The standard deviation is {deviation:.3} at 1/{n}, and not more at other ratios."
+            )
+        }),
+    )
+}
+
+/// Mean precision at 1/16 by threshold, ascending.
+fn precision_falls_with_the_threshold(along: &[f64]) -> Claim {
+    let ends = along.first().zip(along.last()).filter(|_| along.len() > 1);
+    Claim::new(
+        ("Section 5.1, Figure 2", "figure-2"),
+        "Precision falls as the threshold rises.",
+        ends.map(|(first, last)| last < first),
+        ends.map_or_else(nothing, |(first, last)| {
+            format!("At 1/16 over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
+        }),
+    )
+}
+
+/// Of each ratio 1/n: n and mean precision, the finest ratio first.
+fn precision_falls_with_the_ratio(ratios: &[(u32, f64)]) -> Claim {
+    let known = ratios.len() > 1;
+    let each = ratios.iter().map(|(n, mean)| format!("1/{n} {mean:.2}"));
+    Claim::new(
+        ("Section 5.3", "figure-2"),
+        "Precision falls with the sampling ratio.",
+        known.then(|| {
+            ratios
+                .windows(2)
+                .all(|pair| pair[1].1 <= pair[0].1 + ROUNDING)
+        }),
+        match known {
+            true => format!(
+                "Mean precision over all pairs at the threshold nearest 0.85: {}.",
+                each.collect::<Vec<_>>().join(", ")
+            ),
+            false => nothing(),
+        },
+    )
+}
+
+/// Mean precision at 1/16 of each size group, the smallest documents first.
+fn small_documents_suffer(groups: &[Option<f64>]) -> Claim {
+    let first = groups.first().copied().flatten();
+    let others: Vec<f64> = groups.iter().skip(1).flatten().copied().collect();
+    let mean = others.iter().sum::<f64>() / others.len() as f64;
+    let both = first
+        .filter(|_| !others.is_empty())
+        .map(|first| (first, mean));
+    Claim::new(
+        ("Section 5.1, Figure 2(b)", "figure-2"),
+        "Sampling hurts the precision of small documents more than that of large ones.",
+        both.map(|(first, others)| first < others),
+        both.map_or_else(
+            || "There are not enough size groups with pairs.".into(),
+            |(first, others)| {
+                format!(
+                    "At 1/16 and the threshold nearest 0.85: {first:.2} in the group of the smallest documents, {others:.2} \
+                     in the mean of the other groups."
+                )
+            },
+        ),
+    )
+}
+
+/// The lowest mean recall at 1/16 of any size group and threshold.
+fn recall_stays_high(least: Option<f64>) -> Claim {
+    Claim::new(
+        ("Section 5.2, Figure 3", "figure-3"),
+        "Even at 1/16, recall is above 0.6 in every size group and at every threshold.",
+        least.map(|least| least > 0.6),
+        least.map_or_else(nothing, |least| format!("The lowest is {least:.2}.")),
+    )
+}
+
+/// Mean recall at 1/16 by threshold, ascending.
+fn recall_depends_little_on_the_threshold(along: &[f64]) -> Claim {
+    let ends = along.first().zip(along.last()).filter(|_| along.len() > 1);
+    Claim::new(
+        ("Section 5.2, Figure 3", "figure-3"),
+        "Recall hardly falls as the threshold rises (by at most 0.1).",
+        ends.map(|(first, last)| first - last <= 0.1),
+        ends.map_or_else(nothing, |(first, last)| {
+            format!("Over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
+        }),
+    )
+}
+
+fn adaptive_takes_fewer(cases: Cases) -> Claim {
+    let all = cases.fewer + cases.same + cases.more;
+    let why = cases.dearest.map_or_else(String::new, |words| {
+        format!(
+            " Where it takes more, a group needs a finer ratio for itself than all pairs together do, most often the \
+             group of {words} words."
+        )
+    });
+    Claim::new(
+        ("Section 6, Figure 4", "figure-4"),
+        "Adaptive sampling takes fewer shingles than one ratio for all, and never more.",
+        (all > 0).then_some(cases.fewer > 0 && cases.more == 0),
+        match all {
+            0 => nothing(),
+            _ => format!(
+                "Of {} combinations of a threshold and a precision it takes fewer in {}, as many in {} and more in {}.{why}",
+                count(all),
+                count(cases.fewer),
+                count(cases.same),
+                count(cases.more)
+            ),
+        },
+    )
 }

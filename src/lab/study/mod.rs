@@ -36,12 +36,20 @@
 //! separately, in the group of the smaller document.
 
 mod comparison;
+mod fit;
+mod ratios;
 pub mod results;
 mod run;
+mod view;
 
 pub use crate::base::precision::{PairTable, Reached};
 pub(crate) use comparison::saving;
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
+pub(crate) use fit::{PowerLaw, power_law};
+pub(crate) use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
 pub(crate) use results::USUAL;
 pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
+pub(crate) use view::{
+    ClassSpread, Metric, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name,
+};

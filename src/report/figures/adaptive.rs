@@ -1,18 +1,16 @@
 //! Adaptive sampling (a ratio for each size group) compared with uniform sampling (one ratio for
 //! all): the shingles that each takes to reach a mean precision over the classes.
 
-use super::measure::{PairKind, Scope, View, ratio_name};
-use super::plan::{GroupRatios, TARGETS, has_pairs, plans};
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{count, percent};
+use crate::lab::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
+use crate::lab::study::{PairKind, Scope, View, ratio_name};
 use crate::lab::study::{Study, USUAL};
+use crate::report::wording::group_name;
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
-
-/// Shares that differ by rounding are equal.
-const ROUNDING: f64 = 1e-9;
 
 /// The work of adaptive and of uniform sampling to reach a precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +23,8 @@ pub struct AtTarget {
     pub uniform: u32,
     /// Share of the shingles with this ratio.
     pub uniform_share: f64,
+    /// The smallest share of any choice of ratios that keeps the precision, known afterwards.
+    pub least_share: f64,
 }
 
 /// Whether adaptive sampling takes fewer shingles than uniform sampling.
@@ -50,6 +50,12 @@ pub struct Adaptive {
     /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
     /// shingles, as many, and more.
     pub cases: [u64; 3],
+    /// Of the last: the size groups that add most shingles, each with the number of combinations, the
+    /// most frequent one first.
+    pub dearest: Vec<(String, u64)>,
+    /// Combinations in which the fewest shingles that keep the precision are fewer than those of
+    /// adaptive sampling.
+    pub beaten: u64,
 }
 
 impl AtTarget {
@@ -59,6 +65,7 @@ impl AtTarget {
             share: plan.share?,
             uniform: plan.uniform,
             uniform_share: plan.uniform_share?,
+            least_share: plan.least_share?,
         })
     }
 
@@ -97,7 +104,10 @@ impl Adaptive {
             threshold: usual.and_then(|usual| view.thresholds().get(usual).copied()),
             targets: Vec::new(),
             cases: [0; 3],
+            dearest: Vec::new(),
+            beaten: 0,
         };
+        let mut dearest = vec![0; view.study.groups.len()];
         if view.sampled_ratios().next().is_none() {
             return compared;
         }
@@ -108,11 +118,41 @@ impl Adaptive {
             if let Some(case) = compared.cases.get_mut(at.case()) {
                 *case += 1;
             }
+            if let Some(count) = plan.dearest.and_then(|group| dearest.get_mut(group)) {
+                *count += 1;
+            }
+            compared.beaten += u64::from(at.least_share < at.share - ROUNDING);
             if Some(plan.threshold) == usual && SHOWN.contains(&at.target) {
                 compared.targets.push(at);
             }
         }
+        let names = view.study.groups.iter().map(|words| group_name(words));
+        compared.dearest = names.zip(dearest).filter(|(_, n)| *n > 0).collect();
+        compared.dearest.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         compared
+    }
+
+    /// Why adaptive sampling takes more shingles where it does, and what the fewest would be.
+    fn reasons(&self) -> Vec<String> {
+        let [.., more] = self.cases;
+        let mut sentences = Vec::new();
+        if more > 0 {
+            let groups = self.dearest.iter();
+            let groups = groups.map(|(words, n)| format!("{words} words ({})", count(*n)));
+            sentences.push(format!(
+                "It takes more where the bound of a size group decides: adaptive sampling keeps the precision \
+                 in every group by itself, and one ratio for all keeps it only over all pairs. The groups \
+                 that add most shingles there: {}.",
+                groups.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        sentences.push(format!(
+            "The lower limit is the fewest shingles of any choice of ratios that keeps the precision over all \
+             pairs within groups, which nobody knows beforehand. It is below adaptive sampling in {} of the {}.",
+            count(self.beaten),
+            count(self.cases.iter().sum())
+        ));
+        sentences
     }
 
     /// The outcome over the three precisions; `None` if there is nothing to compare.
@@ -128,7 +168,7 @@ impl Adaptive {
         }
     }
 
-    /// The comparison in two sentences, or one if there is nothing to compare.
+    /// The comparison in some sentences, or one if there is nothing to compare.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let (Some(outcome), Some(threshold)) = (self.outcome(), self.threshold) else {
@@ -171,7 +211,9 @@ impl Adaptive {
             "Of {all} combinations of a threshold and a mean precision from 0.{from} to 0.{to}, adaptive \
              sampling takes fewer shingles in {fewer}, as many in {same} and more in {more}."
         );
-        vec![first, second]
+        let mut sentences = vec![first, second];
+        sentences.extend(self.reasons());
+        sentences
     }
 }
 
@@ -194,11 +236,14 @@ mod tests {
             share,
             uniform,
             uniform_share,
+            least_share: share / 2.0,
         });
         Adaptive {
             threshold: Threshold::new(17, 20),
             targets: targets.collect(),
             cases: [3, 1000, 0],
+            dearest: Vec::new(),
+            beaten: 700,
         }
     }
 
@@ -212,8 +257,22 @@ mod tests {
                 "Adaptive sampling beats uniform sampling here: at threshold 0.85, for precision 0.80 it \
                  takes 10.0 % of the shingles, and one ratio for all takes 25.0 % (1/4).",
                 "Of 1,003 combinations of a threshold and a mean precision from 0.50 to 0.99, adaptive \
-                 sampling takes fewer shingles in 3, as many in 1,000 and more in 0."
+                 sampling takes fewer shingles in 3, as many in 1,000 and more in 0.",
+                "The lower limit is the fewest shingles of any choice of ratios that keeps the precision over \
+                 all pairs within groups, which nobody knows beforehand. It is below adaptive sampling in 700 \
+                 of the 1,003."
             ]
+        );
+        let some = Adaptive {
+            cases: [0, 1, 3],
+            dearest: vec![("0\u{2013}499".into(), 2), ("9000 or more".into(), 1)],
+            ..fewer
+        };
+        let why = &some.sentences()[2];
+        assert!(why.contains("the bound of a size group decides"), "{why}");
+        assert!(
+            why.ends_with("0\u{2013}499 words (2), 9000 or more words (1)."),
+            "{why}"
         );
         let more = compared(&[(0.5, 2, 0.5), (1.0, 2, 0.5)]);
         assert_eq!(more.outcome(), Some(Outcome::More));

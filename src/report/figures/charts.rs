@@ -1,10 +1,10 @@
 //! The figures' axes and lines.
 
-use super::fit::{PowerLaw, power_law};
-use super::measure::{Metric, RatioTrials, Scope, Tried, View};
-use super::plan::{GroupRatios, TARGETS};
 use super::tables::drawn;
 use crate::base::ids::Threshold;
+use crate::lab::study::{GroupRatios, TARGETS};
+use crate::lab::study::{Metric, RatioTrials, Scope, Tried, View};
+use crate::lab::study::{PowerLaw, power_law};
 use crate::report::charts::{Axis, Chart, Line, Look, Panel, Points, Whisker, round_tenth_below};
 use crate::report::wording::group_name;
 
@@ -130,7 +130,9 @@ pub(super) fn share_axes(
     titles: [&str; 2],
     (margin, high): (f64, f64),
 ) -> Option<(Axis, Axis)> {
-    let shares = plans.iter().flat_map(|p| [p.share, p.uniform_share]);
+    let shares = plans
+        .iter()
+        .flat_map(|p| [p.share, p.uniform_share, p.least_share]);
     let least = shares.flatten().reduce(f64::min)?;
     let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
     let coarsest = ratios.last().copied().unwrap_or(2);
@@ -186,6 +188,7 @@ pub(super) fn figure4(view: &View, plans: &[GroupRatios], title: &str) -> Chart 
     let panels = vec![
         panel("A ratio for each size group", |plan| plan.share),
         panel("One ratio for all", |plan| plan.uniform_share),
+        panel("Lower limit, known afterwards", |plan| plan.least_share),
     ];
     Chart::new(title, panels)
 }

@@ -30,7 +30,8 @@
 //! Figure 4: each group gets the coarsest ratio whose mean precision meets the target, or every
 //! fingerprint if none does. A group without any pair, true or found, gets the coarsest ratio and
 //! is counted. The single ratio for all groups must meet the target with the mean precision over
-//! all pairs, including those between groups.
+//! all pairs, including those between groups. The lower limit is the fewest shingles of any choice
+//! of ratios by group for which all pairs within groups, counted together, reach the target.
 //!
 //! # Invariants
 //! - The same study gives the same bytes.
@@ -50,10 +51,7 @@
 
 mod adaptive;
 mod charts;
-mod fit;
-mod measure;
 mod panels;
-mod plan;
 mod remarks;
 mod tables;
 
@@ -62,9 +60,8 @@ pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 
 use serde::Serialize;
 
-use self::measure::{Metric, View};
 use crate::Result;
-use crate::lab::study::{Study, StudyFile, USUAL};
+use crate::lab::study::{Metric, Study, StudyFile, USUAL, View, plans};
 use crate::report::charts::Chart;
 use crate::store::json;
 
@@ -114,7 +111,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     }
 
     let title = "Shingles to process for a required precision";
-    let plans = plan::plans(&view);
+    let plans = plans(&view);
     made.table("figure4", tables::figure4(&view, &plans));
     let (chart, here) = (
         charts::figure4(&view, &plans, title),

@@ -4,11 +4,11 @@ use super::adaptive::Adaptive;
 use super::charts::{
     ByRank, MARGIN, evenly, floor, means, precisions, ratio_axis, share_axes, share_points,
 };
-use super::measure::{Metric, RatioTrials, Scope, View};
-use super::plan::plans;
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
 use crate::Result;
+use crate::lab::study::plans;
+use crate::lab::study::{Metric, RatioTrials, Scope, View};
 use crate::lab::study::{Study, USUAL};
 use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
 use crate::report::wording::group_name;
@@ -102,7 +102,7 @@ fn shares(view: &View) -> StudyFigure {
         let title = format!("Threshold {}", view.threshold(place));
         let plot = axes.clone().map(|(x, y)| Plot {
             about: format!(
-                "{title}: shingles to process for a mean precision, adaptive and uniform"
+                "{title}: shingles to process for a mean precision, adaptive, uniform and the lower limit"
             ),
             x,
             y,
@@ -117,6 +117,11 @@ fn shares(view: &View) -> StudyFigure {
                     Tone::Second,
                     share_points(&plans, place, |plan| plan.uniform_share),
                 ),
+                Line::new(
+                    "lower limit",
+                    Tone::Context,
+                    share_points(&plans, place, |plan| plan.least_share),
+                ),
             ],
             strips: Vec::new(),
         });
@@ -127,7 +132,8 @@ fn shares(view: &View) -> StudyFigure {
         title: "Adaptive and uniform sampling",
         about: "Share of the shingles to process (vertical) for a mean precision over the classes \
                 (horizontal). Adaptive: the coarsest ratio that reaches the precision in each size group. \
-                Uniform: the coarsest ratio that reaches it over all pairs."
+                Uniform: the coarsest ratio that reaches it over all pairs. Lower limit: the fewest shingles \
+                of any choice of ratios by group that reaches it over all pairs within groups, known afterwards."
             .into(),
         panels: panels.collect(),
         paper: vec![remarks::paper("figure4", 0)],

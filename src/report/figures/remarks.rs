@@ -1,12 +1,12 @@
 //! The paper's claim about each figure, and the same numbers of this study.
 
 use super::charts::{signed, significant};
-use super::fit::power_law;
-use super::measure::{Metric, RatioTrials, Scope, View};
-use super::plan::plan;
 use super::tables::drawn;
 use crate::base::numbers::count;
 use crate::lab::study::USUAL;
+use crate::lab::study::plan;
+use crate::lab::study::power_law;
+use crate::lab::study::{Metric, RatioTrials, Scope, View};
 use crate::report::wording::group_name;
 
 /// The paper's claim about a figure, or about a metric at 1/n.
@@ -115,9 +115,10 @@ pub(super) fn figure4(view: &View) -> String {
         let (plan, at) = (plan(view, target, place), view.thresholds().get(place)?);
         Some(format!(
             "Precision 0.{target} at threshold {at} takes {} of the shingles with a ratio for each \
-             group, {} with one ratio for all.",
+             group, {} with one ratio for all; the lower limit is {}.",
             percent(plan.share),
-            percent(plan.uniform_share)
+            percent(plan.uniform_share),
+            percent(plan.least_share)
         ))
     });
     match sentences {

@@ -1,25 +1,12 @@
 //! The study as comma-separated tables.
 
-use super::measure::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
-use super::plan::GroupRatios;
+use crate::lab::reproduce::GOV;
+use crate::lab::study::GroupRatios;
+use crate::lab::study::{
+    ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
+};
 use crate::report::csv::{Csv, text};
 use crate::report::wording::bounds;
-
-/// Words, documents and shingles by group of the TREC .GOV collection without exact duplicates
-/// (Ye, Wen & Ma 2008, Table 3).
-pub(super) const GOV: [(&str, u64, u64); 11] = [
-    ("0-499", 651_983, 118_247_397),
-    ("500-999", 153_741, 105_876_410),
-    ("1000-1999", 78_590, 107_785_579),
-    ("2000-2999", 28_917, 69_980_491),
-    ("3000-3999", 14_669, 50_329_605),
-    ("4000-4999", 8_808, 39_165_329),
-    ("5000-5999", 5_636, 30_760_394),
-    ("6000-6999", 3_833, 24_750_365),
-    ("7000-7999", 2_790, 20_796_424),
-    ("8000-8999", 1_983, 16_770_544),
-    ("9000-", 7_775, 93_564_410),
-];
 
 /// Six decimals; empty where undefined.
 fn decimal(number: Option<f64>) -> String {
@@ -212,7 +199,7 @@ pub(super) fn drawn(scope: Scope) -> PairKind {
 
 pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     let mut columns =
-        "target,threshold,share,groups_without_pairs,uniform,uniform_share".to_string();
+        "target,threshold,share,groups_without_pairs,uniform,uniform_share,least_share".to_string();
     for group in 0..view.study.groups.len() {
         columns += &format!(",group_{group}");
     }
@@ -225,6 +212,7 @@ pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
             text(plan.without_pairs),
             ratio_name(plan.uniform),
             decimal(plan.uniform_share),
+            decimal(plan.least_share),
         ];
         line.extend(plan.groups.iter().map(|&n| ratio_name(n)));
         table.line(line);

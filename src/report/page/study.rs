@@ -85,12 +85,12 @@ fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
     html! {
         section #verdict aria-label="Result" {
             @for (n, sentence) in sentences.iter().enumerate() {
-                @if n == 0 { p.lead { strong { (sentence) } } } @else { p { (sentence) } }
+                @if n == 0 { p.lead { strong { (visible(sentence)) } } } @else { p { (visible(sentence)) } }
             }
             @if let Some(threshold) = adaptive.threshold.filter(|_| !adaptive.targets.is_empty()) {
                 h2.small-head { "Shingles to process at threshold " (threshold) }
                 (sticky("Shingles to process", &html! {
-                    thead { tr { (heads(&["Mean precision", ">Adaptive", ">Uniform", ">Uniform ratio"])) } }
+                    thead { tr { (heads(&["Mean precision", ">Adaptive", ">Uniform", ">Uniform ratio", ">Lower limit"])) } }
                     tbody {
                         @for at in &adaptive.targets {
                             tr {
@@ -98,6 +98,7 @@ fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
                                 (number(&numbers::percent(at.share, 1)))
                                 (number(&numbers::percent(at.uniform_share, 1)))
                                 (number(&match at.uniform { 1 => "none: exact".into(), n => format!("1/{n}") }))
+                                (number(&numbers::percent(at.least_share, 1)))
                             }
                         }
                     }

@@ -1,0 +1,136 @@
+//! Pairs at several thresholds, counted from the list of the lowest: each method is joined once.
+//!
+//! # Cost
+//! The list is streamed. Memory: the sizes of the sets of one method.
+
+use super::{Agreement, STAGE, agree};
+use crate::Result;
+use crate::base::budget::PROCESS_BYTES;
+use crate::base::ids::Threshold;
+use crate::base::measure::{Criterion, Measure};
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::collection::Catalogue;
+use crate::engine::join::{Pair, each_pair, open_pairs, sizes_of_pairs};
+use crate::engine::sample::Sampled;
+use crate::store::workspace::Workspace;
+
+/// Memory for each document: its size, in keys and in words.
+const DOCUMENT_BYTES: u64 = 8;
+
+/// The criteria that the pairs of a list may reach, each stricter than the one before.
+pub(crate) struct Levels {
+    sizes: Sampled,
+    criteria: Vec<Criterion>,
+}
+
+/// The pairs that reach a criterion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AtLevel {
+    /// The number of pairs.
+    pub pairs: u64,
+    /// Those of them that the reference has.
+    pub known: u64,
+}
+
+impl Levels {
+    /// The criteria for the pairs of `workspace`.
+    pub(crate) fn new(
+        workspace: &Workspace,
+        criteria: Vec<Criterion>,
+        context: &Context<'_>,
+    ) -> Result<Levels> {
+        let documents = Catalogue::extent(workspace)?.documents;
+        let what = || format!("the sizes of {}", counted(documents, "document"));
+        let least = PROCESS_BYTES + documents * DOCUMENT_BYTES;
+        context.budget.require(least, what)?;
+        let sizes = sizes_of_pairs(workspace)?;
+        Ok(Levels { sizes, criteria })
+    }
+
+    /// One measure at several thresholds, ascending.
+    pub(crate) fn of_measure(
+        workspace: &Workspace,
+        measure: Measure,
+        thresholds: &[Threshold],
+        context: &Context<'_>,
+    ) -> Result<Levels> {
+        let of = |&threshold: &Threshold| Criterion { measure, threshold };
+        Levels::new(workspace, thresholds.iter().map(of).collect(), context)
+    }
+
+    /// The number of criteria that a pair reaches.
+    pub(crate) fn reached(&self, pair: &Pair) -> usize {
+        let (a, b) = self.sizes.sizes(pair.a, pair.b);
+        let reached = |criterion: &Criterion| match criterion.measure {
+            // The stored score is rounded down.
+            Measure::S4 => {
+                let t = criterion.threshold;
+                let (p, q) = (t.numerator(), t.denominator());
+                u128::from(pair.score) >= (u128::from(p) << 32) / u128::from(q)
+            }
+            _ => criterion.reached(pair.shared.into(), a.into(), b.into()),
+        };
+        self.criteria.partition_point(reached)
+    }
+}
+
+/// Counts the pairs of a list at every criterion, and those that the list of `reference` has.
+pub(crate) fn at_levels(
+    workspace: &Workspace,
+    levels: &Levels,
+    reference: Option<&Workspace>,
+    context: &Context<'_>,
+) -> Result<Vec<AtLevel>> {
+    let known = reference.map(open_pairs).transpose()?;
+    let mut cursor = known.as_ref().map(|list| list.range(0, u64::MAX));
+    let mut cursor = cursor.take().transpose()?;
+    // By the number of criteria reached.
+    let mut exactly = vec![AtLevel::default(); levels.criteria.len() + 1];
+    let mut number = 0u32;
+    each_pair(workspace, |pair| {
+        context.tick(STAGE, number)?;
+        number = number.wrapping_add(1);
+        let key = Pair::key(pair.a, pair.b);
+        let mut is_known = false;
+        if let Some(cursor) = &mut cursor {
+            while cursor.head().is_some_and(|record| record.key < key) {
+                cursor.advance()?;
+            }
+            is_known = cursor.head().is_some_and(|record| record.key == key);
+        }
+        if let Some(at) = exactly.get_mut(levels.reached(&pair)) {
+            at.pairs += 1;
+            at.known += u64::from(is_known);
+        }
+        Ok(())
+    })?;
+    let mut sum = AtLevel::default();
+    let mut counts: Vec<AtLevel> = exactly
+        .iter()
+        .skip(1)
+        .rev()
+        .map(|at| {
+            sum.pairs += at.pairs;
+            sum.known += at.known;
+            sum
+        })
+        .collect();
+    counts.reverse();
+    Ok(counts)
+}
+
+/// The overlap of several lists among the pairs that reach criterion number `level` of their
+/// method.
+pub(crate) fn agreement_at(
+    workspaces: &[Workspace],
+    levels: &[Levels],
+    level: usize,
+    context: &Context<'_>,
+) -> Result<Agreement> {
+    let keep = |method: usize, pair: Pair| {
+        let levels: Option<&Levels> = levels.get(method);
+        levels.is_some_and(|levels| levels.reached(&pair) > level)
+    };
+    agree(workspaces, keep, context)
+}
