@@ -302,6 +302,15 @@ commands! {
     "lookalike reproduce kolcz-2008 kept -o papers"
     "lookalike reproduce all kept -o papers"
     Reproduce(reproduce::Options),
+    /// Compute the formulas of a paper with values of your own
+    ///
+    /// Without options, the values are those of the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
+    /// 7 and Table 4; Bernstein & Zobel 2006, section 4.3; Fetterly, Manasse & Najork 2003, section
+    /// 3 (super-shingles of Broder). Prints a table for each formula.
+    "lookalike formulas kolcz-2008 --changes 1,2,3 --lexicons 5,10"
+    "lookalike formulas bernstein-2006 --chunks 100 --every 25 --shared 2"
+    "lookalike formulas fetterly-2003 --resemblance 0.9,0.95"
+    Formulas(formulas::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen

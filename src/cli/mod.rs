@@ -20,6 +20,7 @@ mod dedup;
 mod diff;
 mod evaluate;
 mod flags;
+mod formulas;
 mod graph;
 mod index;
 mod inspect;

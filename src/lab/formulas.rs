@@ -19,6 +19,10 @@
 //! Time is proportional to the number of factors of a product or terms of a sum, at most
 //! [`MOST_TERMS`].
 
+mod table;
+
+pub use table::{FormulaPaper, FormulaRow, FormulaValues};
+
 /// Limit on the factors of a product or the terms of a sum: more than any paper needs, and few
 /// enough to compute at once.
 pub const MOST_TERMS: u64 = 1_000_000;

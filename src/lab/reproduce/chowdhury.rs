@@ -996,3 +996,169 @@ fn variant_claims(variants: &Variants) -> Vec<Claim> {
         ),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Finding::{self, Differs, Holds, Untested};
+    use super::*;
+    use crate::engine::methods::Sizes;
+
+    fn findings(claims: &[Claim]) -> Vec<Finding> {
+        claims.iter().map(|claim| claim.finding).collect()
+    }
+
+    fn rate(edits: f64, found: [f64; 5], clusters: [f64; 5], wrong: [u64; 5]) -> Edited {
+        Edited {
+            edits,
+            rows: Vec::new(),
+            found,
+            clusters,
+            false_positives: wrong,
+        }
+    }
+
+    /// The averages of the paper, and numbers that contradict each claim at one rate.
+    #[test]
+    fn claims_about_copies() {
+        let found = TABLE_III[10].1.map(|n| n / 100.0);
+        let paper = || rate(5.0, found, TABLE_IV[10].1, [2, 1, 1, 0, 0]);
+        let all = found_claims(&[paper()]);
+        assert_eq!(findings(&all), [Holds; 6]);
+        let other = rate(
+            13.0,
+            [0.1, 0.4, 0.5, 0.3, 0.2],
+            [8.0, 6.0, 5.0, 9.0, 9.5],
+            [0, 0, 0, 1, 0],
+        );
+        let all = found_claims(&[paper(), other]);
+        assert_eq!(findings(&all), [Differs; 6]);
+        let here = &all[0].here;
+        let (first, second) = here.split_once("; ").unwrap();
+        assert!(
+            first.starts_with("5.0 edits") && first.ends_with("(holds)"),
+            "{here}"
+        );
+        assert!(
+            second.starts_with("13.0 edits") && second.ends_with("(differs)"),
+            "{here}"
+        );
+        assert_eq!(findings(&found_claims(&[])), [Untested; 6]);
+    }
+
+    fn counts(name: &str, kept: u64, unique: u64) -> Counts {
+        Counts {
+            name: name.into(),
+            kept: Sizes {
+                documents: kept,
+                ..Sizes::default()
+            },
+            unique,
+            ..Counts::default()
+        }
+    }
+
+    fn of_100(counts: Vec<Counts>) -> Variants {
+        Variants {
+            all: Sizes {
+                documents: 100,
+                ..Sizes::default()
+            },
+            counts,
+            ..Variants::default()
+        }
+    }
+
+    #[test]
+    fn claims_about_filters_and_variants() {
+        let alone = ["none", "sw", "tg5", "tl25", "nosc", "stem"];
+        let filters = |unique: [u64; 6]| {
+            let all = alone.into_iter().zip(unique);
+            of_100(all.map(|(name, n)| counts(name, 100, n)).collect())
+        };
+        let good = filters([90, 90, 88, 60, 40, 89]);
+        assert_eq!(special_characters(&good).finding, Holds);
+        assert_eq!(
+            special_characters(&filters([90, 90, 88, 40, 40, 89])).finding,
+            Differs
+        );
+        assert_eq!(special_characters(&of_100(Vec::new())).finding, Untested);
+        let variants = |idf: u64| {
+            of_100(vec![
+                counts("baseline", 100, 90),
+                counts("idf-l-10", 100, idf),
+            ])
+        };
+        assert_eq!(beyond_filters(&good, &variants(30)).finding, Holds);
+        assert_eq!(beyond_filters(&good, &variants(50)).finding, Differs);
+        assert_eq!(several_sets(Some((20, 7))).finding, Holds);
+        assert_eq!(several_sets(Some((7, 7))).finding, Differs);
+        assert_eq!(several_sets(Some((0, 0))).finding, Untested);
+        assert_eq!(restrictiveness([9, 5, 3, 1]).finding, Holds);
+        assert_eq!(restrictiveness([9, 5, 3, 4]).finding, Differs);
+        assert_eq!(restrictiveness([0; 4]).finding, Untested);
+        // idf-l as in Table IX, and a variant that finds more than those of the common terms.
+        let table = |last: u64, best: &str| {
+            let mut all: Vec<Counts> = (1..=8)
+                .map(|n| counts(&format!("idf-l-{n}0"), 100 - n, 90))
+                .collect();
+            all.push(counts("idf-l-90", last, last));
+            all.push(counts(best, 100, 5));
+            of_100(all)
+        };
+        assert_eq!(
+            findings(&variant_claims(&table(46, "idf-h-10"))),
+            [Holds; 2]
+        );
+        assert_eq!(
+            findings(&variant_claims(&table(60, "doc-l-50"))),
+            [Differs; 2]
+        );
+    }
+
+    #[test]
+    fn claims_about_short_documents_and_times() {
+        let published: Vec<(u32, f64, f64)> = TABLE_V
+            .into_iter()
+            .zip(TABLE_XI)
+            .map(|((k, _, share), row)| (k, share / 100.0, row[3] as f64))
+            .collect();
+        let i_match = |kept| of_100(vec![counts("doc-l-90", kept, kept)]);
+        assert_eq!(
+            findings(&short_claims(&published, &i_match(100))),
+            [Holds; 3]
+        );
+        let mut turned = published.clone();
+        turned.reverse();
+        assert_eq!(findings(&short_claims(&turned, &i_match(90))), [Differs; 3]);
+        assert_eq!(findings(&short_claims(&[], &i_match(90))), [Untested; 3]);
+        let [dsc, ss, i_match, _] = TABLES_VII_VIII.map(|(_, _, second)| second[0]);
+        assert_eq!(findings(&time_claims(dsc, ss, i_match)), [Holds; 2]);
+        assert_eq!(findings(&time_claims(0.1, 0.2, 0.3)), [Differs; 2]);
+        assert_eq!(findings(&time_claims(0.0, 0.0, 0.3)), [Untested; 2]);
+    }
+
+    /// The published tables agree with each other.
+    #[test]
+    fn published_tables_agree() {
+        for ((k, ignored, share), row) in TABLE_V.into_iter().zip(TABLE_XI) {
+            assert_eq!(u64::from(k), row[0]);
+            // Table V counts against another total than Table XI.
+            assert!((ignored as f64 / WEB * 100.0 - share).abs() < 0.01);
+            assert!(row[1] + ignored < WEB as u64);
+        }
+        for row in TABLE_IX {
+            assert!(row[3] >= row[4] && row[5] >= 1, "{row:?}");
+        }
+        for (table, tolerance) in [(TABLE_III, 0.06), (TABLE_IV, 0.06)] {
+            for n in 0..COPIES.len() {
+                let of = table.iter().take(10).map(|(_, row)| row[n]);
+                assert!((mean(of) - table[10].1[n]).abs() < tolerance, "{n}");
+            }
+        }
+        assert_eq!(
+            spread(&[1.0, 2.0, 3.0, 6.0])[..],
+            [3.0, (14.0f64 / 3.0).sqrt(), 2.5]
+        );
+        assert!(spread(&[1.0])[1].is_nan() && spread(&[])[0].is_nan());
+    }
+}

@@ -1,0 +1,144 @@
+//! `formulas`: the formulas of the papers with chosen values.
+
+use std::str::FromStr;
+
+use crate::base::progress::Context;
+use crate::lab::formulas::{FormulaPaper, FormulaValues};
+use crate::{Error, Result, report};
+use clap::Args;
+
+use super::command::{Command, Out, Printed, Setup};
+use crate::facade::Resources;
+
+/// Options of `formulas`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// kolcz-2008, bernstein-2006 or fetterly-2003
+    #[arg(value_name = "PAPER")]
+    paper: FormulaPaper,
+    /// kolcz-2008: numbers of changed words of the lexicon [default: 2,5,10,20,50]
+    #[arg(long, value_name = "N,...")]
+    changes: Option<List<u32>>,
+    /// kolcz-2008: numbers of randomised lexicons [default: 1,2,5,10]
+    #[arg(long, value_name = "N,...")]
+    lexicons: Option<List<u32>>,
+    /// kolcz-2008: numbers of terms of the lexicon [default: 1000,10000,100000]
+    #[arg(long, value_name = "N,...")]
+    terms: Option<List<u64>>,
+    /// kolcz-2008: share of the terms that a randomised lexicon lacks [default: 0.33]
+    #[arg(long, value_name = "SHARE")]
+    left_out: Option<f64>,
+    /// bernstein-2006: numbers of chunks that two documents share [default: 1024]
+    #[arg(long, value_name = "N,...")]
+    chunks: Option<List<u64>>,
+    /// bernstein-2006: selects one chunk in each of these numbers [default: 256]
+    #[arg(long, value_name = "N,...")]
+    every: Option<List<u64>>,
+    /// Chunks or super-shingles that a pair must share [default: 1; fetterly-2003: 2]
+    #[arg(long, value_name = "N")]
+    shared: Option<u32>,
+    /// fetterly-2003: resemblances [default: 0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.99]
+    #[arg(long, value_name = "SHARE,...")]
+    resemblance: Option<List<f64>>,
+    /// fetterly-2003: samples in a super-shingle [default: 14]
+    #[arg(long, value_name = "N")]
+    samples: Option<u32>,
+    /// fetterly-2003: super-shingles of a document [default: 6]
+    #[arg(long, value_name = "N")]
+    super_shingles: Option<u32>,
+    /// Print JSON: a list with the place, variables and result of each formula
+    #[arg(long)]
+    json: bool,
+}
+
+/// Values separated by commas.
+#[derive(Clone, Debug)]
+struct List<T>(Vec<T>);
+
+impl<T: FromStr> FromStr for List<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<List<T>, String> {
+        let one = |part: &str| {
+            let value = part.parse();
+            value.map_err(|_| format!("`{part}` is not a number of the list"))
+        };
+        text.split(',')
+            .map(one)
+            .collect::<std::result::Result<_, _>>()
+            .map(List)
+    }
+}
+
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        Setup {
+            limits: Resources::default(),
+            printed: Printed::result(self.json),
+        }
+    }
+
+    fn run(&self, out: &Out<'_>, _: &Context<'_>) -> Result<()> {
+        self.check()?;
+        let mut values = FormulaValues::of(self.paper);
+        let set = |to: &mut Vec<u32>, from: &Option<List<u32>>| {
+            if let Some(List(all)) = from {
+                to.clone_from(all);
+            }
+        };
+        set(&mut values.changes, &self.changes);
+        set(&mut values.lexicons, &self.lexicons);
+        let set = |to: &mut Vec<u64>, from: &Option<List<u64>>| {
+            if let Some(List(all)) = from {
+                to.clone_from(all);
+            }
+        };
+        set(&mut values.terms, &self.terms);
+        set(&mut values.chunks, &self.chunks);
+        set(&mut values.every, &self.every);
+        if let Some(List(all)) = &self.resemblance {
+            values.resemblance.clone_from(all);
+        }
+        values.left_out = self.left_out.unwrap_or(values.left_out);
+        values.shared = self.shared.unwrap_or(values.shared);
+        values.samples = self.samples.unwrap_or(values.samples);
+        values.super_shingles = self.super_shingles.unwrap_or(values.super_shingles);
+        let rows = values.rows(self.paper)?;
+        out.result(&rows, || Ok(report::formulas(&rows, out.columns())))
+    }
+}
+
+impl Options {
+    /// Refuses options of another paper.
+    fn check(&self) -> Result<()> {
+        use FormulaPaper::*;
+        let given: [(&str, bool, &[FormulaPaper]); 10] = [
+            ("changes", self.changes.is_some(), &[Kolcz2008]),
+            ("lexicons", self.lexicons.is_some(), &[Kolcz2008]),
+            ("terms", self.terms.is_some(), &[Kolcz2008]),
+            ("left-out", self.left_out.is_some(), &[Kolcz2008]),
+            ("chunks", self.chunks.is_some(), &[Bernstein2006]),
+            ("every", self.every.is_some(), &[Bernstein2006]),
+            (
+                "shared",
+                self.shared.is_some(),
+                &[Bernstein2006, Fetterly2003],
+            ),
+            ("resemblance", self.resemblance.is_some(), &[Fetterly2003]),
+            ("samples", self.samples.is_some(), &[Fetterly2003]),
+            (
+                "super-shingles",
+                self.super_shingles.is_some(),
+                &[Fetterly2003],
+            ),
+        ];
+        for (name, given, papers) in given {
+            if given && !papers.contains(&self.paper) {
+                let names: Vec<String> = papers.iter().map(ToString::to_string).collect();
+                let limit = format!("no formula of this paper has it; {} has", names.join(", "));
+                return Err(Error::parameter(name, self.paper).because(limit));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! The formulas of a paper with chosen values, as rows.
+
+use serde::{Serialize, Serializer};
+
+use super::{
+    expected_trials, first_success, lexicon_unchanged, missed, selected_of_shared,
+    signature_stability, super_shingles_shared,
+};
+use crate::Result;
+use crate::base::error::refuse;
+use crate::base::keywords::keywords;
+
+keywords! {
+    /// A paper with formulas.
+    pub enum FormulaPaper: "is not a paper with formulas; use" {
+        /// Kołcz & Chowdhury 2008, equations 1, 6 and 7 and Table 4.
+        Kolcz2008 = "kolcz-2008",
+        /// Bernstein & Zobel 2006, section 4.3.
+        Bernstein2006 = "bernstein-2006",
+        /// Fetterly, Manasse & Najork 2003, section 3.
+        Fetterly2003 = "fetterly-2003",
+    }
+}
+
+/// Limit on the rows.
+const MOST_ROWS: usize = 10_000;
+
+/// The values of a formula's variables, and its result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FormulaRow {
+    /// Where the paper has it.
+    pub place: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its variables, by the names of the options.
+    #[serde(serialize_with = "members")]
+    pub values: Vec<(&'static str, f64)>,
+    /// The result; `None` if it is undefined.
+    pub result: Option<f64>,
+}
+
+/// Names and values as members of an object.
+fn members<S: Serializer>(
+    values: &[(&str, f64)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().copied())
+}
+
+/// The values to compute with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormulaValues {
+    /// Changed words of the lexicon (n).
+    pub changes: Vec<u32>,
+    /// Randomised lexicons (K).
+    pub lexicons: Vec<u32>,
+    /// Terms of the lexicon (L).
+    pub terms: Vec<u64>,
+    /// Share of the terms that a randomised lexicon lacks (p, and M/L).
+    pub left_out: f64,
+    /// Chunks that two documents share.
+    pub chunks: Vec<u64>,
+    /// One chunk in this number is selected.
+    pub every: Vec<u64>,
+    /// Selected chunks, or super-shingles, that two documents must share.
+    pub shared: u32,
+    /// Resemblances of two documents.
+    pub resemblance: Vec<f64>,
+    /// Samples in a super-shingle.
+    pub samples: u32,
+    /// Super-shingles of a document.
+    pub super_shingles: u32,
+}
+
+impl FormulaValues {
+    /// The values of the papers.
+    pub fn of(paper: FormulaPaper) -> FormulaValues {
+        FormulaValues {
+            changes: vec![2, 5, 10, 20, 50],
+            lexicons: vec![1, 2, 5, 10],
+            terms: vec![1_000, 10_000, 100_000],
+            left_out: 0.33,
+            chunks: vec![1024],
+            every: vec![256],
+            shared: match paper {
+                FormulaPaper::Fetterly2003 => 2,
+                _ => 1,
+            },
+            resemblance: vec![0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99],
+            samples: 14,
+            super_shingles: 6,
+        }
+    }
+
+    /// The results of the formulas of a paper.
+    ///
+    /// # Errors
+    /// `BadParameter` for a share that is not from 0 to 1, and for too many values.
+    pub fn rows(&self, paper: FormulaPaper) -> Result<Vec<FormulaRow>> {
+        let share = |name, value: f64| match (0.0..=1.0).contains(&value) {
+            true => Ok(()),
+            false => refuse(name, value, "from 0 to 1"),
+        };
+        share("left-out", self.left_out)?;
+        for &value in &self.resemblance {
+            share("resemblance", value)?;
+        }
+        let lengths = [self.changes.len() * (self.lexicons.len() + self.terms.len())];
+        let more = [self.chunks.len() * self.every.len(), self.resemblance.len()];
+        if lengths.into_iter().chain(more).any(|n| n > MOST_ROWS) {
+            return refuse("values", "too many", format!("at most {MOST_ROWS} results"));
+        }
+        Ok(match paper {
+            FormulaPaper::Kolcz2008 => self.kolcz(),
+            FormulaPaper::Bernstein2006 => self.bernstein(),
+            FormulaPaper::Fetterly2003 => self.fetterly(),
+        })
+    }
+
+    fn kolcz(&self) -> Vec<FormulaRow> {
+        let mut rows = Vec::new();
+        for &n in &self.changes {
+            for &lexicons in &self.lexicons {
+                rows.push(FormulaRow {
+                    place: "Equation 1",
+                    about: "probability that a randomised lexicon keeps its signature",
+                    values: vec![
+                        ("left-out", self.left_out),
+                        ("changes", n.into()),
+                        ("lexicons", lexicons.into()),
+                    ],
+                    result: signature_stability(self.left_out, n, lexicons),
+                });
+            }
+        }
+        let unchanged = |terms: u64, n: u32| {
+            let left_out = (terms as f64 * self.left_out).floor() as u64;
+            lexicon_unchanged(terms, left_out, n.into())
+        };
+        let of = |terms: u64, n: u32| vec![("terms", terms as f64), ("changes", n.into())];
+        for &terms in &self.terms {
+            for &n in &self.changes {
+                rows.push(FormulaRow {
+                    place: "Equation 6",
+                    about: "probability that a drawn lexicon has none of the changed terms left out",
+                    values: of(terms, n),
+                    result: unchanged(terms, n),
+                });
+            }
+        }
+        for &n in &self.changes {
+            for &lexicons in &self.lexicons {
+                let Some(&terms) = self.terms.last() else {
+                    continue;
+                };
+                let mut values = of(terms, n);
+                values.push(("lexicons", lexicons.into()));
+                rows.push(FormulaRow {
+                    place: "Equation 7",
+                    about: "probability that this lexicon is the first that is unaffected",
+                    values,
+                    result: unchanged(terms, n).and_then(|q| first_success(q, lexicons.into())),
+                });
+            }
+        }
+        for &terms in &self.terms {
+            for &n in &self.changes {
+                rows.push(FormulaRow {
+                    place: "Table 4",
+                    about: "expected number of lexicons until one is unaffected",
+                    values: of(terms, n),
+                    result: unchanged(terms, n).and_then(expected_trials),
+                });
+            }
+        }
+        rows
+    }
+
+    fn bernstein(&self) -> Vec<FormulaRow> {
+        let mut rows = Vec::new();
+        for &chunks in &self.chunks {
+            for &every in &self.every {
+                let of = |more: (&'static str, u32)| {
+                    let (name, value) = more;
+                    vec![
+                        ("chunks", chunks as f64),
+                        ("every", every as f64),
+                        (name, value.into()),
+                    ]
+                };
+                let (n, k) = (chunks as f64, every as f64);
+                for selected in 0..=self.shared {
+                    rows.push(FormulaRow {
+                        place: "Section 4.3",
+                        about: "probability that this number of shared chunks is selected",
+                        values: of(("selected", selected)),
+                        result: selected_of_shared(n, k, selected),
+                    });
+                }
+                rows.push(FormulaRow {
+                    place: "Section 4.3",
+                    about: "probability that fewer shared chunks are selected, and the pair is missed",
+                    values: of(("shared", self.shared)),
+                    result: missed(n, k, self.shared),
+                });
+            }
+        }
+        rows
+    }
+
+    fn fetterly(&self) -> Vec<FormulaRow> {
+        let row = |&resemblance: &f64| FormulaRow {
+            place: "Section 3",
+            about: "probability that two documents share super-shingles",
+            values: vec![
+                ("resemblance", resemblance),
+                ("samples", self.samples.into()),
+                ("super-shingles", self.super_shingles.into()),
+                ("shared", self.shared.into()),
+            ],
+            result: super_shingles_shared(
+                resemblance,
+                self.samples,
+                self.super_shingles,
+                self.shared,
+            ),
+        };
+        self.resemblance.iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(rows: &[FormulaRow], place: &str, wanted: &[(&'static str, f64)]) -> f64 {
+        let is = |row: &&FormulaRow| {
+            row.place == place && wanted.iter().all(|value| row.values.contains(value))
+        };
+        let found = rows.iter().find(is).and_then(|row| row.result);
+        found.unwrap_or_else(|| panic!("{place} {wanted:?}"))
+    }
+
+    #[test]
+    fn the_rows_have_the_published_values() {
+        use FormulaPaper::*;
+        let rows = |paper| FormulaValues::of(paper).rows(paper).unwrap();
+        let kolcz = rows(Kolcz2008);
+        // Table 4 as printed.
+        let printed = value(&kolcz, "Table 4", &[("terms", 1_000.0), ("changes", 20.0)]);
+        assert!((printed - 3_309.92).abs() < 0.01);
+        let first = value(&kolcz, "Equation 1", &[("changes", 2.0), ("lexicons", 1.0)]);
+        assert!((first - 0.33 * 0.33).abs() < 1e-12);
+        let q = value(
+            &kolcz,
+            "Equation 6",
+            &[("terms", 100_000.0), ("changes", 2.0)],
+        );
+        let second = value(&kolcz, "Equation 7", &[("changes", 2.0), ("lexicons", 2.0)]);
+        assert!((second - (1.0 - q) * q).abs() < 1e-12);
+        // Bernstein & Zobel: a passage of 1,024 chunks with one in 256 selected.
+        let bernstein = rows(Bernstein2006);
+        let none = value(&bernstein, "Section 4.3", &[("selected", 0.0)]);
+        let missed = value(&bernstein, "Section 4.3", &[("shared", 1.0)]);
+        assert!((none - (-4f64).exp()).abs() < 1e-12 && (none - missed).abs() < 1e-12);
+        let fetterly = rows(Fetterly2003);
+        let p = 0.95f64.powi(14);
+        let expected = 1.0 - (1.0 - p).powi(6) - 6.0 * p * (1.0 - p).powi(5);
+        let found = value(&fetterly, "Section 3", &[("resemblance", 0.95)]);
+        assert!((found - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        let paper = FormulaPaper::Kolcz2008;
+        for left_out in [-0.1, 1.1, f64::NAN] {
+            let values = FormulaValues {
+                left_out,
+                ..FormulaValues::of(paper)
+            };
+            assert!(values.rows(paper).is_err(), "{left_out}");
+        }
+        // More changes than terms: the formula is undefined, and says so.
+        let values = FormulaValues {
+            terms: vec![10],
+            changes: vec![20],
+            ..FormulaValues::of(paper)
+        };
+        let rows = values.rows(paper).unwrap();
+        assert!(
+            rows.iter()
+                .any(|row| row.place == "Table 4" && row.result.is_none())
+        );
+    }
+}
