@@ -616,7 +616,10 @@ mod tests {
             known("messages[].content[].text", "string", Some(4)),
         ];
         for (given, meant) in [
-            ("messages[role=user].content", "messages[role=user].content[].text"),
+            (
+                "messages[role=user].content",
+                "messages[role=user].content[].text",
+            ),
             ("messages[0].content", "messages[0].content[].text"),
             ("messages[].content", "messages[].content[].text"),
             ("messages.content", "messages[].content[].text"),
