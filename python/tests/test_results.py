@@ -1,5 +1,6 @@
 """The evidence of a deduplication in memory, and look-ups."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -245,6 +246,26 @@ def test_the_evidence_of_splits():
         assert repr(result) == "lookalike.SplitsResult(train: 1 of 2 rows, test: 2 of 2 rows)"
     mixed = lookalike.deduplicate_splits({"train": splits["train"], "test": kinds["arrow"](["a b c"])})
     assert type(mixed.removed) is lookalike.Table and len(mixed.removed) == 1
+
+
+@pytest.mark.parametrize("score", ["resemblance", "containment"])
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_the_evidence_is_that_of_listed_pairs(tmp_path, keep, score):
+    """In memory, pairs are not listed; the command lists them."""
+    template = " ".join(f"w{n}" for n in range(40))
+    texts = TEXTS + [f"{template} {'x ' * (n % 5)} y{n} {template[: 9 * n]}" for n in range(60)]
+    lines = (json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts))
+    (tmp_path / "in.jsonl").write_text("".join(line + "\n" for line in lines))
+    how = {**PARAMETERS, "score": score}
+    lookalike.dedup(tmp_path / "in.jsonl", tmp_path / "kept", removed=tmp_path / "gone", keep=[keep], **how)
+    column = "resemblance" if score == "resemblance" else "score"
+    expected = set()
+    for line in (tmp_path / "gone" / "removed.jsonl").read_text().splitlines():
+        line = json.loads(line)
+        survivor = int(line["survivor"]["docno"])
+        expected.add((int(line["docno"]), line["reason"], survivor, line[column], line["shared"]))
+    removed = lookalike.deduplicate(texts, keep=keep, **how).removed
+    assert {tuple(row.values()) for row in removed} == expected and len(expected) > 90
 
 
 def test_integers_of_pandas_stay_integers():
