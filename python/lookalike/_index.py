@@ -78,10 +78,11 @@ class Index:
         self._prepare(place / COLLECTION, memory, threads)
         flags = flags_of(locals())
         self._text = text
-        spool = filled(Spool(os.fspath(place), text_columns(text)), texts, text)
-        reading = [flag for flag in spool.flags("ingest") if not flag.startswith("--max-document")]
-        path = self._moved(spool)
         try:
+            spool = filled(Spool(os.fspath(place), text_columns(text)), texts, text)
+            reading = spool.flags("ingest")
+            reading = [flag for flag in reading if not flag.startswith("--max-document")]
+            path = self._moved(spool)
             command(["ingest", path, "-o", self.directory, *reading, *flags], progress)
             self._command("index", progress)
         except BaseException:

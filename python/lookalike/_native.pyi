@@ -111,6 +111,9 @@ def score(
 
 def check_job(given: str, policies: Sequence[str]) -> None: ...
 def fields_of(policies: Sequence[str]) -> list[str]: ...
+def values_of(
+    policies: Sequence[str], object: object
+) -> list[tuple[int, int, str | None]]: ...
 
 @final
 class IntakeTask:

@@ -20,6 +20,7 @@ from ._spool import (
     excluded,
     filled,
     flags_of,
+    of,
     optional_path,
     reading,
 )
@@ -96,6 +97,9 @@ class Search:
         self.exclude = None
         if self.against is not None:
             flags.append(f"--against={self._base(flags)}")
+        elif rule == "star":
+            # Only the survivors are seen, and thousands of rows of one template have millions of pairs.
+            flags.append("--pairs=none")
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
         as_read = [*reading(spool, "dedup", self.left_out, 0, *self.base), *self.reading]
         flags = [*places, *as_read, *self.keep, *flags]
@@ -113,12 +117,17 @@ class Search:
             return self.against
         self.numbered = True
         other = Spool(self.spool.directory, text_columns(self.text))
-        self.base = [filled(other, self.against, self.text)]
+        with of("against"):
+            self.base = [filled(other, self.against, self.text)]
         of_collection = [
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
         as_read = reading(other, "ingest", self.left_out, 0, self.spool)
-        command_on(other, "ingest", ["-o", self.place("base"), *as_read, *of_collection], None)
+        flags = ["-o", self.place("base"), *as_read, *of_collection]
+        try:
+            command_on(other, "ingest", flags, None)
+        except KeyError as error:
+            raise KeyError(f"against: {error.args[0]}") from error
         return self.place("base")
 
     def evidence(self, name: str, *flags: str) -> str:
@@ -170,7 +179,8 @@ class Evidence:
         """The removed rows, as the kind that came in if that is a data frame or a table.
 
         Columns: `row`; `reason`; `survivor`, the row that is kept in its place; `resemblance` (or
-        `score`) of the two; `shared`, the number of shared shingles. With `against`, the
+        `score`) of the two; `shared`, the number of shared shingles. The resemblance is null if there
+        is nothing to compare: texts of the same words, all of them excluded. With `against`, the
         survivor of some rows is in the other collection: `survivor_against` is its row or docno.
         For splits, rows have columns `split` and `survivor_split`.
         """
@@ -270,9 +280,11 @@ class SplitsResult(Evidence, Mapping[Any, Any]):
     `kept` is a mapping of the type that came in. The result itself is a mapping with the same splits.
     """
 
-    def __init__(self, search: Search, kept: Any) -> None:
+    def __init__(self, search: Search, kept: Any, counts: dict[Any, tuple[int, int]]) -> None:
         self._search = search
         self.kept = kept
+        # Of each split, the kept rows and all rows.
+        self._counts = counts
 
     def __getitem__(self, name: Any) -> Any:
         return self.kept[name]
@@ -284,4 +296,6 @@ class SplitsResult(Evidence, Mapping[Any, Any]):
         return len(self.kept)
 
     def __repr__(self) -> str:
-        return f"lookalike.SplitsResult({', '.join(map(str, self))})"
+        counts = self._counts.items()
+        splits = (f"{name}: {kept:,} of {rows:,} rows" for name, (kept, rows) in counts)
+        return f"lookalike.SplitsResult({', '.join(splits)})"

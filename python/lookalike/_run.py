@@ -542,6 +542,8 @@ class Run:
         truth_columns: str | None = None,
         run_columns: str | None = None,
         judged: str | os.PathLike[str] | None = None,
+        true_grade: int = 1,
+        disagreements: str | os.PathLike[str] | None = None,
         families: str | os.PathLike[str] | None = None,
         scratch: str | os.PathLike[str] | None = None,
         memory: int | str | None = None,
@@ -565,7 +567,11 @@ class Run:
         run_columns
             The columns of the run, if they differ from `columns`.
         judged
-            Pairs that people judged: a file with lines of two docnos and 0 or 1.
+            Pairs that people judged: a file with lines of two docnos and a grade.
+        true_grade
+            The least grade of a pair that counts as true.
+        disagreements
+            A file for the judged pairs about which the run and people disagree.
         families
             Families of documents: a file with lines of a docno and a family.
         scratch, memory, progress

@@ -309,14 +309,23 @@ class Stream(Source):
         if hasattr(self.given, STREAM):
             yield self.given
         else:
-            yield from of_rows(self.given, columns)
+            yield from of_rows(self._begun(), columns)
+
+    def _begun(self) -> Iterator[Any]:
+        """The rows of an iterator that has any: one that was read before looks like an empty one."""
+        for first in self.given:
+            return itertools.chain([first], self.given)
+        raise ValueError(
+            f"the {type(self.given).__name__} gives no texts; it can be read only once: pass a list"
+            " to read the texts again, or for no texts"
+        )
 
     def settled(self) -> Source:
         if hasattr(self.given, STREAM):
             import pyarrow
 
             return Arrow(pyarrow.table(self.given))
-        return List(list(self.given))
+        return List(list(self._begun()))
 
 
 class ArrowViews(Stream):

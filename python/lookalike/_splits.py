@@ -11,12 +11,13 @@ from ._native import Spool
 from ._progress import Progress
 from ._result import Search, SplitsResult
 from ._sources import source_of
-from ._spool import policies_of
+from ._spool import hinting, of, policies_of
 
 # Orders splits by their names; those that match none come before the last.
 KINDS = ("test", "val|dev|eval", "", "train")
 
 
+@hinting
 def deduplicate_splits(
     splits: Mapping[Any, Any],
     text: str | Iterable[str] = "text",
@@ -72,7 +73,8 @@ def deduplicate_splits(
         A mapping with the same splits in the same order. `kept` is the same as a mapping of the type
         that came in. Datasets, frames, arrow tables and lists keep their types; other tables become
         tables of pyarrow. `removed`, `clusters`, `summary` and `report` are as for `deduplicate`;
-        their rows have a split.
+        their rows have a split. If the splits are of several kinds, `removed` and `clusters` are a
+        `Table`.
 
     Raises
     ------
@@ -103,25 +105,28 @@ def deduplicate_splits(
     for name, split in splits.items():
         if isinstance(split, (str, bytes)):
             raise TypeError("a split is a table or a list of texts, not a single text")
-        sources[name] = source_of(split).settled()
-    search = Search("table", None, text, policies[1:], against, locals(), False)
+        with of(f"split {name}"):
+            sources[name] = source_of(split).settled()
+    kinds = {source.kind for source in sources.values()}
+    kind = kinds.pop() if len(kinds) == 1 else "table"
+    search = Search(kind, None, text, policies[1:], against, locals(), False)
     search.policies = policies
     ends = {}
     begin = 0
     for name in _in_order(list(splits), order):
         search.spool.split(str(name))
-        try:
+        with of(f"split {name}"):
             search.fill(sources[name])
-        except (TypeError, KeyError) as error:
-            raise type(error)(f"split {name}: {error.args[0]}") from error
         begin, ends[name] = search.spool.rows, (begin, search.spool.rows)
     mask = search.run(rule, progress)
     kept: dict[Any, Any] = {}
+    counts = {}
     for name, source in sources.items():
         first, end = ends[name]
         kept[name] = source.select(mask[first:end])
+        counts[name] = (mask.count(1, first, end), end - first)
     of_type: Any = type(splits)
-    return SplitsResult(search, of_type(kept))
+    return SplitsResult(search, of_type(kept), counts)
 
 
 def _in_order(names: list[Any], order: Iterable[str] | None) -> list[Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any, Union
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, Union
 
 from . import _native
 from ._native import Spool
@@ -13,6 +16,44 @@ from ._sources import Source, source_of, text_columns
 
 # A list of str, a table, or another source of texts.
 Texts = Union[Iterable[str], Any]
+
+# The names of flags, and the parameters that do the same for texts in memory.
+MEANT = {
+    "exclude_text": "exclude",
+    "id": "ids",
+    "id_field": "ids",
+    "text_column": "text",
+    "text_field": "text",
+}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def hinting(function: Function) -> Function:
+    """A function that names the parameter which a user may mean by another name."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def hinted(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known and (meant := MEANT.get(name)) in known:
+                text = f"{function.__name__}() has no parameter {name}: use {meant}="
+                raise TypeError(text)
+        return function(*args, **given)
+
+    return hinted  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def of(parameter: str) -> Iterator[None]:
+    """Messages about texts name where the texts come from."""
+    try:
+        yield
+    except Exception as error:
+        # Not a derived one, which may be the caller's.
+        if type(error) not in (TypeError, KeyError, ValueError):
+            raise
+        raise type(error)(f"{parameter}: {error.args[0]}") from error
 
 
 def filled(
@@ -41,7 +82,8 @@ def excluded(spool: Spool, texts: Any, text: str | Iterable[str]) -> list[Spool]
     if isinstance(texts, os.PathLike) or isinstance(texts, str) and _is_file(texts):
         raise ValueError(f"exclude={os.fspath(texts)!r} is a file, not a text: pass what it says")
     texts = [texts] if isinstance(texts, str) else texts
-    return [filled(Spool(spool.directory, text_columns(text)), texts, text)]
+    with of("exclude"):
+        return [filled(Spool(spool.directory, text_columns(text)), texts, text)]
 
 
 def _is_file(text: str) -> bool:

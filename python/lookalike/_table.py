@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 KINDS = ("pandas", "polars", "arrow", "dataset", "table")
+# The types of pandas for integers of which some are missing.
+INTEGERS = {
+    f"{sign}int{bits}": f"{sign.upper()}Int{bits}Dtype"
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
 
 
 class Table:
@@ -78,8 +84,14 @@ class Table:
         return list(itertools.islice(self._dicts(), rows))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a data frame of pandas, which is in memory."""
-        return self.to_arrow().to_pandas()
+        """The rows as a data frame of pandas, which is in memory. Integers of which some are missing
+        have a type with a capital, such as ``UInt64``, because the others would make them floats."""
+        import pandas
+
+        rows = self.to_arrow()
+        missing = {str(column.type) for column in rows.columns if column.null_count}
+        kinds = {kind: getattr(pandas, name)() for kind, name in INTEGERS.items() if kind in missing}
+        return rows.to_pandas(types_mapper=lambda kind: kinds.get(str(kind)))
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a data frame of Polars, which is in memory."""

@@ -18,6 +18,7 @@ from ._spool import (
     excluded,
     filled,
     flags_of,
+    hinting,
     optional_path,
     policies_of,
     reading,
@@ -25,6 +26,7 @@ from ._spool import (
 from ._table import Table, check_kind
 
 
+@hinting
 def find_pairs(
     texts: Texts,
     text: str | Iterable[str] = "text",
@@ -71,7 +73,8 @@ def find_pairs(
         in memory.
     exclude
         A text, or texts, whose shingles count for nobody: a template, a licence, the text of an
-        assignment. Resemblance is computed over what remains of each text.
+        assignment. Resemblance is computed over what remains of each text. Texts of the same words of
+        which nothing remains are a pair without a resemblance: it is null.
     threshold
         The lowest resemblance of a pair: a decimal of at most nine digits, or a fraction such as
         ``"2/3"``, above 0 and at most 1.
@@ -153,6 +156,7 @@ def find_pairs(
     return given_back(Table(spool.pairs(out)), source, as_)
 
 
+@hinting
 def clusters(
     texts: Texts,
     text: str | Iterable[str] = "text",
@@ -210,6 +214,7 @@ def clusters(
     return given_back(Table(spool.clusters(out, "id")), source, as_)
 
 
+@hinting
 def deduplicate(
     texts: Texts,
     text: str | Iterable[str] = "text",

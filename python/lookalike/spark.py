@@ -11,6 +11,7 @@ import copy
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -27,6 +28,13 @@ Batches = Iterator[pyarrow.RecordBatch]
 ROWS = "place int, blob binary"
 # Names of the rows of another DataFrame begin with it, so they come first.
 AGAINST = "\u0001"
+# What the policies take the values of their columns for.
+READ_AS = {
+    "newest": "date",
+    "oldest": "date",
+    "max": "number or date",
+    "min": "number or date",
+}
 # Fractions of a second are kept.
 DATES = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
@@ -246,7 +254,8 @@ def deduplicate(
 
     The result is that of the command ``lookalike dedup``: with the rule ``"star"``, no two rows that
     are kept reach the threshold, and every row that is removed reaches it with a row that is kept.
-    One task decides from all pairs. It needs about 270 bytes of memory for each document that is in
+    If a policy looks at dates or numbers, the call reads their column once, warns of values that
+    cannot be read, and refuses a column of which none can be. One task decides from all pairs. It needs about 270 bytes of memory for each document that is in
     a pair, and 16 for each further pair.
 
     Parameters
@@ -355,6 +364,31 @@ def removed(
     return gone.join(survivors, same, "left").select(*columns, evidence.alias("lookalike"))
 
 
+def _check_values(df: DataFrame, text: str, policies: Sequence[str]) -> None:
+    """Warn of values that a policy cannot read; refuse a column of which none can be read."""
+    dated = [policy for policy in policies if policy.startswith(tuple(READ_AS))]
+    fields = _native.fields_of(dated)
+    if not dated:
+        return
+    columns = [_column(df, name).cast("string").alias(f"field_{n}") for n, name in enumerate(fields)]
+    values = df.where(_column(df, text).isNotNull()).select(*columns)
+    counted = values.mapInArrow(_Values(dated), "n int, read long, unread long, least string")
+    found = counted.groupBy("n").agg(F.sum("read"), F.sum("unread"), F.min("least")).collect()
+    for n, read, unread, least in sorted(map(tuple, found)):
+        kind = READ_AS[dated[n].partition(":")[0]]
+        if unread and not read:
+            raise ValueError(
+                f"keep={dated[n]}: no value of {fields[n]} is a {kind} that can be read, such as"
+                f" 2024-01-31; it has {least!r}"
+            )
+        if unread:
+            warnings.warn(
+                f"keep={dated[n]}: {unread:,} of {read + unread:,} values cannot be read as a {kind},"
+                f" such as {least!r}; their rows come last",
+                stacklevel=4,
+            )
+
+
 def _survives() -> Column:
     removed, survivor = F.col("lookalike_removed"), F.col("lookalike_survivor")
     return removed.isNull() | (removed == survivor)
@@ -371,6 +405,7 @@ def _judged(
     policies = [keep] if isinstance(keep, str) else list(keep)
     given = given | {"score": "resemblance", "sampling": "full", "size_groups": None}
     found, kind = _found(df, given, policies=policies or ["first"], against=against)
+    _check_values(df, given["text"], policies)
     assert isinstance(kind, _Rows)
     numbers = ["score", "shared"] if evidence else []
     edges = found.select("a", "b", "rank_a", "rank_b", "exact", *numbers)
@@ -649,6 +684,23 @@ class _Intake:
         for batch in batches:
             yield from _batches(task.add(pyarrow.Table.from_batches([batch])))
         yield from _batches(task.finish())
+
+
+class _Values:
+    """Counts the values that policies can read."""
+
+    __name__ = "lookalike_values"
+
+    def __init__(self, policies: Sequence[str]) -> None:
+        self.policies = policies
+
+    def __call__(self, batches: Batches) -> Batches:
+        for batch in batches:
+            found = _native.values_of(self.policies, pyarrow.Table.from_batches([batch]))
+            columns = [list(range(len(found))), *map(list, zip(*found))]
+            kinds = (pyarrow.int32(), pyarrow.int64(), pyarrow.int64(), pyarrow.string())
+            arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, kinds)]
+            yield pyarrow.RecordBatch.from_arrays(arrays, ["n", "read", "unread", "least"])
 
 
 class _Stage:

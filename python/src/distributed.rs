@@ -17,7 +17,7 @@ use lookalike::base::ids::FingerprintKind;
 use lookalike::base::measure::{Criterion, Measure};
 use lookalike::engine::collection::SizeGroups;
 use lookalike::engine::shingle::ShingleConfig;
-use lookalike::tasks::dedup::{Policy, Rule};
+use lookalike::tasks::dedup::{Policy, Rule, preference};
 use lookalike::tasks::distributed::{
     Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, PartResults,
     Prefixes, Row, Side, Verify,
@@ -115,6 +115,41 @@ pub fn fields_of(policies: Vec<String>) -> PyResult<Vec<String>> {
     let policies = parsed(&policies)?;
     let fields = policies.iter().filter_map(Policy::field);
     Ok(fields.map(str::to_string).collect())
+}
+
+/// What the field of a policy has: the values that it can read, the others, and the least of these.
+type Values = (u64, u64, Option<String>);
+
+/// Counts the values that each policy can read in the columns `field_0`, `field_1` ...
+#[pyfunction]
+pub fn values_of(
+    py: Python<'_>,
+    policies: Vec<String>,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Values>> {
+    let policies = parsed(&policies)?;
+    let policies = policies.iter().filter(|policy| policy.field().is_some());
+    let mut found: Vec<(&Policy, Values)> = policies.map(|policy| (policy, (0, 0, None))).collect();
+    for batch in &batches(py, object)? {
+        for (n, (policy, (read, unread, least))) in found.iter_mut().enumerate() {
+            let name = format!("field_{n}");
+            let values = Bytes::of(column(batch, &name)?, &name)?;
+            for row in 0..batch.num_rows() {
+                let Some(text) = values.text(row)? else {
+                    continue;
+                };
+                if preference(policy, Some(text)).is_some() {
+                    *read += 1;
+                    continue;
+                }
+                *unread += 1;
+                if least.as_deref().is_none_or(|least| text < least) {
+                    *least = Some(text.to_string());
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().map(|(_, values)| values).collect())
 }
 
 /// The batches of a table.

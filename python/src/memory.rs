@@ -907,6 +907,7 @@ impl Removed {
             let own = own.map(|docno| row(docno, rows)).transpose()?;
             found.survivors.push(own.map(|row| row as u64));
             found.others.push(name.filter(|_| other));
+            let value = value.filter(|_| shared != Some(0));
             found.values.push(value);
             found.shared.push(shared);
         }
@@ -933,7 +934,8 @@ fn pairs(directory: PathBuf, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table
     let collection = Collection::open(directory, Options::default())?;
     let columns = collection.table(Results::Pairs)?;
     let id = |name| Field::new(name, ids.data_type().clone(), true);
-    let values = results::fields(&columns.columns()[2..6]);
+    let mut values = results::fields(&columns.columns()[2..6]);
+    values[0].set_nullable(true);
     let fields: Vec<Field> = [id("id_a"), id("id_b")].into_iter().chain(values).collect();
     let schema = Arc::new(Schema::new(fields));
     let of = schema.clone();
@@ -968,8 +970,9 @@ impl PairRows {
             let pair = pair.map_err(results::external)?;
             a.push(row(&pair.a, self.ids.len())? as u64);
             b.push(row(&pair.b, self.ids.len())? as u64);
-            values.push(pair.resemblance);
             let [of_a, of_b] = pair.sizes;
+            // Texts of the same words may have no shingle to compare.
+            values.push((pair.shared > 0).then_some(pair.resemblance));
             for (numbers, number) in numbers.iter_mut().zip([pair.shared, of_a, of_b]) {
                 numbers.push(number);
             }

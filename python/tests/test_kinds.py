@@ -356,3 +356,19 @@ def test_rows_that_are_wrong():
     with pytest.raises(ValueError, match="the column lookalike row has a reserved name"):
         lookalike.deduplicate(frame, keep="max:lookalike row")
     assert lookalike.deduplicate(frame).kept["lookalike row"].to_list() == [1]
+
+
+def test_contents_that_are_lists_of_parts():
+    """A role was suggested for a content that is a list of parts."""
+    parts = [[{"role": "user", "content": [{"type": "text", "text": f"{n} a b c"}]}] for n in (1, 1)]
+    table = pyarrow.table({"messages": parts})
+    for rows in (table, polars.from_arrow(table), table.to_pylist(), datasets.Dataset(table)):
+        with pytest.raises(KeyError) as raised:
+            lookalike.find_pairs(rows, "messages[role=user].content")
+        message = raised.value.args[0]
+        what = "messages[role=user].content is of type list of object, not string"
+        assert message.startswith(f"no row has a text: {what}; it has "), message
+        assert "messages[].content[].text (string)" in message
+        path = message.removesuffix("?").rpartition("did you mean ")[2]
+        assert path == "messages[role=user].content[].text", message
+        assert len(lookalike.find_pairs(rows, path, as_="table")) == 1

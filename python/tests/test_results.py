@@ -1,8 +1,10 @@
 """The evidence of a deduplication in memory, and look-ups."""
 
+import json
 import threading
 from pathlib import Path
 
+import datasets
 import numpy
 import pandas
 import polars
@@ -212,3 +214,106 @@ def test_excluded_texts_count_for_nobody():
         rows, "m[].content", against=["with the answer one"], exclude=template, **parameters
     )
     assert result.kept == rows[1:2]
+
+
+def test_texts_without_a_shingle_have_no_resemblance():
+    """Two texts of the same words, all of them excluded, had the resemblance 1.0."""
+    licence = "this is the licence of all these texts and nobody reads it"
+    texts = [licence, licence.upper(), "one two three four", "one two three four!"]
+    for how in ({"exclude": licence}, {"short": "skip", "shingle_size": 20}):
+        how = {"shingle_size": 3, **how}
+        left = 3 if how["shingle_size"] == 20 else 1
+        found = [(row["id_a"], row["id_b"], row["resemblance"]) for row in lookalike.find_pairs(texts, **how)]
+        assert found == [(0, 1, None), (2, 3, None if left == 3 else 1.0)]
+        removed = lookalike.deduplicate(texts, **how).removed
+        assert [(row["row"], row["resemblance"]) for row in removed] == [(1, None), found[1][1:]]
+
+
+def test_the_evidence_of_splits():
+    """It was a `Table`, whatever came in, and the splits were shown without their sizes."""
+    splits = {"train": ["a b c", "d e f"], "test": ["A b, c", "g h i"]}
+    kinds = {
+        "table": lambda texts: texts,
+        "arrow": lambda texts: pyarrow.table({"text": texts}),
+        "pandas": lambda texts: pandas.DataFrame({"text": texts}),
+        "polars": lambda texts: polars.DataFrame({"text": texts}),
+        "dataset": lambda texts: datasets.Dataset.from_dict({"text": texts}),
+    }
+    types = [lookalike.Table, pyarrow.Table, pandas.DataFrame, polars.DataFrame, datasets.Dataset]
+    for (_, make), kind in zip(kinds.items(), types):
+        result = lookalike.deduplicate_splits({name: make(texts) for name, texts in splits.items()})
+        assert type(result.removed) is kind and type(result.clusters) is kind
+        assert repr(result) == "lookalike.SplitsResult(train: 1 of 2 rows, test: 2 of 2 rows)"
+    mixed = lookalike.deduplicate_splits({"train": splits["train"], "test": kinds["arrow"](["a b c"])})
+    assert type(mixed.removed) is lookalike.Table and len(mixed.removed) == 1
+
+
+@pytest.mark.parametrize("score", ["resemblance", "containment"])
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_the_evidence_is_that_of_listed_pairs(tmp_path, keep, score):
+    """In memory, pairs are not listed; the command lists them."""
+    template = " ".join(f"w{n}" for n in range(40))
+    texts = TEXTS + [f"{template} {'x ' * (n % 5)} y{n} {template[: 9 * n]}" for n in range(60)]
+    lines = (json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts))
+    (tmp_path / "in.jsonl").write_text("".join(line + "\n" for line in lines))
+    how = {**PARAMETERS, "score": score}
+    lookalike.dedup(tmp_path / "in.jsonl", tmp_path / "kept", removed=tmp_path / "gone", keep=[keep], **how)
+    column = "resemblance" if score == "resemblance" else "score"
+    expected = set()
+    for line in (tmp_path / "gone" / "removed.jsonl").read_text().splitlines():
+        line = json.loads(line)
+        survivor = int(line["survivor"]["docno"])
+        expected.add((int(line["docno"]), line["reason"], survivor, line[column], line["shared"]))
+    removed = lookalike.deduplicate(texts, keep=keep, **how).removed
+    assert {tuple(row.values()) for row in removed} == expected and len(expected) > 90
+
+
+def test_integers_of_pandas_stay_integers():
+    """A survivor was a float where the others are rows of another table."""
+    own = pandas.DataFrame({"text": ["a b c", "d e f", "D E F"]})
+    removed = lookalike.deduplicate(own, against=["A B C"]).removed
+    assert [str(removed[name].dtype) for name in ("survivor", "survivor_against")] == ["UInt64"] * 2
+    assert removed["survivor"].isna().tolist() == [True, False]
+    assert removed["survivor"].tolist()[1] == 1 and removed["survivor_against"].tolist()[0] == 0
+    assert str(lookalike.find_pairs(own)["id_a"].dtype) == "uint64"
+
+
+def test_messages_name_the_parameter():
+    rows = pyarrow.table({"text": ["a b c"]})
+    other = pyarrow.table({"body": ["a b c"], "n": [1]})
+    for name in ("against", "exclude"):
+        with pytest.raises(KeyError, match=f"{name}: there is no column text, only body, n"):
+            lookalike.deduplicate(rows, **{name: other})
+        with pytest.raises(TypeError, match=f"{name}: the text in row 0 is int, not str"):
+            lookalike.deduplicate(rows, **{name: [7]})
+    with pytest.raises(KeyError, match="against: no row has a text: "):
+        chats = pyarrow.table({"m": [[{"role": "user", "content": "a"}]]})
+        answers = pyarrow.table({"m": [[{"role": "model", "content": "a"}]]})
+        lookalike.deduplicate(chats, "m[role=user].content", against=answers)
+    # The message of another parameter names that one only.
+    with pytest.raises(ValueError, match="^shingle_size"):
+        lookalike.deduplicate(rows, against=rows, shingle_size=0)
+
+
+def test_parameters_that_are_meant():
+    with pytest.raises(TypeError, match=r"find_pairs\(\) has no parameter exclude_text: use exclude="):
+        lookalike.find_pairs(["a"], exclude_text="b")
+    with pytest.raises(TypeError, match=r"deduplicate_splits\(\) .* text_field: use text="):
+        lookalike.deduplicate_splits({"a": ["b"]}, text_field="b")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'id_field'"):
+        lookalike.deduplicate(["a"], id_field="b")
+
+
+def test_an_iterator_that_was_read_before():
+    """It gave no pairs, without a message."""
+    texts = (text for text in ["a b c", "A B C"])
+    assert len(lookalike.find_pairs(texts)) == 1
+    once = {"texts": texts}
+    for call in (lookalike.find_pairs, lookalike.clusters, lookalike.deduplicate, lookalike.Index):
+        with pytest.raises(ValueError, match="^the generator gives no texts; it can be read only once"):
+            call(**once)
+    with pytest.raises(ValueError, match="^against: the generator gives no texts"):
+        lookalike.deduplicate(["a"], against=texts)
+    with pytest.raises(ValueError, match="^split train: the generator gives no texts"):
+        lookalike.deduplicate_splits({"train": texts, "test": ["a"]})
+    assert len(lookalike.find_pairs([])) == 0

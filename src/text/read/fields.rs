@@ -184,6 +184,7 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
     };
     // If an object has row numbers as names, a path to one of them would read that row only.
     let texts = || (known.iter()).filter(|known| known.text.is_some() && !is_numbered(&known.path));
+    let within = given.and_then(|given| within(given, texts()));
     let near = given.and_then(|given| nearest(given, texts()));
     let longest = texts()
         .filter(|known| known.text > Some(0) && known.path.len() <= LONGEST)
@@ -193,10 +194,11 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
                 .contains(&&*known.path)
         })
         .max_by_key(|known| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text));
-    let meant = match (near, longest) {
-        (Some(near), _) => format!("{MEANT}{}?", near.path),
-        (None, Some(longest)) => format!("{LONGEST_TEXT}{}", longest.path),
-        (None, None) => String::new(),
+    let meant = match (within, near, longest) {
+        (Some(within), ..) => format!("{MEANT}{within}?"),
+        (None, Some(near), _) => format!("{MEANT}{}?", near.path),
+        (None, None, Some(longest)) => format!("{LONGEST_TEXT}{}", longest.path),
+        (None, None, None) => String::new(),
     };
     detail + &list_of(LIST, known) + &meant
 }
@@ -248,21 +250,49 @@ fn list_of(lead: &str, known: &[Known]) -> String {
     }
 }
 
-/// Whether a path of a user leads to this field, whatever elements of its lists it takes.
-fn leads_to(path: &str, known: &Known) -> bool {
-    let names = |path| {
-        let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
-        let names = path
-            .steps
-            .into_iter()
-            .filter(|step| step.number().is_none());
-        let names = names.filter_map(|step| match step {
+/// The names on the way to a field, whatever elements of its lists the path takes.
+fn names(path: &str) -> Vec<String> {
+    let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
+    let steps = path.steps.into_iter();
+    let names = steps
+        .filter(|step| step.number().is_none())
+        .filter_map(|step| match step {
             Step::Name(name) => Some(name.into_owned()),
             _ => None,
         });
-        names.collect::<Vec<String>>()
-    };
+    names.collect()
+}
+
+/// Whether a path of a user leads to this field.
+fn leads_to(path: &str, known: &Known) -> bool {
     known.path == path || names(path) == names(&known.path)
+}
+
+/// The path of a field in two parts: up to where a path of a user leads, and what is below it.
+fn below<'k>(path: &str, known: &'k Known) -> Option<(&'k str, &'k str)> {
+    let path = names(path);
+    let ends = known.path.match_indices(['.', '[']);
+    let mut parts = ends.filter_map(|(end, _)| known.path.split_at_checked(end));
+    parts.find(|(above, _)| names(above) == path)
+}
+
+/// The text below a path, as the path continued. It takes the same elements of lists as the path, if
+/// the path says which.
+fn within<'k>(given: &str, texts: impl Iterator<Item = &'k Known>) -> Option<String> {
+    let path = FieldPath::one(given).ok()?;
+    let lists = |path: &FieldPath<'_>| {
+        let names = path.steps.iter().filter(|step| step.number().is_none());
+        path.steps.len() - names.filter(|step| matches!(step, Step::Name(_))).count()
+    };
+    let (known, above, rest) = texts
+        .filter_map(|known| below(given, known).map(|(above, rest)| (known, above, rest)))
+        .max_by_key(|(known, ..)| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text))?;
+    let whole = FieldPath::one(above).is_ok_and(|above| lists(&above) == lists(&path));
+    let meant = match whole {
+        true => format!("{given}{rest}"),
+        false => known.path.clone(),
+    };
+    (meant.len() <= LONGEST).then_some(meant)
 }
 
 /// Why the text cannot be in a field that is there; `None` if it is not there, or has text.
@@ -271,11 +301,11 @@ fn problem(path: &str, known: &[Known]) -> Option<String> {
         Some(known) if known.text.is_some() => return None,
         Some(known) => &*known.kind,
         None => known.iter().find_map(|known| {
-            let within = known.path.strip_prefix(path)?;
+            let (_, rest) = below(path, known)?;
             let kinds = [(".", "object"), ("[].", "list of object")];
             kinds
                 .iter()
-                .find_map(|(next, kind)| within.starts_with(next).then_some(*kind))
+                .find_map(|(next, kind)| rest.starts_with(next).then_some(*kind))
         })?,
     };
     Some(match kind {
@@ -579,6 +609,27 @@ mod tests {
         let detail = no_text(None, &["text"], &chat);
         assert_eq!(suggested(&detail), Some("messages[].content"));
         assert_eq!(suggested("no field x; it has y (integer)"), None);
+        // The path named a text of the messages, not of the parts of their contents.
+        let parts = [
+            known("messages[].role", "string", Some(9)),
+            known("messages[].content[].type", "string", Some(99)),
+            known("messages[].content[].text", "string", Some(4)),
+        ];
+        for (given, meant) in [
+            (
+                "messages[role=user].content",
+                "messages[role=user].content[].text",
+            ),
+            ("messages[0].content", "messages[0].content[].text"),
+            ("messages[].content", "messages[].content[].text"),
+            ("messages.content", "messages[].content[].text"),
+            ("messages", "messages[].content[].text"),
+        ] {
+            let detail = no_text(Some(given), &["text"], &parts);
+            let what = format!("{given} is of type list of object, not string; it has ");
+            assert!(detail.starts_with(&what), "{detail}");
+            assert_eq!(suggested(&detail), Some(meant), "{detail}");
+        }
         let numbered = [
             known("text.0", "string", Some(9)),
             known("1.text", "string", Some(9)),

@@ -371,33 +371,37 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
 /// The fields of an object, for a message: the fields of an object or of a list of objects in it
 /// are named in place of it.
 fn known_fields(text: &str) -> Vec<Known> {
+    /// As deep as the parts of the messages of a conversation, and one more.
+    const DEPTH: usize = 4;
+    let mut known = Vec::new();
+    add_fields(text, "", DEPTH, &mut known);
+    known
+}
+
+fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) {
     /// Members of each object that are looked at.
     const MOST: usize = 256;
-    let some = |object: &str| {
-        let left = Cell::new(MOST);
-        let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
-        let members = members(object, more).unwrap_or_default().into_iter();
-        let own = members.map(|(name, value)| (quoted(&name).into_owned(), value));
-        own.collect::<Vec<(String, Value)>>()
-    };
-    let mut known = Vec::new();
-    for (path, value) in some(text) {
-        let element = element_of(text, &value);
+    let left = Cell::new(MOST);
+    let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
+    for (name, value) in members(object, more).unwrap_or_default() {
+        if known.len() >= MOST * MOST {
+            return;
+        }
+        let path = format!("{prefix}{}", quoted(&name));
+        let element = element_of(object, &value);
         let (within, dot) = match (value.kind, &element) {
-            (Kind::Object, _) => (&value, "."),
-            (Kind::List, Some(element)) if element.kind == Kind::Object => (element, "[]."),
+            (Kind::Object, _) if depth > 1 => (&value, "."),
+            (Kind::List, Some(element)) if element.kind == Kind::Object && depth > 1 => {
+                (element, "[].")
+            }
             _ => {
-                known.push(known_value(text, path, &value));
+                known.push(known_value(object, path, &value));
                 continue;
             }
         };
-        let within = within.text(text);
-        let members = some(within).into_iter();
-        known.extend(
-            members.map(|(name, value)| known_value(within, format!("{path}{dot}{name}"), &value)),
-        );
+        let within = within.text(object);
+        add_fields(within, &format!("{path}{dot}"), depth - 1, known);
     }
-    known
 }
 
 fn element_of(text: &str, value: &Value) -> Option<Value> {
