@@ -62,7 +62,9 @@
 mod charset;
 mod class;
 mod config;
+mod cut;
 mod doubt;
+mod fold;
 mod markup;
 mod masks;
 mod spans;
