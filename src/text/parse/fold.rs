@@ -198,7 +198,9 @@ mod tests {
         ] {
             let found = text(written, fold);
             // Characters without a form are kept as they are, composed or not.
-            let same = |text: &str| unicode_normalization::UnicodeNormalization::nfc(text).collect::<String>();
+            let same = |text: &str| {
+                unicode_normalization::UnicodeNormalization::nfc(text).collect::<String>()
+            };
             assert_eq!(same(&found), same(expected), "{fold}");
         }
         // The vowel of Thai and Lao has a form of two tokens, so it is not folded.

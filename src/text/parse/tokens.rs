@@ -832,7 +832,10 @@ mod tests {
 
     fn of(tokens: TokenKind, compat: bool) -> ParseConfig {
         ParseConfig {
-            fold: Fold { compat, ..Fold::default() },
+            fold: Fold {
+                compat,
+                ..Fold::default()
+            },
             ..tokens.into()
         }
     }
