@@ -35,16 +35,16 @@ pub(super) enum Class {
     Alone = 6,
     /// `'` or U+2019.
     Apostrophe = 7,
-    /// It is invisible, and no token contains it ([`is_ignorable`]).
-    Ignorable = 8,
     /// As [`Class::Alone`]: a consonant that belongs to the token before it if a
     /// [`Class::Stacker`] puts it below a consonant (UAX #29, rule GB9c).
-    Stacked = 9,
+    Stacked = 8,
     /// As [`Class::Mark`]: puts the next consonant below the consonant before it.
-    Stacker = 10,
+    Stacker = 9,
     /// As [`Class::LetterMark`], in a script without spaces, with a place of its own: no consonant
     /// is stacked over it.
-    Spacing = 11,
+    Spacing = 10,
+    /// It is invisible, and no token contains it ([`is_ignorable`]).
+    Ignorable = 11,
 }
 
 /// Whether a character has the property `Default_Ignorable_Code_Point` (Unicode 17,
@@ -179,10 +179,10 @@ impl Known {
             5 => Class::LetterMark,
             6 => Class::Alone,
             7 => Class::Apostrophe,
-            8 => Class::Ignorable,
-            9 => Class::Stacked,
-            10 => Class::Stacker,
-            11 => Class::Spacing,
+            8 => Class::Stacked,
+            9 => Class::Stacker,
+            10 => Class::Spacing,
+            11 => Class::Ignorable,
             _ => Class::Separator,
         }
     }
@@ -282,9 +282,9 @@ impl ClassCache {
             5 => Some(Class::LetterMark),
             6 => Some(Class::Alone),
             7 => Some(Class::Apostrophe),
-            9 => Some(Class::Stacked),
-            10 => Some(Class::Stacker),
-            11 => Some(Class::Spacing),
+            8 => Some(Class::Stacked),
+            9 => Some(Class::Stacker),
+            10 => Some(Class::Spacing),
             _ => None,
         }
     }

@@ -392,6 +392,8 @@ impl Canonical {
     #[inline]
     fn step(&mut self, c: char) {
         match self.classes.plain(c) {
+            // Nearly all characters of alphabets.
+            Some(Class::Letter) if self.open == Open::Word && self.marks == 0 => self.put(c),
             Some(class) if self.marks == 0 => self.step_as(c, class),
             _ => self.step_slowly(c),
         }
