@@ -41,7 +41,7 @@ SCRIPTS = {
 SIZES = range(18, 31)
 # An edit every this number of words.
 EVERY = [20, 40, 80, 160, 320, 640, 1280]
-DOCUMENTS = 200
+ORIGINALS = 200
 THRESHOLD = 0.85
 
 
@@ -152,16 +152,21 @@ def measure(script):
     # With repetitions, so that frequent words are put in often.
     vocabulary = [piece for line in lines for piece in line if re.search(f"[{letters}]", piece)]
     breaks = icu.BreakIterator.createWordInstance(icu.Locale(language))
-    documents, line = [], 0
-    for number in range(DOCUMENTS):
+    originals, line = [], 0
+    while len(originals) < ORIGINALS:
         length, pieces = chance.randint(200, 1000), []
         while sum(map(is_word, pieces)) < length and line < len(lines):
             pieces += [*lines[line], "\n"]
             line += 1
         if line == len(lines):
             break
+        originals.append(pieces)
+    documents = []
+    for number, pieces in enumerate(originals):
         documents.append((f"{number}", pieces))
-        documents += [(f"{number}-{every}", edited(pieces, every, vocabulary, chance)) for every in EVERY]
+        # Fewer originals have more copies.
+        for copy in range(round(ORIGINALS / len(originals))):
+            documents += [(f"{number}-{copy}-{every}", edited(pieces, every, vocabulary, chance)) for every in EVERY]
     joined = "".join
     # The edited text is segmented again, because an edit can change the words around it.
     words = lambda pieces: " ".join(piece.lower() for piece in cut(breaks, joined(pieces)) if is_word(piece))
@@ -180,6 +185,9 @@ def measure(script):
         print(script, *row, file=sys.stderr)
         if best is None or min(row[3:5]) > min(best[3:5]):
             best = row
+        if recall < 0.95:
+            # Larger shingles find less.
+            break
     return [clusters, *best]
 
 
