@@ -97,6 +97,15 @@ fn bench(c: &mut Criterion) {
     let han: String = (0..WORDS as u32)
         .filter_map(|i| char::from_u32(0x4e00 + i))
         .collect();
+    // A consonant with a vowel or a tone above it is a token.
+    let thai: String = (0..WORDS as u32)
+        .flat_map(|i| {
+            let letter = char::from_u32(0xe01 + i % 46);
+            let mark = char::from_u32(0xe47 + i % 6).filter(|_| i.is_multiple_of(2));
+            let space = (i % 40 == 39).then_some(' ');
+            [letter, mark, space].into_iter().flatten()
+        })
+        .collect();
     let small: String = html().chars().take(1000).collect();
     let inputs = [
         (
@@ -137,6 +146,13 @@ fn bench(c: &mut Criterion) {
         (
             "han",
             han.into_bytes(),
+            ContentKind::Text,
+            None,
+            TokenKind::Words,
+        ),
+        (
+            "thai",
+            thai.into_bytes(),
             ContentKind::Text,
             None,
             TokenKind::Words,

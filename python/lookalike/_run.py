@@ -154,7 +154,8 @@ def run(
     tokens
         What a token is: ``"words"``, ``"whitespace"`` or ``"bytes:N"``.
     fold
-        Ignore differences between characters: ``"compat"``, or ``"none"``.
+        Ignore differences between characters: a list of ``"compat"``, ``"diacritics"`` and
+        ``"digits"`` with commas, or ``"none"``.
     shingle_size
         The number of tokens in a shingle.
     short

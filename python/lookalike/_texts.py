@@ -80,8 +80,9 @@ def find_pairs(
         ``"2/3"``, above 0 and at most 1.
     score
         How two texts are compared: ``"resemblance"`` (shared shingles divided by all distinct
-        shingles of the two), ``"containment"`` (divided by the shingles of the shorter one), or
-        ``"s3"``, ``"s4"`` and others of the guide to methods.
+        shingles of the two), ``"containment"`` or ``"overlap"`` (divided by the shingles of the
+        shorter one), ``"dice"`` (divided by the mean of both), or ``"s3"``, ``"s4"`` and others of
+        the guide to methods.
     as_
         The kind of the result: ``"pandas"``, ``"polars"``, ``"arrow"``, ``"dataset"``, or ``"table"``
         for a `Table`, which may be larger than memory. By default, the kind that came in.

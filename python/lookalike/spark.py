@@ -91,7 +91,7 @@ def pairs(
     bands, rows
         For ``"minhash"``: the number of bands, and of min-hashes in each.
     score
-        ``"resemblance"``, ``"containment"`` or ``"cosine"``.
+        ``"resemblance"``, ``"containment"`` (also called ``"overlap"``), ``"cosine"`` or ``"dice"``.
     shingle_size, tokens, fold, short, seed, sampling, size_groups
         As the flags of ``lookalike run``. The sampling ``broder97`` is not possible here.
     partitions

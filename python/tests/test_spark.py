@@ -77,7 +77,7 @@ def test_pairs_are_those_of_one_machine(spark, partitions):
     assert rows(found) == table(expected)
 
 
-@pytest.mark.parametrize("score", ["containment", "cosine"])
+@pytest.mark.parametrize("score", ["containment", "overlap", "cosine", "dice"])
 def test_scores(spark, score):
     found = lookalike.spark.pairs(frame(spark, TEXTS), score=score, **PARAMETERS)
     expected = lookalike.find_pairs(TEXTS, score=score, **PARAMETERS)

@@ -35,6 +35,8 @@ pub enum Measure {
     Containment,
     /// shared / sqrt(a b).
     Cosine,
+    /// shared / mean of a and b (Dice 1945).
+    Dice,
     /// Bernstein & Zobel's S1: the number of shared keys, at least this number. The threshold does
     /// not apply.
     Shared(u32),
@@ -59,6 +61,7 @@ impl fmt::Display for Measure {
             Measure::Resemblance => f.write_str("resemblance"),
             Measure::Containment => f.write_str("containment"),
             Measure::Cosine => f.write_str("cosine"),
+            Measure::Dice => f.write_str("dice"),
             Measure::Shared(least) => write!(f, "s1:{least}"),
             Measure::S2 => f.write_str("s2"),
             Measure::S3 => f.write_str("s3"),
@@ -75,8 +78,8 @@ impl FromStr for Measure {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is not a score; use resemblance, containment, cosine, s1:N (at least N shared), \
-                 s2, s3 or s4"
+                "`{text}` is not a score; use resemblance, containment (or overlap), cosine, dice, s1:N \
+                 (at least N shared), s2, s3 or s4"
             )
         };
         let (name, number) = match text.split_once(':') {
@@ -88,8 +91,10 @@ impl FromStr for Measure {
             .transpose()?;
         Ok(match (name, number) {
             ("resemblance", None) => Measure::Resemblance,
-            ("containment", None) => Measure::Containment,
+            // The overlap coefficient is the same score.
+            ("containment" | "overlap", None) => Measure::Containment,
             ("cosine", None) => Measure::Cosine,
+            ("dice", None) => Measure::Dice,
             ("s1", Some(least)) => Measure::Shared(least),
             ("s2", None) => Measure::S2,
             ("s3", None) => Measure::S3,
@@ -132,7 +137,7 @@ impl Measure {
             Measure::Containment | Measure::S2 => x.min(y),
             Measure::Cosine => (x * y).sqrt(),
             Measure::Shared(_) => 1.0,
-            Measure::S3 => (x + y) / 2.0,
+            Measure::Dice | Measure::S3 => (x + y) / 2.0,
             // `shared` is in units of 2^-32, as for `text`.
             Measure::S4 => 4_294_967_296.0,
             Measure::Of(n) => f64::from(n),
@@ -160,7 +165,7 @@ impl Measure {
                 format!("{:.6}", shared as f64 / (a as f64 * b as f64).sqrt())
             }
             Measure::Cosine => "0.000000".into(),
-            Measure::S3 => match a + b {
+            Measure::Dice | Measure::S3 => match a + b {
                 0 => "0.000000".into(),
                 whole => resemblance_text(2 * shared, whole, 2 * shared),
             },
@@ -200,7 +205,7 @@ impl Criterion {
             Measure::Containment | Measure::S2 => share_of(x.min(y)),
             Measure::Cosine => x > 0 && y > 0 && (s * q).pow(2) >= x * y * p * p,
             Measure::Shared(least) => shared >= least.into(),
-            Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
+            Measure::Dice | Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
             // A shared key counts 1/2 at most, because at least two sets contain it.
             Measure::S4 => x + y > 0 && s * q >= (x + y) * p,
             Measure::Of(n) => share_of(n.into()),
@@ -224,7 +229,7 @@ impl Criterion {
                 (root + u128::from(root * root < square)).max(1) as u64
             }
             Measure::Shared(least) => least.into(),
-            Measure::S3 => {
+            Measure::Dice | Measure::S3 => {
                 let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
                 ((u128::from(a) + u128::from(b)) * p).div_ceil(2 * q).max(1) as u64
             }
@@ -252,8 +257,8 @@ impl Criterion {
             // The other set has at least the shared keys: s >= t sqrt(a s) if s >= t^2 a.
             Measure::Cosine => (u128::from(keys) * p * p).div_ceil(q * q) as u64,
             Measure::Shared(least) => least.into(),
-            // As above: s >= t (a + s) / 2 if s >= t a / (2 - t).
-            Measure::S3 => (u128::from(size) * p).div_ceil(2 * q - p) as u64,
+            // As above: s >= t (a + s) / 2 if s >= t a / (2 - t). For Dice, the size is the keys.
+            Measure::Dice | Measure::S3 => (u128::from(size) * p).div_ceil(2 * q - p) as u64,
             // s >= t (a + s) if s >= t a / (1 - t). Impossible with t = 1.
             Measure::S4 if p == q => return 0,
             Measure::S4 => (u128::from(size) * p).div_ceil(q - p) as u64,
@@ -276,7 +281,7 @@ impl Criterion {
             Measure::Containment | Measure::S2 | Measure::Shared(_) | Measure::Of(_) => u64::MAX,
             // If all of it is shared: size^2 >= t^2 size b, and size >= t (size + b) / 2.
             Measure::Cosine => (size_ * q * q / (p * p)).min(u64::MAX.into()) as u64,
-            Measure::S3 => (size_ * (2 * q - p) / p) as u64,
+            Measure::Dice | Measure::S3 => (size_ * (2 * q - p) / p) as u64,
             // size >= t (size + b).
             Measure::S4 => (size_ * (q - p) / p) as u64,
         }
@@ -293,10 +298,11 @@ fn part(t: Threshold, whole: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const MEASURES: [&str; 12] = [
+    const MEASURES: [&str; 13] = [
         "resemblance",
         "containment",
         "cosine",
+        "dice",
         "s1:1",
         "s1:4",
         "s2",
@@ -317,7 +323,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Measure>(&json).unwrap(), measure);
         }
         for text in [
-            "", "s1", "s1:0", "s1:-1", "s2:3", "s5", "of", "Cosine", "cosine:",
+            "", "dice:", "overlap:", "s1", "s1:0", "s1:-1", "s2:3", "s5", "of", "Cosine", "cosine:",
         ] {
             assert!(text.parse::<Measure>().is_err(), "{text}");
         }
@@ -330,11 +336,16 @@ mod tests {
             Measure::Containment | Measure::S2 => s / a.min(b),
             Measure::Cosine => s / (a * b).sqrt(),
             Measure::Shared(n) => s - f64::from(n) + 1.0,
-            Measure::S3 => s / ((a + b) / 2.0),
+            Measure::Dice | Measure::S3 => s / ((a + b) / 2.0),
             Measure::S4 => s / (a + b),
             Measure::Of(n) => s / f64::from(n),
             Measure::Smallest(n) => s / f64::from(n).min(a + b - s),
         }
+    }
+
+    #[test]
+    fn overlap_is_the_containment_of_the_smaller_set() {
+        assert_eq!("overlap".parse(), Ok(Measure::Containment));
     }
 
     /// Checks every bound against the definition, for all small sizes.
@@ -346,7 +357,7 @@ mod tests {
                 Measure::Smallest(n) | Measure::Of(n) => u64::from(n).min(14),
                 _ => 14,
             };
-            for text in ["0.1", "1/3", "0.5", "0.85", "1"] {
+            for text in ["0.1", "1/3", "0.5", "0.6", "2/3", "0.85", "0.9", "1"] {
                 let threshold: Threshold = text.parse().unwrap();
                 let criterion = Criterion { measure, threshold };
                 let t = threshold.numerator() as f64 / threshold.denominator() as f64;
@@ -422,6 +433,8 @@ mod tests {
         assert_eq!(text("resemblance", 1, 2, 2), "0.333333");
         assert_eq!(text("containment", 1, 3, 2), "0.500000");
         assert_eq!(text("cosine", 9, 10, 10), "0.900000");
+        assert_eq!(text("dice", 3, 8, 4), "0.500000");
+        assert_eq!(text("overlap", 3, 8, 4), "0.750000");
         assert_eq!(text("s1:3", 9, 10, 10), "9");
         assert_eq!(text("s2", 3, 8, 4), "0.750000");
         assert_eq!(text("s3", 3, 8, 4), "0.500000");
@@ -430,7 +443,15 @@ mod tests {
         assert_eq!(text("of:100", 7, 100, 100), "0.070000");
         assert_eq!(text("smallest:10", 7, 10, 10), "0.700000");
         assert_eq!(text("smallest:10", 2, 4, 4), "0.333333");
-        for measure in ["containment", "cosine", "s2", "s3", "s4", "smallest:3"] {
+        for measure in [
+            "containment",
+            "cosine",
+            "dice",
+            "s2",
+            "s3",
+            "s4",
+            "smallest:3",
+        ] {
             assert_eq!(text(measure, 0, 0, 0), "0.000000");
         }
     }

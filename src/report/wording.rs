@@ -47,6 +47,7 @@ impl<'a> Wording<'a> {
             Measure::Resemblance => "resemblance",
             Measure::Containment => "containment",
             Measure::Cosine => "cosine",
+            Measure::Dice => "Dice coefficient",
             Measure::Of(_) | Measure::Smallest(_) => "similarity",
             _ => "score",
         }
@@ -65,6 +66,10 @@ impl<'a> Wording<'a> {
             Measure::Cosine => format!(
                 "the number of {features} that both have, divided by the square root of the product of \
                  the numbers that each has, from 0 to 1"
+            ),
+            Measure::Dice => format!(
+                "the number of {features} that both have, divided by the mean of the numbers that each has, \
+                 from 0 to 1"
             ),
             Measure::Shared(_) => format!("the number of {features} that both have (S1)"),
             Measure::S2 => format!(

@@ -49,7 +49,9 @@ fn fraction(score: &str, shared: u64, sets: (u64, u64), words: (u64, u64)) -> (f
     match score {
         "resemblance" => (s, a + b - s),
         "containment" => (s, a.min(b)),
+        "overlap" => (s, a.min(b)),
         "cosine" => (s, (a * b).sqrt()),
+        "dice" => (2.0 * s, a + b),
         "s2" => (s, u.min(v)),
         "s3" => (s, (u + v) / 2.0),
         _ => (s, 1.0),
@@ -81,7 +83,9 @@ fn all_pairs_by_every_score() {
         for (score, thresholds) in [
             ("resemblance", ["0.3", "0.85"]),
             ("containment", ["0.4", "0.9"]),
+            ("overlap", ["0.55", "1"]),
             ("cosine", ["0.45", "0.9"]),
+            ("dice", ["0.4", "0.9"]),
             ("s2", ["0.03", "0.3"]),
             ("s3", ["0.02", "0.3"]),
             ("s1:1", ["1", "1"]),

@@ -180,6 +180,7 @@ fn every_document_finds_what_a_run_pairs_it_with() {
         ("64", "0.4", "containment"),
         ("64", "0.2", "s3"),
         ("64", "0.6", "cosine"),
+        ("64", "0.6", "dice"),
     ] {
         let mut run = run().fingerprint(fingerprint).threshold(threshold);
         run.question.join.measure = measure.parse().unwrap();

@@ -507,6 +507,7 @@ fn other_scores_and_methods() {
     for (score, threshold, says) in [
         ("containment", "0.9", "a containment of 0.9 or more"),
         ("cosine", "0.9", "a cosine of 0.9 or more"),
+        ("dice", "0.9", "a Dice coefficient of 0.9 or more"),
         ("s1:100", "1", "100 shingles or more in common"),
         ("s2", "0.5", "a score of 0.5 or more"),
         ("s3", "0.25", "a score of 0.25 or more"),

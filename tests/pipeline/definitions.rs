@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
+use icu_properties::CodePointMapData;
+use icu_properties::props::LineBreak;
 use lookalike::base::ids::{FingerprintKind, Key};
 use lookalike::engine::shingle::{DocumentFacts, ShingleConfig, Shingler, Short};
 use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
@@ -15,11 +17,25 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
+use unicode_segmentation::UnicodeSegmentation;
 
 // The reference.
 
 fn is_mark(c: char) -> bool {
-    c.general_category_group() == GeneralCategoryGroup::Mark
+    // The vowel AM of Thai and Lao belongs to the cluster before it.
+    c.general_category_group() == GeneralCategoryGroup::Mark && !begins_cluster(c)
+        || matches!(c, '\u{e33}' | '\u{eb3}')
+}
+
+/// Whether it is a letter, or a vowel or tone that is a mark, of a script without spaces.
+fn without_spaces(c: char) -> bool {
+    let complex = CodePointMapData::<LineBreak>::new().get(c) == LineBreak::ComplexContext;
+    c.is_alphabetic() && complex
+}
+
+/// Whether a grapheme cluster of a script without spaces begins with it, whatever precedes.
+fn begins_cluster(c: char) -> bool {
+    without_spaces(c) && format!("ก{c}").graphemes(true).count() == 2
 }
 
 fn is_ideograph(c: char) -> bool {
@@ -31,7 +47,7 @@ fn is_ideograph(c: char) -> bool {
 }
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() && !is_ideograph(c)
+    c.is_alphanumeric() && !is_ideograph(c) && !begins_cluster(c)
 }
 
 /// Unicode's list of default-ignorable code points.
@@ -75,7 +91,14 @@ fn reference_words(text: &str) -> Vec<String> {
     let mut i = 0;
     while i < chars.len() {
         let mut token = String::new();
-        if is_ideograph(at(i)) {
+        if begins_cluster(at(i)) {
+            // UAX #29, of what these scripts have.
+            let rest = &chars[i..];
+            let of_it = |&&c: &&char| without_spaces(c) || is_mark(c);
+            let rest: String = rest.iter().take_while(of_it).collect();
+            token.push_str(rest.graphemes(true).next().unwrap());
+            i += token.chars().count();
+        } else if is_ideograph(at(i)) {
             token.push(at(i));
             i += 1;
             while is_mark(at(i)) {
@@ -1371,6 +1394,12 @@ fn text() -> impl Strategy<Value = String> {
         3 => prop::sample::select(" \t\n\u{a0}\u{3000}\u{85}.,-_\0\u{200d}".chars().collect::<Vec<_>>()),
         3 => prop::sample::select("''\u{2019}\u{2018}".chars().collect::<Vec<_>>()),
         2 => prop::sample::select("漢字々〇かカｶーｰ・⺀㋐㌀\u{20000}\u{1b000}".chars().collect::<Vec<_>>()),
+        4 => prop::sample::select(
+            "กเๆ๑\u{e33}\u{e31}\u{e38}\u{e49}ກໜໆ\u{eb3}\u{eb1}កខៗ១\u{17d2}\u{17d2}\u{17b6}\u{17b7}\
+             \u{17dd}ကဥင\u{1039}\u{103a}\u{102c}\u{102e}\u{1031}\u{1038}ᨠ\u{1a60}\u{1a63}ᦀ᧚ꪀ\u{aabf}"
+                .chars()
+                .collect::<Vec<_>>(),
+        ),
         3 => prop::sample::select(
             "\u{301}\u{93f}\u{345}\u{3099}\u{302a}\u{20dd}\u{16ff0}\u{16ff1}\u{e0100}".chars().collect::<Vec<_>>()
         ),

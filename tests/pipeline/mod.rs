@@ -21,6 +21,7 @@ mod readers;
 mod real_corpora;
 mod rows;
 mod same_documents;
+mod scripts;
 mod tables;
 mod units;
 mod verified;

@@ -278,10 +278,12 @@ pub(crate) struct ShingleFlags {
     /// Cut text into tokens: words, whitespace or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
-    /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
-    /// runs of anything else than white space, with their case kept. bytes:N: every window of N
-    /// bytes of the text is a shingle, and
-    /// --shingle-size does not apply. This flag changes results more than any other.
+    /// letters is part of a word. In scripts without spaces between words, the tokens are shorter
+    /// than words: each Han, Hiragana or Katakana character is one, and in Thai, Lao, Khmer, Burmese
+    /// and related scripts each letter with its vowel signs and tones (a grapheme cluster). Ten of
+    /// these are three to five words, so raise --shingle-size there. whitespace: runs of anything
+    /// else than white space, with their case kept. bytes:N: every window of N bytes of the text is
+    /// a shingle, and --shingle-size does not apply. This flag changes results more than any other.
     ///
     /// Example: --tokens bytes:20
     #[arg(
@@ -290,14 +292,16 @@ pub(crate) struct ShingleFlags {
         default_value_t = ParseConfig::default().tokens
     )]
     tokens: TokenKind,
-    /// Ignore differences between characters: compat, or none
+    /// Ignore differences between characters: compat, diacritics, digits
     ///
-    /// compat takes characters and their compatibility forms (Unicode NFKC) as the same: ligatures
-    /// and their letters, full width and half width, circled and superscript digits. A character
-    /// whose form is more than one token is not folded. Composed and decomposed characters are
-    /// always the same, and characters that nobody sees never count.
+    /// A list with commas, or none. compat takes characters and their compatibility forms (Unicode
+    /// NFKC) as the same: ligatures and their letters, full width and half width, circled and
+    /// superscript digits. A character whose form is more than one token is not folded. diacritics
+    /// leaves out accents, points and vowel marks of Latin, Greek, Cyrillic, Hebrew, Arabic and
+    /// Syriac. digits takes the decimal digits of all scripts as the same. Composed and decomposed
+    /// characters are always the same, and characters that nobody sees never count.
     ///
-    /// Example: --fold compat
+    /// Example: --fold compat,digits
     #[arg(
         long,
         value_name = "LIST",
@@ -308,7 +312,8 @@ pub(crate) struct ShingleFlags {
     /// Tokens in a shingle
     ///
     /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5
-    /// is common for training data of language models.
+    /// is common for training data of language models. In scripts without spaces between words, 20
+    /// to 28 tokens compare like ten words (see --tokens).
     ///
     /// Example: --shingle-size 5
     #[arg(

@@ -40,9 +40,9 @@ pub(crate) struct CriterionFlags {
     threshold: ThresholdFlag,
     /// Score to compare with --threshold, such as containment
     ///
-    /// For the shingle sets A and B of two documents: resemblance is shared / union, containment is
-    /// shared / smaller set, and cosine is shared / sqrt(|A| |B|). The scores of Bernstein & Zobel
-    /// 2006: s1:N lists the pairs that share at least N shingles, whatever the threshold; s2 is
+    /// For the shingle sets A and B of two documents: resemblance is shared / union, containment (or
+    /// overlap) is shared / smaller set, cosine is shared / sqrt(|A| |B|), and dice is
+    /// 2 shared / (|A| + |B|). The scores of Bernstein & Zobel 2006: s1:N lists the pairs that share at least N shingles, whatever the threshold; s2 is
     /// shared / smaller number of words; s3 is shared / mean number of words; s4 is s3 with each
     /// shared shingle weighted by 1 / the number of documents that contain it (1/2 or less). All
     /// scores are exact. The paper takes chunks of 8 words (--shingle-size 8), and its threshold T3 is

@@ -114,7 +114,7 @@ impl Config {
             return Err(wrong("partitions", "0".into(), "at least 1"));
         }
         if self.criterion.measure.of_words() {
-            let why = "use resemblance, containment or cosine";
+            let why = "use resemblance, containment, cosine or dice";
             return Err(wrong("score", self.criterion.measure.to_string(), why));
         }
         if self.bands.is_some() && self.sampling != Sampling::Full {

@@ -232,12 +232,12 @@ proptest! {
         p in 1u64..=20,
         look_up in any::<bool>(),
         block in 1usize..6,
-        measure in 0usize..3,
+        measure in 0usize..4,
     ) {
         let mut config = config(places, (p, 20));
         config.look_up = look_up;
         config.criterion.measure =
-            [Measure::Resemblance, Measure::Containment, Measure::Cosine][measure];
+            [Measure::Resemblance, Measure::Containment, Measure::Cosine, Measure::Dice][measure];
         // Everything beyond a kilobyte is written to files.
         config.memory = 1024;
         let texts = texts(seed, number, look_up);

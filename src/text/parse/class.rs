@@ -1,11 +1,18 @@
 //! The class of a character: its effect on the word around it, and what else tokens depend on.
+//!
+//! # Source
+//! Extended grapheme clusters: UAX #29 (Unicode 17), section 3.1, tables 1c and 2. Scripts without
+//! spaces between words: those whose letters have the line-break class SA (UAX #14, table 1). The
+//! few characters of these scripts that a general rule does not settle are listed here. Tests
+//! compare every character with the packages `unicode-segmentation` and `icu_properties`.
 
-use unicode_normalization::char::{
-    canonical_combining_class, decompose_canonical, decompose_compatible,
-};
+use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 use unicode_normalization::{IsNormalized, is_nfc_quick};
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
+
+use super::config::Fold;
+use super::fold::{Form, form};
 
 /// The effect of a character on the word around it (token kind `words`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +30,21 @@ pub(super) enum Class {
     /// Another combining mark that is also alphanumeric (most vowel signs of Indic scripts). It
     /// belongs to the character before it, and begins a word if there is none.
     LetterMark = 5,
-    /// Han, Hiragana or Katakana: a token of its own.
-    Ideograph = 6,
+    /// Han, Hiragana or Katakana, or what begins a grapheme cluster in a script without spaces: a
+    /// token of its own, with the marks after it.
+    Alone = 6,
     /// `'` or U+2019.
     Apostrophe = 7,
+    /// As [`Class::Alone`]: a consonant that belongs to the token before it if a
+    /// [`Class::Stacker`] puts it below a consonant (UAX #29, rule GB9c).
+    Stacked = 8,
+    /// As [`Class::Mark`]: puts the next consonant below the consonant before it.
+    Stacker = 9,
+    /// As [`Class::LetterMark`], in a script without spaces, with a place of its own: no consonant
+    /// is stacked over it.
+    Spacing = 10,
     /// It is invisible, and no token contains it ([`is_ignorable`]).
-    Ignorable = 8,
+    Ignorable = 11,
 }
 
 /// Whether a character has the property `Default_Ignorable_Code_Point` (Unicode 17,
@@ -53,6 +69,9 @@ pub(super) fn classify(c: char) -> Class {
         return Class::Ignorable;
     }
     let mark = !c.is_ascii() && c.general_category_group() == GeneralCategoryGroup::Mark;
+    if let Some(class) = without_spaces(c) {
+        return class;
+    }
     match (c.is_alphanumeric(), mark) {
         // If a mark that can be moved began a word, canonically equivalent texts would differ.
         (true, true) if !begins_with_mover(c) => Class::LetterMark,
@@ -63,7 +82,7 @@ pub(super) fn classify(c: char) -> Class {
             Script::Han | Script::Hiragana | Script::Katakana
         ) =>
         {
-            Class::Ideograph
+            Class::Alone
         }
         (true, false) => {
             if c.to_lowercase().eq([c]) {
@@ -73,6 +92,56 @@ pub(super) fn classify(c: char) -> Class {
             }
         }
         (false, false) => Class::Separator,
+    }
+}
+
+/// The class of a character of a script without spaces between words, if it is not the class that it
+/// would have in another script. Digits, signs and most marks have that.
+fn without_spaces(c: char) -> Option<Class> {
+    let script = c.script();
+    if !matches!(
+        script,
+        Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+            | Script::Tai_Le
+            | Script::New_Tai_Lue
+            | Script::Tai_Tham
+            | Script::Tai_Viet
+            | Script::Ahom
+    ) {
+        return None;
+    }
+    let category = c.general_category();
+    match c {
+        '\u{1039}' | '\u{17d2}' | '\u{1a60}' => Some(Class::Stacker),
+        // The vowel AM belongs to the cluster before it, although it is a letter.
+        '\u{e33}' | '\u{eb3}' => Some(Class::Spacing),
+        // Spacing marks that nevertheless begin a cluster.
+        '\u{102b}'..='\u{102c}'
+        | '\u{1038}'
+        | '\u{1062}'..='\u{1064}'
+        | '\u{1067}'..='\u{106d}'
+        | '\u{1083}'
+        | '\u{1087}'..='\u{108c}'
+        | '\u{108f}'
+        | '\u{109a}'..='\u{109c}'
+        | '\u{1a61}'
+        | '\u{1a63}'..='\u{1a64}'
+        | '\u{aa7b}'
+        | '\u{aa7d}'
+        | '\u{11720}'..='\u{11721}' => Some(Class::Alone),
+        _ if category == GeneralCategory::SpacingMark => Some(Class::Spacing),
+        _ if !c.is_alphabetic() || category == GeneralCategory::NonspacingMark => None,
+        // Letters that are no consonants.
+        '\u{17dc}' | '\u{aa74}'..='\u{aa76}' => Some(Class::Alone),
+        _ if category == GeneralCategory::OtherLetter
+            && matches!(script, Script::Khmer | Script::Myanmar | Script::Tai_Tham) =>
+        {
+            Some(Class::Stacked)
+        }
+        _ => Some(Class::Alone),
     }
 }
 
@@ -95,8 +164,10 @@ const COMPOSES: u8 = 0x10;
 /// With [`COMPOSES`]: a mark that can only be moved.
 const MOVES: u8 = 0x80;
 
-/// The bit of [`Known`] for characters that `--fold compat` replaces.
-pub(super) const COMPAT: u8 = 0x20;
+/// The character is folded ([`Form::Compatible`]).
+const COMPATIBLE: u8 = 0x20;
+/// The character is folded ([`Form::Canonical`]).
+const CANONICAL: u8 = 0x40;
 
 impl Known {
     #[inline]
@@ -106,9 +177,12 @@ impl Known {
             3 => Class::Upper,
             4 => Class::Mark,
             5 => Class::LetterMark,
-            6 => Class::Ideograph,
+            6 => Class::Alone,
             7 => Class::Apostrophe,
-            8 => Class::Ignorable,
+            8 => Class::Stacked,
+            9 => Class::Stacker,
+            10 => Class::Spacing,
+            11 => Class::Ignorable,
             _ => Class::Separator,
         }
     }
@@ -124,14 +198,18 @@ impl Known {
         self.0 & MOVES != 0
     }
 
-    /// Whether the character has one of these bits.
+    /// How the character is folded, if it is.
     #[inline]
-    pub(super) fn has(self, bits: u8) -> bool {
-        self.0 & bits != 0
+    pub(super) fn form(self) -> Option<Form> {
+        match self.0 & (COMPATIBLE | CANONICAL) {
+            0 => None,
+            COMPATIBLE => Some(Form::Compatible),
+            _ => Some(Form::Canonical),
+        }
     }
 
     /// From the Unicode tables.
-    pub(super) fn of(c: char) -> Known {
+    pub(super) fn of(c: char, fold: Fold) -> Known {
         let class = classify(c);
         let mut known = class as u8;
         if c.is_ascii() || class == Class::Ignorable {
@@ -149,42 +227,13 @@ impl Known {
         if moves(c) && is_nfc_quick([c].into_iter()) == IsNormalized::Yes {
             known |= MOVES;
         }
-        let (mut canonical, mut compatible) = (Vec::new(), Vec::new());
-        decompose_canonical(c, |d| canonical.push(d));
-        decompose_compatible(c, |d| compatible.push(d));
-        // The form of one character is at most one token, so that each token has characters of its
-        // own in the text.
-        if canonical != compatible && count_words(&compatible) <= 1 && count_runs(&compatible) <= 1
-        {
-            known |= COMPAT;
-        }
+        known |= match form(c, fold) {
+            Form::Same => 0,
+            Form::Canonical => CANONICAL,
+            Form::Compatible => COMPATIBLE,
+        };
         Known(known)
     }
-}
-
-/// The runs between white space in the decomposition of one character.
-fn count_runs(chars: &[char]) -> usize {
-    let runs = chars.split(|c| c.is_whitespace());
-    runs.filter(|run| !run.is_empty()).count()
-}
-
-/// The words in the decomposition of one character.
-fn count_words(chars: &[char]) -> usize {
-    let (mut words, mut open) = (0, None);
-    for &c in chars {
-        let class = classify(c);
-        match (class, open) {
-            (Class::Ignorable, _)
-            | (Class::Mark | Class::LetterMark, Some(_))
-            | (Class::Letter | Class::Upper, Some(Class::Letter)) => {}
-            (Class::Letter | Class::Upper | Class::LetterMark, _) => {
-                (words, open) = (words + 1, Some(Class::Letter));
-            }
-            (Class::Ideograph, _) => (words, open) = (words + 1, Some(class)),
-            (Class::Separator | Class::Apostrophe | Class::Mark, _) => open = None,
-        }
-    }
-    words
 }
 
 /// A cache of what is known of the characters of the first four planes, which have all scripts. The
@@ -194,27 +243,29 @@ fn count_words(chars: &[char]) -> usize {
 pub(super) struct ClassCache {
     /// Indexed by code point; 0 for characters not looked up yet.
     known: Vec<u8>,
-    /// The bits of [`Known`] that are kept.
-    bits: u8,
+    fold: Fold,
 }
 
 impl ClassCache {
-    /// A cache that knows which characters are folded if `folded` is [`COMPAT`], and not if it is
-    /// 0.
-    pub(super) fn new(folded: u8) -> Self {
+    pub(super) fn new(fold: Fold) -> Self {
         ClassCache {
             known: vec![0; 0x4_0000],
-            bits: CLASS | COMPOSES | MOVES | folded,
+            fold,
         }
+    }
+
+    /// The folds that it knows.
+    pub(super) fn fold(&self) -> Fold {
+        self.fold
     }
 
     #[inline]
     pub(super) fn get(&mut self, c: char) -> Known {
         let Some(known) = self.known.get_mut(c as usize) else {
-            return Known(Known::of(c).0 & self.bits);
+            return Known::of(c, self.fold);
         };
         if *known == 0 {
-            *known = Known::of(c).0 & self.bits;
+            *known = Known::of(c, self.fold).0;
         }
         Known(*known)
     }
@@ -229,8 +280,11 @@ impl ClassCache {
             3 => Some(Class::Upper),
             4 => Some(Class::Mark),
             5 => Some(Class::LetterMark),
-            6 => Some(Class::Ideograph),
+            6 => Some(Class::Alone),
             7 => Some(Class::Apostrophe),
+            8 => Some(Class::Stacked),
+            9 => Some(Class::Stacker),
+            10 => Some(Class::Spacing),
             _ => None,
         }
     }
@@ -272,7 +326,10 @@ pub(super) static WHITESPACE: [u8; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use icu_properties::CodePointMapData;
+    use icu_properties::props::LineBreak;
     use unicode_normalization::UnicodeNormalization;
+    use unicode_segmentation::UnicodeSegmentation;
 
     #[test]
     fn tables_agree_with_the_standard_library() {
@@ -300,21 +357,86 @@ mod tests {
 
     #[test]
     fn only_upper_case_changes_in_lower_case() {
-        let mut cache = ClassCache::new(u8::MAX);
+        let fold = "compat,diacritics,digits".parse().unwrap();
+        let mut cache = ClassCache::new(fold);
         for c in '\0'..=char::MAX {
             let class = classify(c);
-            if matches!(class, Class::Mark | Class::LetterMark | Class::Ideograph) {
+            if !matches!(class, Class::Letter | Class::Upper) {
                 assert!(c.to_lowercase().eq([c]), "{c:?}");
             }
             // Room is reserved for twice the input bytes.
             if !matches!(class, Class::Separator | Class::Ignorable) {
                 let lower: usize = c.to_lowercase().nfc().map(char::len_utf8).sum();
-                let space = usize::from(class == Class::Ideograph);
+                let space = usize::from(matches!(class, Class::Alone | Class::Stacked));
                 assert!(lower + space <= 2 * c.len_utf8(), "{c:?}");
             }
             for _ in 0..2 {
                 assert_eq!(cache.get(c).class(), class);
-                assert_eq!(cache.get(c), Known::of(c));
+                assert_eq!(cache.get(c), Known::of(c, fold));
+            }
+        }
+    }
+
+    /// Letters are tokens of their own exactly if their line-break class is SA.
+    #[test]
+    fn scripts_without_spaces_are_those_of_the_line_breaks() {
+        let breaks = CodePointMapData::<LineBreak>::new();
+        let mut letters = 0;
+        for c in '\0'..=char::MAX {
+            let complex = breaks.get(c) == LineBreak::ComplexContext;
+            // Khmer vowels that nobody sees.
+            if is_ignorable(c) {
+                continue;
+            }
+            let found = without_spaces(c);
+            assert!(found.is_none() || complex, "{c:?} {found:?}");
+            if c.is_alphabetic() && complex {
+                let mark = c.general_category() == GeneralCategory::NonspacingMark;
+                assert!(found.is_some() || mark, "{c:?}");
+                letters += 1;
+            }
+        }
+        assert!(letters > 600, "{letters}");
+    }
+
+    /// Clusters begin and end where UAX #29 says, for every character of these scripts.
+    #[test]
+    fn classes_of_scripts_without_spaces_are_those_of_the_clusters() {
+        let breaks = CodePointMapData::<LineBreak>::new();
+        let one = |parts: &[&str]| parts.concat().graphemes(true).count() == 1;
+        for c in ('\0'..=char::MAX).filter(|&c| breaks.get(c) == LineBreak::ComplexContext) {
+            let class = classify(c);
+            let text = &c.to_string();
+            let mark = match class {
+                Class::Alone | Class::Stacked => false,
+                Class::Mark | Class::LetterMark | Class::Stacker | Class::Spacing => true,
+                _ => {
+                    assert!(!c.is_alphabetic(), "{c:?} {class:?}");
+                    continue;
+                }
+            };
+            for before in ["ក", "က", "ᨠ", "ก"] {
+                assert_eq!(one(&[before, text]), mark, "{c:?} {class:?}");
+            }
+            for (first, stacker, second) in [
+                ("ក", "\u{17d2}", "ខ"),
+                ("က", "\u{1039}", "ခ"),
+                ("ᨠ", "\u{1a60}", "ᨡ"),
+            ] {
+                let stacked = one(&[first, stacker, text]);
+                assert_eq!(stacked, mark || class == Class::Stacked, "{c:?} {class:?}");
+                let stacks = one(&[text, stacker, second]);
+                assert_eq!(stacks, class == Class::Stacked, "{c:?} {class:?}");
+                let stacker_too = one(&[first, text, second]);
+                assert_eq!(stacker_too, class == Class::Stacker, "{c:?} {class:?}");
+                for stacked in [
+                    one(&[first, text, stacker, second]),
+                    one(&[first, stacker, text, second]),
+                ] {
+                    let place = matches!(class, Class::Spacing | Class::Alone);
+                    let place = place || class == Class::Stacked;
+                    assert_eq!(stacked, mark && !place, "{c:?} {class:?}");
+                }
             }
         }
     }
@@ -322,12 +444,12 @@ mod tests {
     #[test]
     fn some_classes() {
         for (c, class) in [
-            ('漢', Class::Ideograph),
-            ('ア', Class::Ideograph),
-            ('ｱ', Class::Ideograph),
-            ('あ', Class::Ideograph),
-            ('々', Class::Ideograph),
-            ('⺀', Class::Ideograph),
+            ('漢', Class::Alone),
+            ('ア', Class::Alone),
+            ('ｱ', Class::Alone),
+            ('あ', Class::Alone),
+            ('々', Class::Alone),
+            ('⺀', Class::Alone),
             ('ー', Class::Letter), // script Common
             ('・', Class::Separator),
             ('한', Class::Letter),
@@ -346,6 +468,21 @@ mod tests {
             ('\u{2019}', Class::Apostrophe),
             ('\u{2018}', Class::Separator),
             ('\u{fffd}', Class::Separator),
+            ('ก', Class::Alone),
+            ('ๆ', Class::Alone),
+            ('\u{e33}', Class::Spacing),
+            ('\u{e49}', Class::Mark),
+            ('\u{e31}', Class::LetterMark),
+            ('\u{e38}', Class::Mark), // alphabetic, but ordering can move it
+            ('๑', Class::Letter),
+            ('฿', Class::Separator),
+            ('ក', Class::Stacked),
+            ('\u{17d2}', Class::Stacker),
+            ('\u{17b6}', Class::Spacing),
+            ('\u{17b7}', Class::LetterMark),
+            ('\u{102c}', Class::Alone),
+            ('ཀ', Class::Letter), // Tibetan has separators of syllables
+            ('་', Class::Separator),
         ] {
             assert_eq!(classify(c), class, "{c:?}");
         }

@@ -24,7 +24,7 @@ use crate::base::keywords::stored_as_text;
 pub enum TokenKind {
     /// Maximal runs of alphanumeric characters and their combining marks, lower-cased. An
     /// apostrophe inside a run is kept. Each Han, Hiragana or Katakana character is a token of its
-    /// own.
+    /// own, and so is each grapheme cluster of a script without spaces (Thai, Khmer).
     #[default]
     Words,
     /// Maximal runs of characters other than white space, case-sensitive (Ye, Wen & Ma 2008).
@@ -74,17 +74,32 @@ stored_as_text!(TokenKind);
 ///
 /// ```
 /// use lookalike::text::parse::Fold;
-/// assert_eq!("compat".parse::<Fold>().unwrap().to_string(), "compat");
-/// assert!("diacritics".parse::<Fold>().is_err());
+/// let fold: Fold = "digits,compat".parse().unwrap();
+/// assert_eq!(fold.to_string(), "compat,digits");
+/// assert!("case".parse::<Fold>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fold {
     /// Characters and their compatibility forms (NFKC): ligatures, full width and half width,
     /// circled and superscript digits. A character whose form is more than one token is not folded.
     pub compat: bool,
+    /// Letters with and without accents, points or vowel marks, in Latin, Greek, Cyrillic, Hebrew,
+    /// Arabic and Syriac.
+    pub diacritics: bool,
+    /// The decimal digits of all scripts.
+    pub digits: bool,
 }
 
 impl Fold {
+    /// The folds, each with its name.
+    fn named(&mut self) -> [(&'static str, &mut bool); 3] {
+        [
+            ("compat", &mut self.compat),
+            ("diacritics", &mut self.diacritics),
+            ("digits", &mut self.digits),
+        ]
+    }
+
     fn is_none(&self) -> bool {
         *self == Fold::default()
     }
@@ -92,7 +107,13 @@ impl Fold {
 
 impl fmt::Display for Fold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.compat { "compat" } else { "none" })
+        let mut fold = *self;
+        let named = fold.named().into_iter();
+        let names: Vec<&str> = named.filter(|(_, on)| **on).map(|(name, _)| name).collect();
+        match &names[..] {
+            [] => f.write_str("none"),
+            names => f.write_str(&names.join(",")),
+        }
     }
 }
 
@@ -105,9 +126,13 @@ impl FromStr for Fold {
             return Ok(fold);
         }
         for name in text.split(',') {
-            match name {
-                "compat" => fold.compat = true,
-                _ => return Err(format!("`{name}` cannot be folded; use compat, or none")),
+            match fold.named().into_iter().find(|(known, _)| *known == name) {
+                Some((_, on)) => *on = true,
+                None => {
+                    return Err(format!(
+                        "`{name}` cannot be folded; use compat, diacritics, digits, or none"
+                    ));
+                }
             }
         }
         Ok(fold)
@@ -121,7 +146,8 @@ stored_as_text!(Fold);
 /// - 1: version 0.1.0. Characters that nobody sees separated words, and the forms of a composed
 ///   character were different.
 /// - 2: default-ignorable code points are dropped, and tokens are in NFC.
-pub const TOKEN_RULE: u32 = 2;
+/// - 3: each grapheme cluster of a script without spaces is a token of `words`.
+pub const TOKEN_RULE: u32 = 3;
 
 /// Manifests of version 0.1.0 do not name their rule.
 fn first_rule() -> u32 {
@@ -233,7 +259,15 @@ mod tests {
 
     #[test]
     fn folds_read_and_print() {
-        for text in ["none", "compat"] {
+        for text in [
+            "none",
+            "compat",
+            "diacritics",
+            "digits",
+            "compat,diacritics",
+            "diacritics,digits",
+            "compat,diacritics,digits",
+        ] {
             let fold: Fold = text.parse().unwrap();
             assert_eq!(fold.to_string(), text);
             let json = serde_json::to_string(&fold).unwrap();
@@ -242,8 +276,8 @@ mod tests {
         for text in [
             "",
             "Compat",
-            "diacritics",
-            "compat,digits",
+            "case",
+            "digits,case",
             "compat,none",
             "compat,",
         ] {
@@ -261,7 +295,7 @@ mod tests {
         assert!(config.check_rule(Path::new("out")).is_err());
         let config = ParseConfig::default();
         let stored = serde_json::to_string(&config).unwrap();
-        assert!(stored.contains(r#""token_rule":2"#), "{stored}");
+        assert!(stored.contains(r#""token_rule":3"#), "{stored}");
         assert!(config.check_rule(Path::new("out")).is_ok());
     }
 }

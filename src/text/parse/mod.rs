@@ -14,7 +14,8 @@
 //! 1. Decide the charset (`charset.rs`). Valid UTF-8 is used in place; everything else is decoded
 //!    in pieces.
 //! 2. A streaming tokenizer reads markup and passes on text and word breaks (`markup.rs`).
-//! 3. Text becomes canonical text, 64 bytes at a time where it is ASCII (`masks.rs`, `tokens.rs`).
+//! 3. Text becomes canonical text, 64 bytes at a time where it is ASCII (`masks.rs`, `tokens.rs`);
+//!    other characters have a class (`class.rs`), which says where tokens begin and end (`cut.rs`).
 //!    The same pass can also keep the text itself, with its white space folded (`text.rs`).
 //!
 //! # Tokens
@@ -23,7 +24,8 @@
 //!    U+FEFF, bidirectional controls, variation selectors) are dropped. They neither separate nor
 //!    distinguish tokens.
 //! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless
-//!    that is more than one token.
+//!    that is more than one token. With [`Fold::diacritics`] and [`Fold::digits`], characters of
+//!    decompositions are dropped or become ASCII digits (`fold.rs`).
 //! 3. The text is cut, and the characters of words are lower-cased.
 //! 4. Tokens are put into Normalization Form C. Lower-casing each character keeps canonical
 //!    equivalence, so canonically equivalent texts have the same tokens, and a text has the same
@@ -34,9 +36,12 @@
 //!   combining marks (general category M), each character lower-cased by itself. An apostrophe
 //!   (`'`, or U+2019, which becomes `'`) between two alphanumeric characters belongs to the word;
 //!   the character before it may carry marks. Each character of the scripts Han, Hiragana and
-//!   Katakana is a token of its own, with its marks. Every other character separates words,
-//!   including a mark that follows neither kind of token. (Vowel signs that are letters and cannot
-//!   be reordered begin a word there.)
+//!   Katakana is a token of its own, with its marks. Letters of the line-break class SA (Thai, Lao,
+//!   Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom), which have no spaces between
+//!   words, begin a token each, which ends with their extended grapheme cluster (UAX #29); emoji
+//!   modifiers end it before. Every other character separates words, including a mark that follows
+//!   neither kind of token. (Vowel signs that are letters and cannot be reordered begin a word
+//!   there.)
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
 //! - `bytes:N`: the decoded text with its white space folded; no other step applies. Stage 3 slides
 //!   windows of N bytes over it.
@@ -62,7 +67,9 @@
 mod charset;
 mod class;
 mod config;
+mod cut;
 mod doubt;
+mod fold;
 mod markup;
 mod masks;
 mod spans;

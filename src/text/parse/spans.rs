@@ -7,23 +7,13 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use unicode_normalization::char::decompose_compatible;
-
 use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
-use super::config::{ParseConfig, TokenKind};
+use super::config::{Fold, ParseConfig, TokenKind};
+use super::cut::{Cut, Open, cut};
+use super::fold::each_folded;
 use super::masks::{BLOCK, LANES, Masks};
-use super::tokens::{Canonical, TokenConsumer, Tokens, folded_bit};
+use super::tokens::{Canonical, TokenConsumer, Tokens};
 use crate::base::utf8::boundary_before;
-
-/// The token state while walking a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    None,
-    Word,
-    /// A word and an apostrophe, which belongs to the word only if a letter follows.
-    Apostrophe,
-    Ideograph,
-}
 
 /// The range of each token in `text`, from its first character to its last. Ignorable characters
 /// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white
@@ -63,7 +53,7 @@ const PIECE_BYTES: usize = 16 << 10;
 
 thread_local! {
     /// Known classes, which a thread keeps from text to text.
-    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new(u8::MAX));
+    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new(Fold::default()));
     /// Makes the canonical text of single tokens, for the parameters it was made for.
     static CANONICAL: RefCell<Option<(ParseConfig, Canonical)>> = const { RefCell::new(None) };
 }
@@ -74,8 +64,7 @@ pub(crate) struct SpanFinder {
     words: bool,
     /// Whether all characters count (`bytes:N`).
     raw: bool,
-    /// The bit of [`Known`] for characters that are folded, or 0.
-    folded: u8,
+    fold: Fold,
     open: Open,
     span: Range<usize>,
     /// Bytes of the text so far.
@@ -87,7 +76,7 @@ impl SpanFinder {
         SpanFinder {
             words: config.tokens == TokenKind::Words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
-            folded: folded_bit(config),
+            fold: config.fold,
             open: Open::None,
             span: 0..0,
             at: 0,
@@ -121,7 +110,7 @@ impl SpanFinder {
             let ends = match self.open {
                 Open::Word => space | slow,
                 Open::None => !space | slow,
-                Open::Apostrophe | Open::Ideograph => u64::MAX,
+                _ => u64::MAX,
             };
             let length = ((ends >> bit).trailing_zeros() as usize).min(LANES - bit);
             at += length;
@@ -167,12 +156,17 @@ impl SpanFinder {
         match table.get(c as usize) {
             Some(b' ') => self.step_as(Class::Separator, place, act),
             Some(&SLOW) | None if !self.raw => {
-                let known = CLASSES.with_borrow_mut(|classes| classes.get(c));
-                if known.has(self.folded) {
-                    decompose_compatible(c, |d| {
-                        let known = CLASSES.with_borrow_mut(|classes| classes.get(d));
-                        self.step_as(self.class(d, known), place.clone(), act);
+                let known = self.known(c);
+                if let Some(form) = known.form() {
+                    let mut dropped = true;
+                    each_folded(c, form, self.fold, |d| {
+                        dropped = false;
+                        self.step_as(self.class(d, self.known(d)), place.clone(), act);
                     });
+                    // A dropped mark is drawn at the character before it.
+                    if dropped && self.span.end == place.start {
+                        self.span.end = place.end;
+                    }
                 } else {
                     self.step_as(self.class(c, known), place, act);
                 }
@@ -180,6 +174,16 @@ impl SpanFinder {
             Some(&SLOW) | None if c.is_whitespace() => self.step_as(Class::Separator, place, act),
             _ => self.step_as(Class::Letter, place, act),
         }
+    }
+
+    #[inline]
+    fn known(&self, c: char) -> Known {
+        CLASSES.with_borrow_mut(|classes| {
+            if classes.fold() != self.fold {
+                *classes = ClassCache::new(self.fold);
+            }
+            classes.get(c)
+        })
     }
 
     /// The effect of a character on a token. Upper case makes no difference here.
@@ -194,31 +198,17 @@ impl SpanFinder {
 
     #[inline]
     fn step_as(&mut self, class: Class, place: Range<usize>, act: &mut dyn FnMut(Range<usize>)) {
-        let becomes = match (class, self.open) {
-            (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
-            | (Class::LetterMark, Open::Apostrophe) => Open::Word,
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.open,
-            (Class::Apostrophe, Open::Word) => {
-                self.open = Open::Apostrophe;
-                return;
+        let (effect, open) = cut(self.open, class);
+        if matches!(effect, Cut::Separate | Cut::Begin) {
+            if self.open != Open::None {
+                act(self.span.clone());
             }
-            (Class::Ignorable, _) => return,
-            _ => {
-                if self.open != Open::None {
-                    act(self.span.clone());
-                }
-                self.span.start = place.start;
-                match class {
-                    Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
-                    Class::Ideograph => Open::Ideograph,
-                    Class::Separator | Class::Mark | Class::Apostrophe | Class::Ignorable => {
-                        Open::None
-                    }
-                }
-            }
-        };
-        self.span.end = place.end;
-        self.open = becomes;
+            self.span.start = place.start;
+        }
+        if matches!(effect, Cut::Extend | Cut::Begin) {
+            self.span.end = place.end;
+        }
+        self.open = open;
     }
 }
 
@@ -265,7 +255,7 @@ impl TokenConsumer for Take<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::{Fold, ParseConfig, Parser, TokenConsumer, Tokens};
+    use crate::text::parse::{ParseConfig, Parser, TokenConsumer, Tokens};
     use crate::text::read::{ContentKind, RawDocument};
     use proptest::prelude::*;
 
@@ -287,12 +277,16 @@ mod tests {
         String::from_utf8(out.0).unwrap()
     }
 
-    fn configs() -> [ParseConfig; 4] {
-        let fold = Fold { compat: true };
-        let plain = [TokenKind::Words, TokenKind::Whitespace].map(ParseConfig::from);
-        let [words, whitespace] = plain.clone().map(|plain| ParseConfig { fold, ..plain });
-        let [plain_words, plain_whitespace] = plain;
-        [plain_words, plain_whitespace, words, whitespace]
+    fn configs() -> Vec<ParseConfig> {
+        let kinds = [TokenKind::Words, TokenKind::Whitespace];
+        let folds = ["none", "compat", "diacritics", "compat,diacritics,digits"];
+        let each = kinds.into_iter().flat_map(|kind| {
+            folds.map(|fold| ParseConfig {
+                fold: fold.parse().unwrap(),
+                ..kind.clone().into()
+            })
+        });
+        each.collect()
     }
 
     fn same(text: &str) {
@@ -346,7 +340,19 @@ mod tests {
             let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
             assert_eq!(found, tokens);
         }
-        let [.., folded, _] = configs();
+        let folded = |fold: &str| ParseConfig {
+            fold: fold.parse().unwrap(),
+            ..ParseConfig::default()
+        };
+        let config = folded("diacritics");
+        let text = "Café e\u{301}\u{323}x \u{301}naï'\u{301}f cafe\u{301}.";
+        let spans = token_spans(text, &config);
+        let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
+        assert_eq!(
+            found,
+            ["Café", "e\u{301}\u{323}x", "naï'\u{301}f", "cafe\u{301}"]
+        );
+        let folded = folded("compat");
         let text = "ｆｕｌｌ ﬁx (㈱a ½ №5";
         let spans = token_spans(text, &folded);
         let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
@@ -395,7 +401,8 @@ mod tests {
     /// Letters, capitals, marks that are reordered or composed, Hangul letters, ignorable
     /// characters and compatibility forms.
     const ANY: &str = "[a-cA-C'\u{2019}\u{301}\u{323}\u{345}\u{93f}\u{915}\u{93c}\u{1100}\u{1161}\u{11a8}\
-                       \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-]{0,30}";
+                       \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-\
+                       กำ\u{e49}\u{e31}๑ກຳໜកខ\u{17d2}\u{17b6}\u{17b7}က\u{102c}\u{1039}\u{1031}٣٤]{0,30}";
 
     proptest! {
         #[test]

@@ -22,13 +22,13 @@
 
 use std::ops::Range;
 
-use unicode_normalization::char::{
-    canonical_combining_class, compose, decompose_canonical, decompose_compatible,
-};
+use unicode_normalization::char::{canonical_combining_class, compose, decompose_canonical};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::class::{COMPAT, Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
-use super::config::{ParseConfig, TokenKind};
+use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::config::{Fold, ParseConfig, TokenKind};
+use super::cut::{Cut, Open, cut};
+use super::fold::each_folded;
 use super::masks::{BLOCK, LANES, Masks};
 use crate::base::utf8::{Carry, Decoded, decode, is_continuation};
 
@@ -106,27 +106,13 @@ pub trait TokenConsumer {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize;
 }
 
-/// The token state at the end of the canonical text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
-    /// Nothing: the next character begins a token.
-    None,
-    /// A token that more characters can extend.
-    Word,
-    /// A word and an apostrophe, which belongs to the word only if a letter follows.
-    Apostrophe,
-    /// A character that is a token of its own; only combining marks can extend it.
-    Ideograph,
-}
-
 /// The canonical text of the document being parsed.
 #[derive(Debug)]
 pub(super) struct Canonical {
     words: bool,
     /// Whether only white space of the text changes (`bytes:N`).
     raw: bool,
-    /// The bit of [`Known`] for characters that are folded, or 0.
-    folded: u8,
+    fold: Fold,
     table: &'static [u8; 256],
     masks: Masks,
     classes: ClassCache,
@@ -158,10 +144,10 @@ impl Canonical {
         Canonical {
             words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
-            folded: folded_bit(config),
+            fold: config.fold,
             table: if words { &WORDS } else { &WHITESPACE },
             masks: Masks::default(),
-            classes: ClassCache::new(folded_bit(config)),
+            classes: ClassCache::new(config.fold),
             buffer: Vec::new(),
             used: 0,
             starts: Vec::new(),
@@ -257,7 +243,7 @@ impl Canonical {
                 match self.open {
                     Open::None | Open::Word => {}
                     Open::Apostrophe if mapped != b' ' => self.open = Open::Word,
-                    Open::Apostrophe | Open::Ideograph => self.close(),
+                    _ => self.close(),
                 }
                 at = if masked {
                     self.push_masked(block, at)
@@ -406,6 +392,8 @@ impl Canonical {
     #[inline]
     fn step(&mut self, c: char) {
         match self.classes.plain(c) {
+            // Nearly all characters of alphabets.
+            Some(Class::Letter) if self.open == Open::Word && self.marks == 0 => self.put(c),
             Some(class) if self.marks == 0 => self.step_as(c, class),
             _ => self.step_slowly(c),
         }
@@ -416,17 +404,16 @@ impl Canonical {
     #[inline(never)]
     fn step_slowly(&mut self, c: char) {
         if self.raw {
-            if c.is_whitespace() {
-                self.close();
+            let class = if c.is_whitespace() {
+                Class::Separator
             } else {
-                self.begin(Open::Word);
-                self.put(c);
-            }
-            return;
+                Class::Letter
+            };
+            return self.step_as(c, class);
         }
         let known = self.classes.get(c);
-        if known.has(self.folded) {
-            decompose_compatible(c, |d| {
+        if let Some(form) = known.form() {
+            each_folded(c, form, self.fold, |d| {
                 // The form of one character can be many times as long.
                 self.make_room(2 * BLOCK);
                 let known = self.classes.get(d);
@@ -444,7 +431,9 @@ impl Canonical {
             return;
         }
         // A mark that is part of a token continues a sequence; whatever else comes ends it.
-        let continues = known.composes() && class == Class::Mark && self.open != Open::None;
+        let continues = known.composes()
+            && matches!(class, Class::Mark | Class::Stacker)
+            && self.open != Open::None;
         if !continues {
             self.settle();
         }
@@ -486,42 +475,32 @@ impl Canonical {
     /// open one.
     #[inline(always)]
     fn enter(&mut self, c: char, class: Class) -> bool {
-        if !self.words {
-            if class == Class::Separator && c.is_whitespace() {
+        let class = match class {
+            class if self.words => class,
+            Class::Separator if c.is_whitespace() => class,
+            _ => Class::Letter,
+        };
+        let (effect, open) = cut(self.open, class);
+        match effect {
+            Cut::Nothing => return false,
+            Cut::Separate => {
                 self.close();
                 return false;
             }
-            self.begin(Open::Word);
-            return true;
-        }
-        match (class, self.open) {
-            (Class::Letter | Class::Upper, open) => {
-                if open == Open::Ideograph {
-                    self.close();
-                }
-                self.begin(Open::Word);
-                true
-            }
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => true,
-            (Class::LetterMark, Open::None | Open::Apostrophe) => {
-                self.begin(Open::Word);
-                true
-            }
-            (Class::Ideograph, _) => {
-                self.close();
-                self.begin(Open::Ideograph);
-                true
-            }
-            (Class::Apostrophe, Open::Word) => {
+            Cut::Hold => {
                 self.put('\'');
-                self.open = Open::Apostrophe;
-                false
+                self.open = open;
+                return false;
             }
-            (Class::Apostrophe | Class::Separator | Class::Mark | Class::Ignorable, _) => {
+            Cut::Extend => {}
+            Cut::Begin => {
                 self.close();
-                false
+                self.starts[self.count] = self.used;
+                self.count += 1;
             }
         }
+        self.open = open;
+        true
     }
 
     /// Appends a decomposed character to the open token.
@@ -612,16 +591,6 @@ impl Canonical {
         self.used += length;
     }
 
-    /// Begins a token if none is open; a pending apostrophe turns out to be inside its word.
-    #[inline]
-    fn begin(&mut self, open: Open) {
-        if self.open == Open::None {
-            self.starts[self.count] = self.used;
-            self.count += 1;
-        }
-        self.open = open;
-    }
-
     #[inline]
     fn put(&mut self, c: char) {
         self.used += c.encode_utf8(&mut self.buffer[self.used..]).len();
@@ -632,11 +601,11 @@ impl Canonical {
     fn close(&mut self) {
         match self.open {
             Open::None => return,
-            Open::Word | Open::Ideograph => {
+            Open::Apostrophe => self.buffer[self.used - 1] = b' ',
+            _ => {
                 self.buffer[self.used] = b' ';
                 self.used += 1;
             }
-            Open::Apostrophe => self.buffer[self.used - 1] = b' ',
         }
         self.open = Open::None;
     }
@@ -660,7 +629,8 @@ impl Canonical {
     fn drain(&mut self, consumer: &mut dyn TokenConsumer) {
         let (settled, complete) = match self.open {
             Open::None => (self.used.saturating_sub(1), self.count),
-            Open::Word | Open::Ideograph => {
+            Open::Apostrophe => (self.used - 1, self.count - 1),
+            _ => {
                 let begin = self.starts[self.count - 1];
                 let sequence = match self.marks {
                     0 => self.last(),
@@ -670,7 +640,6 @@ impl Canonical {
                 let space = usize::from(sequence == begin && begin > 0);
                 (sequence - space, self.count - 1)
             }
-            Open::Apostrophe => (self.used - 1, self.count - 1),
         };
         if self.open == Open::None {
             self.make_room(1);
@@ -694,14 +663,6 @@ impl Canonical {
         // Wait for at least as many bytes again as were kept, so that the kept bytes are moved
         // rarely.
         self.drain_at = DRAIN_BYTES + 2 * self.used;
-    }
-}
-
-/// The bit of [`Known`] for the characters that are folded, or 0.
-pub(super) fn folded_bit(config: &ParseConfig) -> u8 {
-    match config.fold.compat {
-        true => COMPAT,
-        false => 0,
     }
 }
 
@@ -873,7 +834,10 @@ mod tests {
 
     fn of(tokens: TokenKind, compat: bool) -> ParseConfig {
         ParseConfig {
-            fold: super::super::Fold { compat },
+            fold: Fold {
+                compat,
+                ..Fold::default()
+            },
             ..tokens.into()
         }
     }

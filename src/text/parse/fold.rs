@@ -1,0 +1,209 @@
+//! What `--fold` makes of a character.
+//!
+//! A fold replaces characters before text is cut, so that nothing else depends on it.
+
+use unicode_normalization::char::{
+    canonical_combining_class, decompose_canonical, decompose_compatible,
+};
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
+
+use super::class::classify;
+use super::config::Fold;
+use super::cut::{Cut, Open, cut};
+
+/// How a character is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Not at all.
+    Same,
+    /// Its canonical decomposition has characters that are folded.
+    Canonical,
+    /// It has a compatibility form, whose characters may be folded as well.
+    Compatible,
+}
+
+/// How `fold` changes a character, from the Unicode tables.
+pub(super) fn form(c: char, fold: Fold) -> Form {
+    if c.is_ascii() || fold == Fold::default() {
+        return Form::Same;
+    }
+    let (mut canonical, mut compatible) = (Vec::new(), Vec::new());
+    decompose_canonical(c, |d| canonical.push(d));
+    decompose_compatible(c, |d| compatible.push(d));
+    // The form of one character is at most one token, so that each token has characters of its own
+    // in the text.
+    if fold.compat
+        && canonical != compatible
+        && count_words(&compatible) <= 1
+        && count_runs(&compatible) <= 1
+    {
+        return Form::Compatible;
+    }
+    match canonical.iter().any(|&d| folded(d, fold) != Some(d)) {
+        true => Form::Canonical,
+        false => Form::Same,
+    }
+}
+
+/// Calls `each` with the characters that a character with a form becomes. There may be none.
+pub(super) fn each_folded(c: char, form: Form, fold: Fold, mut each: impl FnMut(char)) {
+    let each = |d| {
+        if let Some(d) = folded(d, fold) {
+            each(d);
+        }
+    };
+    match form {
+        Form::Compatible => decompose_compatible(c, each),
+        Form::Canonical | Form::Same => decompose_canonical(c, each),
+    }
+}
+
+/// What a character of a decomposition becomes.
+fn folded(c: char, fold: Fold) -> Option<char> {
+    if fold.diacritics && is_diacritic(c) {
+        return None;
+    }
+    Some(if fold.digits { digit(c) } else { c })
+}
+
+/// Whether `--fold diacritics` drops a character of a decomposition: marks without a place of their
+/// own that scripts with an alphabet share (script Inherited: accents, Arabic vowels), or that
+/// alphabets of the Mediterranean have for themselves. The marks of other scripts are vowels or
+/// tones, which tell words apart; so is the voicing of kana, of combining class 8.
+fn is_diacritic(c: char) -> bool {
+    c.general_category() == GeneralCategory::NonspacingMark
+        && canonical_combining_class(c) != 8
+        && matches!(
+            c.script(),
+            Script::Inherited
+                | Script::Greek
+                | Script::Cyrillic
+                | Script::Hebrew
+                | Script::Arabic
+                | Script::Syriac
+        )
+}
+
+/// The ASCII digit for a decimal digit of any script, or the character itself. Decimal digits are
+/// encoded in runs of ten that begin with zero (Unicode, section 4.6), and such runs may adjoin.
+fn digit(c: char) -> char {
+    let decimal = |c: char| c.general_category() == GeneralCategory::DecimalNumber;
+    if c.is_ascii() || !decimal(c) {
+        return c;
+    }
+    let before = ('\0'..c).rev().take_while(|&d| decimal(d)).count();
+    char::from(b'0' + (before % 10) as u8)
+}
+
+/// The runs between white space in the decomposition of one character.
+fn count_runs(chars: &[char]) -> usize {
+    let runs = chars.split(|c| c.is_whitespace());
+    runs.filter(|run| !run.is_empty()).count()
+}
+
+/// The words in the decomposition of one character.
+fn count_words(chars: &[char]) -> usize {
+    let mut open = Open::None;
+    let words = chars.iter().filter(|&&c| {
+        let (effect, next) = cut(open, classify(c));
+        open = next;
+        effect == Cut::Begin
+    });
+    words.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str, fold: &str) -> String {
+        let fold: Fold = fold.parse().unwrap();
+        let mut out = String::new();
+        for c in text.chars() {
+            match form(c, fold) {
+                Form::Same => out.push(c),
+                form => each_folded(c, form, fold, |d| out.push(d)),
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn diacritics_of_alphabets_are_dropped() {
+        for (written, folded) in [
+            ("Ångström naïve Čeština Việt", "Angstrom naive Cestina Viet"),
+            ("e\u{301}\u{323} ø ł ß æ", "e ø ł ß æ"),
+            ("Ελλάδα ᾧ ΐ", "Ελλαδα ω ι"),
+            ("Йод ёлка й", "Иод елка и"),
+            ("שָׁלוֹם", "שלום"),
+            ("مُحَمَّد أإآؤ", "محمد اااو"),
+            // Vowels, tones, voicing and nuktas tell words apart.
+            ("हिन्दी ภาษาไทย น้ำ ខ្មែរ မြန်မာ", "हिन्दी ภาษาไทย น้ำ ខ្មែរ မြန်မာ"),
+            ("が か\u{3099} パ 한국", "が か\u{3099} パ 한국"),
+            ("12 ① ﬁ", "12 ① ﬁ"),
+        ] {
+            assert_eq!(text(written, "diacritics"), folded);
+        }
+    }
+
+    #[test]
+    fn decimal_digits_of_every_script_are_folded() {
+        for (written, folded) in [
+            ("٠١٢٣٤٥٦٧٨٩ ۱۲۳", "0123456789 123"),
+            ("๐๑๒๓๔๕๖๗๘๙ ໑໒ ១២ ၁၂ ᧑᧒ ᪑᪒", "0123456789 12 12 12 12 12"),
+            ("१२३ ১২৩ １２３ 𝟘𝟙𝟚 𝟶𝟿", "123 123 123 012 09"),
+            // Numbers that are not decimal digits.
+            ("² ① Ⅷ ½ 三 ᧚ ៱", "² ① Ⅷ ½ 三 ᧚ ៱"),
+            ("é ﬁ 7", "é ﬁ 7"),
+        ] {
+            assert_eq!(text(written, "digits"), folded);
+        }
+        // Every run has all ten digits of some scripts, and begins with a zero.
+        let mut run = 0;
+        for c in '\u{80}'..=char::MAX {
+            if c.general_category() == GeneralCategory::DecimalNumber {
+                assert_eq!(u32::from(digit(c)) - u32::from('0'), run % 10, "{c:?}");
+                run += 1;
+            } else {
+                assert_eq!(run % 10, 0, "before {c:?}");
+                run = 0;
+            }
+        }
+    }
+
+    /// The values that compatibility forms state are the same.
+    #[test]
+    fn digits_with_a_form_agree_with_it() {
+        let digits: Fold = "digits".parse().unwrap();
+        for c in '\u{80}'..=char::MAX {
+            let mut form = Vec::new();
+            decompose_compatible(c, |d| form.push(d));
+            if c.general_category() == GeneralCategory::DecimalNumber && form != [c] {
+                assert_eq!(form, [digit(c)]);
+                assert_eq!(folded(c, digits), Some(digit(c)));
+            }
+        }
+    }
+
+    #[test]
+    fn folds_combine() {
+        let written = "ﬁé ① ٣ Ａ\u{301} ắ ḗ½";
+        for (fold, expected) in [
+            ("none", written),
+            ("compat", "fie\u{301} 1 ٣ A\u{301} ắ ḗ½"),
+            ("compat,diacritics", "fie 1 ٣ A a e½"),
+            ("digits,diacritics", "ﬁe ① 3 Ａ a e½"),
+            ("compat,diacritics,digits", "fie 1 3 A a e½"),
+        ] {
+            let found = text(written, fold);
+            // Characters without a form are kept as they are, composed or not.
+            let same = |text: &str| {
+                unicode_normalization::UnicodeNormalization::nfc(text).collect::<String>()
+            };
+            assert_eq!(same(&found), same(expected), "{fold}");
+        }
+        // The vowel of Thai and Lao has a form of two tokens, so it is not folded.
+        assert_eq!(text("น้ำ ຄຳ ໜ", "compat"), "น้ำ ຄຳ ໜ");
+    }
+}
