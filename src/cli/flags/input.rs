@@ -275,12 +275,15 @@ impl InputFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
 pub(crate) struct ShingleFlags {
-    /// Cut text into tokens: words, whitespace or bytes:N
+    /// Cut text into tokens: words, whitespace, code or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
     /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
-    /// runs of anything else than white space, with their case kept. bytes:N: every window of N
-    /// bytes of the text is a shingle, and
+    /// runs of anything else than white space, with their case kept. code: names, numbers,
+    /// operators, brackets, and the words of strings and comments, with their case kept.
+    /// code:LANGUAGE knows the strings and comments of c, java, python, javascript, rust, go, sql,
+    /// shell or latex; code alone those that most languages share. code:drop and code:LANGUAGE:drop
+    /// leave comments out. bytes:N: every window of N bytes of the text is a shingle, and
     /// --shingle-size does not apply. This flag changes results more than any other.
     ///
     /// Example: --tokens bytes:20
