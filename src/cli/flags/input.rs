@@ -279,12 +279,14 @@ pub(crate) struct ShingleFlags {
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
     /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
-    /// runs of anything else than white space, with their case kept. code: names, numbers,
-    /// operators, brackets, and the words of strings and comments, with their case kept.
-    /// code:LANGUAGE knows the strings and comments of c, java, python, javascript, rust, go, sql,
-    /// shell or latex; code alone those that most languages share. code:drop and code:LANGUAGE:drop
-    /// leave comments out. bytes:N: every window of N bytes of the text is a shingle, and
+    /// runs of anything else than white space, with their case kept. bytes:N: every window of N
+    /// bytes of the text is a shingle, and
     /// --shingle-size does not apply. This flag changes results more than any other.
+    ///
+    /// code is for programs, formulas and queries: names, numbers, operators, brackets, and the
+    /// words of strings and comments, with their case kept. code:LANGUAGE knows the strings and
+    /// comments of c, java, python, javascript, rust, go, sql, shell or latex; code alone those
+    /// that most languages share. code:drop and code:LANGUAGE:drop leave comments out.
     ///
     /// Example: --tokens bytes:20
     #[arg(
@@ -299,6 +301,10 @@ pub(crate) struct ShingleFlags {
     /// and their letters, full width and half width, circled and superscript digits. A character
     /// whose form is more than one token is not folded. Composed and decomposed characters are
     /// always the same, and characters that nobody sees never count.
+    ///
+    /// identifiers, with --tokens code, takes all names as the same that are no keyword of C, C++,
+    /// Java, Python, JavaScript, TypeScript, Rust, Go, the shell or SQL, so that a program with
+    /// other names is a copy. Words of strings and comments stay.
     ///
     /// Example: --fold compat
     #[arg(

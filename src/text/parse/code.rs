@@ -351,25 +351,30 @@ impl Cutter {
     /// no effect at all. 0 if the next character needs [`Cutter::step`].
     #[inline]
     pub(super) fn run(&mut self, text: &[u8]) -> (usize, bool) {
-        let length = |has: fn(u8) -> bool| text.iter().take_while(|&&b| has(b)).count();
+        #[inline(always)]
+        fn length(text: &[u8], has: impl Fn(u8) -> bool) -> usize {
+            text.iter().position(|&b| !has(b)).unwrap_or(text.len())
+        }
         match &mut self.state {
-            State::Name if self.rules.underscore => (length(is_word), true),
-            State::Space => (length(|b| b.is_ascii_whitespace()), false),
+            State::Name if self.rules.underscore => (length(text, is_word), true),
+            State::Space => (length(text, |b| b.is_ascii_whitespace()), false),
             State::Comment(comment) if !self.keep => {
-                let skipped = length(|b| !matches!(b, b'*' | b'/' | b'\n' | b'\r') && b < 0x80);
+                let skipped = length(text, |b| {
+                    !matches!(b, b'*' | b'/' | b'\n' | b'\r') && b < 0x80
+                });
                 if skipped > 0 {
                     comment.last = 0;
                 }
                 (skipped, false)
             }
             State::Comment(comment) if self.open && comment.word == Open::Word => {
-                let taken = length(is_word);
+                let taken = length(text, is_word);
                 if taken > 0 {
                     comment.last = 0;
                 }
                 (taken, true)
             }
-            State::Literal(literal) if literal.word == Open::Word => (length(is_word), true),
+            State::Literal(literal) if literal.word == Open::Word => (length(text, is_word), true),
             _ => (0, false),
         }
     }
@@ -377,6 +382,52 @@ impl Cutter {
     /// The effect of a character. Its class only matters if it is not ASCII.
     #[inline]
     pub(super) fn step(&mut self, c: char, class: Class) -> Step {
+        match self.step_fast(c) {
+            Some(step) => step,
+            None => self.step_slowly(c, class),
+        }
+    }
+
+    /// What [`Cutter::step_slowly`] says of the most frequent characters in the most frequent
+    /// states.
+    #[inline(always)]
+    fn step_fast(&mut self, c: char) -> Option<Step> {
+        let (letter, space) = (c.is_ascii_alphabetic(), c == ' ');
+        let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | ',');
+        let name = self.state == State::Name;
+        let cut = match &mut self.state {
+            State::Space | State::Done | State::Name | State::Operator(_) if space => {
+                self.state = State::Space;
+                Cut::Separate
+            }
+            State::Space | State::Done | State::Name | State::Operator(_) if bracket => {
+                self.state = State::Done;
+                Cut::Begin
+            }
+            State::Space | State::Done | State::Operator(_) if letter => {
+                self.state = State::Name;
+                Cut::Begin
+            }
+            State::Comment(comment) if self.keep && space => {
+                (comment.word, comment.last) = (Open::None, 0);
+                Cut::Separate
+            }
+            State::Comment(comment) if self.keep && letter && comment.word == Open::None => {
+                (comment.word, comment.last) = (Open::Word, 0);
+                Cut::Begin
+            }
+            _ => return None,
+        };
+        self.open = cut == Cut::Begin;
+        Some(Step {
+            before: Before::Nothing,
+            cut,
+            name,
+        })
+    }
+
+    #[inline(never)]
+    fn step_slowly(&mut self, c: char, class: Class) -> Step {
         let name = self.in_name() && !(c == '\'' && self.state == State::TickWord);
         let mut before = Before::Nothing;
         if let State::NumberAnd(number, held) = self.state {

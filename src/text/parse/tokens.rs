@@ -476,7 +476,8 @@ impl Canonical {
                 self.close_code(step.name);
                 self.starts[self.count] = self.used;
                 self.count += 1;
-                self.open = Open::Word;
+                // Not a word, which letters extend without more ado.
+                self.open = Open::Alone;
                 true
             }
         }
