@@ -409,22 +409,24 @@ impl Canonical {
     /// Processes a block of a program.
     fn push_code(&mut self, block: &[u8]) {
         let mut at = 0;
-        while let (Some(&b), Some(code)) = (block.get(at), &mut self.code) {
+        while let Some(&b) = block.get(at) {
             if b < 0x80 {
-                let (length, extends) = code.run(&block[at..]);
                 self.settle();
-                if length == 0 {
-                    let c = char::from(b);
-                    if self.enter_code(c, Class::Separator) {
-                        self.put(c);
-                    }
-                    at += 1;
-                } else if extends {
-                    let end = self.used + length;
-                    self.buffer[self.used..end].copy_from_slice(&block[at..at + length]);
-                    self.used = end;
+                if self.enter_code(char::from(b), Class::Separator) {
+                    self.buffer[self.used] = b;
+                    self.used += 1;
                 }
-                at += length;
+                at += 1;
+                let rest = &block[at..];
+                if let Some(code) = &mut self.code {
+                    let (length, extends) = code.run(rest);
+                    if extends {
+                        let end = self.used + length;
+                        self.buffer[self.used..end].copy_from_slice(&rest[..length]);
+                        self.used = end;
+                    }
+                    at += length;
+                }
                 continue;
             }
             match decode(&block[at..]) {
@@ -445,6 +447,7 @@ impl Canonical {
     }
 
     /// As [`Canonical::enter`], for programs.
+    #[inline]
     fn enter_code(&mut self, c: char, class: Class) -> bool {
         let Some(code) = &mut self.code else {
             return false;
