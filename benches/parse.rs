@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::text::parse::{Code, ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
 use lookalike::text::read::{ContentKind, RawDocument};
 
 /// Words in a page.
@@ -65,6 +65,15 @@ fn html() -> String {
         page.push_str([" ", ", ", "&nbsp;", ".\r\n", " &mdash; "][i % 5]);
     }
     page + "</body></html>"
+}
+
+/// A program in C of [`WORDS`] tokens.
+fn program() -> String {
+    const FUNCTION: &str = "static int sum(char *text, size_t length)\n{\n    \
+                            for (size_t i = 0; i < length; i++) {\n        \
+                            total += text[i] * 0x1f;\n    }\n    // done\n}\n";
+    const TOKENS: usize = 40;
+    FUNCTION.repeat(WORDS / TOKENS)
 }
 
 struct Drop;
@@ -135,6 +144,13 @@ fn bench(c: &mut Criterion) {
             ContentKind::Text,
             None,
             TokenKind::Whitespace,
+        ),
+        (
+            "program",
+            program().into_bytes(),
+            ContentKind::Text,
+            None,
+            TokenKind::Code(Code::default()),
         ),
         (
             "cyrillic-koi8-r",

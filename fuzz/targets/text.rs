@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use lookalike::base::ids::{FingerprintKind, Key};
 use lookalike::engine::shingle::{ShingleConfig, Shingler, Short};
 use lookalike::text::parse::{
-    Fold, ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind, Tokens,
+    Code, Comments, Fold, Language, ParseConfig, Parser, TITLE_CHARS, TokenConsumer, TokenKind,
+    Tokens,
 };
 use lookalike::text::read::{ContentKind, RawDocument};
 
@@ -61,9 +62,18 @@ pub fn run(data: &[u8]) {
     let mut controls = Controls::new(data);
     let flags = controls.byte();
     let declared = controls.byte();
-    let tokens = match controls.byte() % 4 {
+    let kind = controls.byte();
+    let tokens = match kind % 4 {
         0 | 1 => TokenKind::Words,
-        2 => TokenKind::Whitespace,
+        2 if kind < 128 => TokenKind::Whitespace,
+        2 => {
+            let language = usize::from(controls.byte()) % Language::ALL.len();
+            let comments = usize::from(controls.byte()) % Comments::ALL.len();
+            TokenKind::Code(Code {
+                language: Language::ALL[language],
+                comments: Comments::ALL[comments],
+            })
+        }
         _ => TokenKind::Bytes(
             NonZeroU32::new(u32::from(controls.byte()) + 1).unwrap_or(NonZeroU32::MIN),
         ),
@@ -96,8 +106,16 @@ pub fn run(data: &[u8]) {
     };
     let config = ShingleConfig {
         parse: ParseConfig {
-            fold: Fold {
-                compat: flags & 32 != 0 && !matches!(tokens, TokenKind::Bytes(_)),
+            fold: match tokens {
+                TokenKind::Bytes(_) => Fold::default(),
+                TokenKind::Code(_) => Fold {
+                    identifiers: flags & 32 != 0,
+                    ..Fold::default()
+                },
+                TokenKind::Words | TokenKind::Whitespace => Fold {
+                    compat: flags & 32 != 0,
+                    ..Fold::default()
+                },
             },
             tokens,
             detector: flags & 4 != 0,

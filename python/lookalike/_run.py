@@ -152,7 +152,8 @@ def run(
     keep_text
         Keep the texts of documents, which `Run.query` with a method needs.
     tokens
-        What a token is: ``"words"``, ``"whitespace"`` or ``"bytes:N"``.
+        What a token is: ``"words"``, ``"whitespace"``, ``"code"``, ``"code:LANGUAGE"`` or
+        ``"bytes:N"``.
     fold
         Ignore differences between characters: a list of ``"compat"``, ``"diacritics"`` and
         ``"digits"`` with commas, or ``"none"``.

@@ -93,8 +93,8 @@ def find_pairs(
         The number of consecutive tokens in a shingle, 1 to 1,000. A text with fewer tokens matches
         only a text of the same tokens.
     tokens
-        What a token is: ``"words"``, ``"whitespace"`` (what is between white space), or
-        ``"bytes:8"`` (every 8 bytes).
+        What a token is: ``"words"``, ``"whitespace"`` (what is between white space),
+        ``"code"`` (programs; ``"code:python"`` in a language) or ``"bytes:8"`` (every 8 bytes).
     fold
         ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
         out; ``"none"`` does not.
@@ -347,7 +347,8 @@ def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]
     text
         Plain text.
     tokens
-        What a token is: ``"words"``, or ``"whitespace"`` (what is between white space).
+        What a token is: ``"words"``, ``"whitespace"`` (what is between white space), or ``"code"``
+        (programs; ``"code:python"`` in a language).
     fold
         ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
         out; ``"none"`` does not.

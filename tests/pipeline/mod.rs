@@ -4,6 +4,7 @@
 mod add;
 mod against;
 mod characters;
+mod code;
 mod definitions;
 mod dependencies;
 mod determinism;

@@ -275,7 +275,7 @@ impl InputFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
 pub(crate) struct ShingleFlags {
-    /// Cut text into tokens: words, whitespace or bytes:N
+    /// Cut text into tokens: words, whitespace, code or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
     /// letters is part of a word. In scripts without spaces between words, the tokens are shorter
@@ -285,6 +285,11 @@ pub(crate) struct ShingleFlags {
     /// else than white space, with their case kept. bytes:N: every window of N bytes of the text is
     /// a shingle, and --shingle-size does not apply. This flag changes results more than any other.
     ///
+    /// code is for programs, formulas and queries: names, numbers, operators, brackets, and the
+    /// words of strings and comments, with their case kept. code:LANGUAGE knows the strings and
+    /// comments of c, java, python, javascript, rust, go, sql, shell or latex; code alone those
+    /// that most languages share. code:drop and code:LANGUAGE:drop leave comments out.
+    ///
     /// Example: --tokens bytes:20
     #[arg(
         long,
@@ -292,7 +297,7 @@ pub(crate) struct ShingleFlags {
         default_value_t = ParseConfig::default().tokens
     )]
     tokens: TokenKind,
-    /// Ignore differences between characters: compat, diacritics, digits
+    /// Ignore differences between characters: compat, diacritics, digits, identifiers
     ///
     /// A list with commas, or none. compat takes characters and their compatibility forms (Unicode
     /// NFKC) as the same: ligatures and their letters, full width and half width, circled and
@@ -300,6 +305,10 @@ pub(crate) struct ShingleFlags {
     /// leaves out accents, points and vowel marks of Latin, Greek, Cyrillic, Hebrew, Arabic and
     /// Syriac. digits takes the decimal digits of all scripts as the same. Composed and decomposed
     /// characters are always the same, and characters that nobody sees never count.
+    ///
+    /// identifiers, with --tokens code, takes all names as the same that are no keyword of C, C++,
+    /// Java, Python, JavaScript, TypeScript, Rust, Go, the shell or SQL, so that a program with
+    /// other names is a copy. Words of strings and comments stay.
     ///
     /// Example: --fold compat,digits
     #[arg(

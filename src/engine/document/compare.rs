@@ -133,8 +133,9 @@ pub(crate) fn compare(
         };
         let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
         let more = more.fold(align::NUMBER_BYTES, u64::max);
-        // Where it lies, its number, its piece, and what is compared.
-        let each = size_of::<Range<usize>>() as u64 + 4 + 8 + more + config.shown_bytes;
+        // Where it lies, whether it is a name, its number, its piece, and what is compared.
+        let name = u64::from(parse.fold.identifiers);
+        let each = size_of::<Range<usize>>() as u64 + name + 4 + 8 + more + config.shown_bytes;
         let _ = held.take(tokens.saturating_mul(each));
         if tokens > u64::from(u32::MAX) {
             return Err(Error::too_many("tokens of a text", tokens, u32::MAX.into()));
@@ -142,19 +143,7 @@ pub(crate) fn compare(
     }
     held.check(what)?;
     let mut sides = texts.drain(..).map(|text| match text {
-        Text::Found(text, source) => {
-            let mut spans = Vec::with_capacity(count(&text, parse) as usize);
-            each_token(&text, parse, |span| {
-                spans.push(span);
-                true
-            });
-            let words = Words {
-                text,
-                spans,
-                cut: false,
-            };
-            Ok((words, source))
-        }
+        Text::Found(text, source) => Ok((Words::new(text, false, parse), source)),
         Text::Missing(reason) => Err(reason),
     });
     let none = || Err("it was not read".to_string());

@@ -118,7 +118,7 @@ impl<K: Key> Shingler<K> {
             parser: Parser::new(&config.parse),
             tokens: config.parse.tokens.clone(),
             window: match config.parse.tokens {
-                TokenKind::Words | TokenKind::Whitespace => {
+                TokenKind::Words | TokenKind::Whitespace | TokenKind::Code(_) => {
                     Window::Tokens(config.shingle_size.max(1) as usize)
                 }
                 TokenKind::Bytes(n) => Window::Bytes(n.get() as usize),
@@ -303,12 +303,13 @@ impl<K: Key> Shingler<K> {
     /// An upper bound on the fingerprints, before deduplication, of a body of `body_bytes` bytes.
     /// It serves to choose the number of passes.
     ///
-    /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Runs between white space:
+    /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Code: the same, for
+    /// operators. Runs between white space:
     /// one for every two bytes. Bytes: up to three for each byte, because that is what a byte of a
     /// legacy charset can become.
     pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
         match self.tokens {
-            TokenKind::Words => body_bytes,
+            TokenKind::Words | TokenKind::Code(_) => body_bytes,
             TokenKind::Whitespace => body_bytes.div_ceil(2),
             TokenKind::Bytes(_) => body_bytes.saturating_mul(3),
         }

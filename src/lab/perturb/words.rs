@@ -137,7 +137,7 @@ impl TermList {
         let words = ParseConfig::default();
         for span in token_spans(word, &words) {
             let token = word.get(span).unwrap_or_default();
-            let term = canonical_token(token, &words);
+            let term = canonical_token(token, false, &words);
             if !term.is_empty() && term.len() <= TERM_BYTES {
                 self.offer(&term);
             }

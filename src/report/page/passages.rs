@@ -301,6 +301,7 @@ fn around(text: &Words, passage: &SharedPassage, n: usize) -> Words {
             .map(|span| span.start - bytes.start..span.end - bytes.start)
             .collect(),
         text: text.text[bytes].to_string(),
+        names: text.names.get(from..to).unwrap_or_default().to_vec(),
         cut: false,
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, r
 use crate::store::Aside;
 use crate::store::workspace::Workspace;
 use crate::text::align::Words;
-use crate::text::parse::{ParseConfig, Parser, token_spans};
+use crate::text::parse::{ParseConfig, Parser};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -247,17 +247,19 @@ impl Folded {
 }
 
 /// At most [`WORDS_COMPARED`] words of a text.
-fn words(mut text: String, mut cut: bool, parse: &ParseConfig) -> Words {
-    let mut spans = token_spans(&text, parse);
-    if let Some(next) = spans.get(WORDS_COMPARED) {
-        text.truncate(next.start);
-        spans.truncate(WORDS_COMPARED);
-        text.shrink_to_fit();
-        cut = true;
+fn words(text: String, cut: bool, parse: &ParseConfig) -> Words {
+    let mut words = Words::new(text, cut, parse);
+    if let Some(next) = words.spans.get(WORDS_COMPARED) {
+        words.text.truncate(next.start);
+        words.text.shrink_to_fit();
+        words.cut = true;
     }
     // A text of short words has many more spans than are kept.
-    spans.shrink_to_fit();
-    Words { text, spans, cut }
+    words.spans.truncate(WORDS_COMPARED);
+    words.spans.shrink_to_fit();
+    words.names.truncate(WORDS_COMPARED);
+    words.names.shrink_to_fit();
+    words
 }
 
 #[cfg(test)]

@@ -458,7 +458,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let spans = &mut self.sets.spans;
-        let mut add = |span: Range<usize>| spans.push((span.start as u32, span.end as u32));
+        let mut add = |span: Range<usize>, _| spans.push((span.start as u32, span.end as u32));
         let mut finder = SpanFinder::new(&self.config.parse);
         self.parser
             .as_read_in_pieces(document, &mut |piece| finder.push(piece, &mut add));

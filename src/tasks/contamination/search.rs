@@ -422,7 +422,7 @@ impl Bytes {
         let mut wanted = tokens.iter_mut().peekable();
         let mut token = 0;
         let done = Cell::new(false);
-        let mut act = |span: Range<usize>| {
+        let mut act = |span: Range<usize>, _| {
             if let Some(found) = wanted.next_if(|(wanted, ..)| *wanted == token) {
                 (found.1, found.2) = (span.start, span.end);
                 done.set(wanted.peek().is_none());

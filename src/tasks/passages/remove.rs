@@ -54,7 +54,7 @@ use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecord
 use crate::store::disk::{self, Scratch, SharedFile};
 use crate::store::workspace::{Cost, Meter, Workspace};
 use crate::tasks::dedup::{self, Empty};
-use crate::text::parse::Parser;
+use crate::text::parse::{Parser, TokenKind};
 use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
 use crate::text::read::{
@@ -259,6 +259,15 @@ pub(super) fn check_removal(
     let inputs = dedup::inputs_of(workspace)?;
     output::check_places(workspace.directory(), &inputs, outputs)?;
     let collection = collection::config(&workspace.manifest);
+    let tokens = &collection.shingle.parse.tokens;
+    if let TokenKind::Code(_) = tokens {
+        // Without a quote or the beginning of a comment, the rest would be cut into other tokens.
+        return error::refuse(
+            "tokens",
+            tokens,
+            "no text is removed from programs; leave --remove out, or use words",
+        );
+    }
     check_removal_inputs(&inputs, &collection.read, context)?;
     Outputs::look(outputs)?;
     Ok(inputs)

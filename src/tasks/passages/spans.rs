@@ -13,7 +13,7 @@ use crate::engine::collection::{Column, ColumnBuilder, DocumentRecord, each_plac
 use crate::store::disk;
 use crate::store::table::{cells, push_row};
 use crate::store::workspace::{InputList, ResultFile, Workspace};
-use crate::text::parse::{ParseConfig, Parser, each_token};
+use crate::text::parse::{ParseConfig, Parser, TokenKind, each_token};
 use crate::text::read::RawDocument;
 
 /// Spans and removable parts of a document whose lines are made at once.
@@ -70,7 +70,11 @@ impl Positions {
         self.wanted.extend(tokens);
         self.wanted.sort_unstable();
         self.wanted.dedup();
-        let (mut token, from) = self.from;
+        let (mut token, from) = match parse.tokens {
+            // A literal or a comment may be open there.
+            TokenKind::Code(_) => (0, Position::default()),
+            _ => self.from,
+        };
         let (offset, mut line, mut counted) = (from.begin, from.line.max(1), from.begin);
         let mut wanted = self.wanted.iter().peekable();
         // A text that begins with a token has the same tokens as the rest of a longer one.

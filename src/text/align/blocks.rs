@@ -218,6 +218,7 @@ mod tests {
         Words {
             text: text.into(),
             spans: token_spans(text, &ParseConfig::default()),
+            names: Vec::new(),
             cut: false,
         }
     }
@@ -359,6 +360,7 @@ mod tests {
         let (a, _) = numbers(
             &Words {
                 spans: token_spans(text, &TokenKind::Whitespace.into()),
+                names: Vec::new(),
                 ..words(text)
             },
             &Words::default(),

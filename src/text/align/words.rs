@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use crate::text::parse::{ParseConfig, push_canonical};
+use crate::text::parse::{ParseConfig, each_token_or_name, push_canonical};
 
 /// Upper limit on the memory of [`numbers`] for each token of both texts.
 pub(crate) const NUMBER_BYTES: u64 = 48;
@@ -13,14 +13,45 @@ pub(crate) const NUMBER_BYTES: u64 = 48;
 pub(crate) struct Words {
     pub text: String,
     pub spans: Vec<Range<usize>>,
+    /// Of programs, for each token, whether it is a name. Otherwise empty.
+    pub names: Vec<bool>,
     /// Whether this is only the beginning of the text.
     pub cut: bool,
 }
 
 impl Words {
+    /// The tokens of a text.
+    pub(crate) fn new(text: String, cut: bool, parse: &ParseConfig) -> Words {
+        let mut tokens = 0;
+        each_token_or_name(&text, parse, |_, _| {
+            tokens += 1;
+            true
+        });
+        let mut spans = Vec::with_capacity(tokens);
+        let mut names = Vec::new();
+        if parse.fold.identifiers {
+            names.reserve_exact(tokens);
+        }
+        each_token_or_name(&text, parse, |span, name| {
+            spans.push(span);
+            if parse.fold.identifiers {
+                names.push(name);
+            }
+            true
+        });
+        Words {
+            text,
+            spans,
+            names,
+            cut,
+        }
+    }
+
     /// The memory that a text with its spans takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.text.capacity() + self.spans.capacity() * size_of::<Range<usize>>()
+        self.text.capacity()
+            + self.spans.capacity() * size_of::<Range<usize>>()
+            + self.names.capacity()
     }
 
     /// The text of a token.
@@ -50,7 +81,8 @@ pub(crate) fn numbers(a: &Words, b: &Words, parse: &ParseConfig) -> (Vec<u32>, V
         other: String::new(),
     };
     let [a, b] = [a, b].map(|words| {
-        let tokens = words.spans.iter().map(|span| words.token(span));
+        let names = words.names.iter().copied().chain(std::iter::repeat(false));
+        let tokens = words.spans.iter().map(|span| words.token(span)).zip(names);
         tokens.map(|token| numbering.number(token)).collect()
     });
     (a, b)
@@ -61,8 +93,8 @@ const EMPTY: u32 = u32::MAX;
 /// A table of the tokens so far, which keeps no text of its own.
 struct Numbering<'t> {
     parse: &'t ParseConfig,
-    /// By number, its first token in the original spelling.
-    firsts: Vec<&'t str>,
+    /// By number, its first token in the original spelling, and whether it is a name.
+    firsts: Vec<(&'t str, bool)>,
     /// Numbers by hash, with linear probing.
     slots: Vec<u32>,
     /// With keys of this process, so that nobody can choose tokens that collide.
@@ -72,9 +104,9 @@ struct Numbering<'t> {
 }
 
 impl<'t> Numbering<'t> {
-    fn number(&mut self, token: &'t str) -> u32 {
+    fn number(&mut self, token: (&'t str, bool)) -> u32 {
         self.canonical.clear();
-        push_canonical(token, self.parse, &mut self.canonical);
+        push_canonical(token.0, token.1, self.parse, &mut self.canonical);
         let mask = self.slots.len() - 1;
         let mut at = self.hash.hash_one(&self.canonical) as usize & mask;
         loop {
@@ -88,7 +120,7 @@ impl<'t> Numbering<'t> {
             };
             if first != token {
                 self.other.clear();
-                push_canonical(first, self.parse, &mut self.other);
+                push_canonical(first.0, first.1, self.parse, &mut self.other);
             }
             if first == token || self.other == self.canonical {
                 return *slot;

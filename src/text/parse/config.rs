@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::base::keywords::stored_as_text;
+use crate::base::keywords::{keywords, stored_as_text};
 
 /// The unit into which a document's text is cut.
 ///
@@ -19,6 +19,8 @@ use crate::base::keywords::stored_as_text;
 /// use lookalike::text::parse::TokenKind;
 /// assert_eq!("bytes:20".parse::<TokenKind>().unwrap().to_string(), "bytes:20");
 /// assert!("bytes:0".parse::<TokenKind>().is_err());
+/// assert_eq!("code:python:drop".parse::<TokenKind>().unwrap().to_string(), "code:python:drop");
+/// assert_eq!("code:common:keep".parse::<TokenKind>().unwrap().to_string(), "code");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenKind {
@@ -29,6 +31,9 @@ pub enum TokenKind {
     Words,
     /// Maximal runs of characters other than white space, case-sensitive (Ye, Wen & Ma 2008).
     Whitespace,
+    /// The tokens of programs, formulas and queries: names, numbers, operators, brackets, and the
+    /// words of literals and comments, with their case.
+    Code(Code),
     /// No tokens: each window of this many bytes of the text, with its white space folded, is a
     /// shingle (Cherkasova et al. 2009). The shingle size does not apply.
     Bytes(NonZeroU32),
@@ -44,6 +49,16 @@ impl fmt::Display for TokenKind {
         match self {
             TokenKind::Words => f.write_str("words"),
             TokenKind::Whitespace => f.write_str("whitespace"),
+            TokenKind::Code(code) => {
+                f.write_str("code")?;
+                if code.language != Language::default() {
+                    write!(f, ":{}", code.language)?;
+                }
+                if code.comments != Comments::default() {
+                    write!(f, ":{}", code.comments)?;
+                }
+                Ok(())
+            }
             TokenKind::Bytes(n) => write!(f, "bytes:{n}"),
         }
     }
@@ -53,10 +68,29 @@ impl FromStr for TokenKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a kind of token; use words, whitespace or bytes:N");
+        let wrong = || {
+            format!(
+                "`{text}` is not a kind of token; use words, whitespace, code, code:LANGUAGE, \
+                 code:drop, code:LANGUAGE:drop or bytes:N"
+            )
+        };
         match text {
             "words" => Ok(TokenKind::Words),
             "whitespace" => Ok(TokenKind::Whitespace),
+            "code" => Ok(TokenKind::Code(Code::default())),
+            _ if text.starts_with("code:") => {
+                let mut code = Code::default();
+                let mut parts = text.split(':').skip(1).peekable();
+                if let Some(language) = parts.next_if(|part| part.parse::<Comments>().is_err()) {
+                    code.language = language.parse()?;
+                }
+                if let Some(comments) = parts.next() {
+                    code.comments = comments.parse()?;
+                }
+                parts
+                    .next()
+                    .map_or(Ok(TokenKind::Code(code)), |_| Err(wrong()))
+            }
             _ => {
                 let digits = text.strip_prefix("bytes:").ok_or_else(wrong)?;
                 if !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -69,6 +103,55 @@ impl FromStr for TokenKind {
 }
 
 stored_as_text!(TokenKind);
+
+/// How [`TokenKind::Code`] reads literals and comments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Code {
+    /// The language, which decides what literals and comments are.
+    pub language: Language,
+    /// Whether comments count.
+    pub comments: Comments,
+}
+
+keywords! {
+    /// What becomes of comments with [`TokenKind::Code`].
+    #[derive(Default)]
+    pub enum Comments: "is not a treatment of comments; use" {
+        /// Their words are tokens.
+        #[default]
+        Keep = "keep",
+        /// They are left out.
+        Drop = "drop",
+    }
+}
+
+keywords! {
+    /// The rules of comments and literals with [`TokenKind::Code`].
+    #[derive(Default)]
+    pub enum Language: "is not a language; use" {
+        /// What most languages share: `//` and `/* */`, quotes with escapes.
+        #[default]
+        Common = "common",
+        /// C and C++.
+        C = "c",
+        /// Java.
+        Java = "java",
+        /// Python.
+        Python = "python",
+        /// JavaScript and TypeScript.
+        Javascript = "javascript",
+        /// Rust.
+        Rust = "rust",
+        /// Go.
+        Go = "go",
+        /// SQL.
+        Sql = "sql",
+        /// Shells.
+        Shell = "shell",
+        /// LaTeX.
+        Latex = "latex",
+    }
+}
 
 /// Differences between characters that tokens leave out, beyond those that they always leave out.
 ///
@@ -88,15 +171,19 @@ pub struct Fold {
     pub diacritics: bool,
     /// The decimal digits of all scripts.
     pub digits: bool,
+    /// The names of programs that are no keyword of a usual language. Only with
+    /// [`TokenKind::Code`].
+    pub identifiers: bool,
 }
 
 impl Fold {
     /// The folds, each with its name.
-    fn named(&mut self) -> [(&'static str, &mut bool); 3] {
+    fn named(&mut self) -> [(&'static str, &mut bool); 4] {
         [
             ("compat", &mut self.compat),
             ("diacritics", &mut self.diacritics),
             ("digits", &mut self.digits),
+            ("identifiers", &mut self.identifiers),
         ]
     }
 
@@ -130,7 +217,8 @@ impl FromStr for Fold {
                 Some((_, on)) => *on = true,
                 None => {
                     return Err(format!(
-                        "`{name}` cannot be folded; use compat, diacritics, digits, or none"
+                        "`{name}` cannot be folded; use compat, diacritics, digits, \
+                         identifiers, or none"
                     ));
                 }
             }
@@ -220,17 +308,27 @@ impl ParseConfig {
         parameters
     }
 
-    /// Refuses folding without tokens.
+    /// Refuses parameters that do not apply to the kind of token.
     ///
     /// # Errors
     /// `BadParameter`.
     pub(crate) fn check(&self) -> crate::Result<()> {
-        match self.tokens {
+        let tokens = &self.tokens;
+        match tokens {
             TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::parameter("fold", self.fold)
                 .because(format!(
-                    "--tokens {} takes the bytes as they are; use none",
-                    self.tokens
+                    "--tokens {tokens} takes the bytes as they are; use none"
                 ))),
+            // The form of a character would be several tokens of code.
+            TokenKind::Code(_) if self.fold.compat => Err(Error::parameter("fold", self.fold)
+                .because(
+                    "--tokens code has no compat; use diacritics, digits, identifiers or none",
+                )),
+            TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers => {
+                Err(Error::parameter("fold", self.fold).because(format!(
+                    "--tokens {tokens} has no identifiers; add --tokens code"
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -242,7 +340,16 @@ mod tests {
 
     #[test]
     fn kinds_read_and_print() {
-        for text in ["words", "whitespace", "bytes:1", "bytes:4294967295"] {
+        for text in [
+            "words",
+            "whitespace",
+            "code",
+            "code:c",
+            "code:drop",
+            "code:latex:drop",
+            "bytes:1",
+            "bytes:4294967295",
+        ] {
             let kind: TokenKind = text.parse().unwrap();
             assert_eq!(kind.to_string(), text);
             let json = serde_json::to_string(&kind).unwrap();
@@ -250,7 +357,21 @@ mod tests {
             assert_eq!(serde_json::from_str::<TokenKind>(&json).unwrap(), kind);
         }
         for text in [
-            "", "Words", "bytes", "bytes:", "bytes:0", "bytes:-1", "bytes:+1", "bytes:x",
+            "code:",
+            "code::drop",
+            "code:c:drop:",
+            "code:c:x",
+            "code:x",
+            "code:drop:c",
+            "coder",
+            "",
+            "Words",
+            "bytes",
+            "bytes:",
+            "bytes:0",
+            "bytes:-1",
+            "bytes:+1",
+            "bytes:x",
         ] {
             assert!(text.parse::<TokenKind>().is_err(), "{text}");
         }
@@ -267,6 +388,7 @@ mod tests {
             "compat,diacritics",
             "diacritics,digits",
             "compat,diacritics,digits",
+            "digits,identifiers",
         ] {
             let fold: Fold = text.parse().unwrap();
             assert_eq!(fold.to_string(), text);

@@ -43,6 +43,8 @@
 //!   neither kind of token. (Vowel signs that are letters and cannot be reordered begin a word
 //!   there.)
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
+//! - `code`: names, numbers, operators and the words of literals and comments, with their case
+//!   (`code.rs`).
 //! - `bytes:N`: the decoded text with its white space folded; no other step applies. Stage 3 slides
 //!   windows of N bytes over it.
 //!
@@ -66,6 +68,7 @@
 
 mod charset;
 mod class;
+mod code;
 mod config;
 mod cut;
 mod doubt;
@@ -89,8 +92,10 @@ use markup::TextEmitter;
 use text::Text;
 use tokens::Canonical;
 
-pub use config::{Fold, ParseConfig, TOKEN_RULE, TokenKind};
-pub(crate) use spans::{SpanFinder, canonical_token, each_token, push_canonical, token_spans};
+pub use config::{Code, Comments, Fold, Language, ParseConfig, TOKEN_RULE, TokenKind};
+pub(crate) use spans::{
+    SpanFinder, canonical_token, each_token, each_token_or_name, push_canonical, token_spans,
+};
 pub use tokens::{TokenConsumer, Tokens};
 
 /// Maximum number of characters kept of a title.

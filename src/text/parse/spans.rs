@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::code::{Before, Cutter, NAME};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
@@ -21,8 +22,8 @@ use crate::base::utf8::boundary_before;
 pub(crate) fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut finder = SpanFinder::new(config);
-    finder.push(text, &mut |span| spans.push(span));
-    finder.finish(&mut |span| spans.push(span));
+    finder.push(text, &mut |span, _| spans.push(span));
+    finder.finish(&mut |span, _| spans.push(span));
     spans
 }
 
@@ -33,9 +34,18 @@ pub(crate) fn each_token(
     config: &ParseConfig,
     mut each: impl FnMut(Range<usize>) -> bool,
 ) {
+    each_token_or_name(text, config, |span, _| each(span));
+}
+
+/// As [`each_token`], also with whether the token is a name of a program.
+pub(crate) fn each_token_or_name(
+    text: &str,
+    config: &ParseConfig,
+    mut each: impl FnMut(Range<usize>, bool) -> bool,
+) {
     let mut finder = SpanFinder::new(config);
     let more = Cell::new(true);
-    let mut act = |span| more.set(more.get() && each(span));
+    let mut act = |span, name| more.set(more.get() && each(span, name));
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(boundary_before(rest, PIECE_BYTES));
@@ -58,15 +68,23 @@ thread_local! {
     static CANONICAL: RefCell<Option<(ParseConfig, Canonical)>> = const { RefCell::new(None) };
 }
 
+/// Takes the range of a token, and whether it is a name of a program ([`TokenKind::Code`]).
+pub(crate) type Act<'a> = dyn FnMut(Range<usize>, bool) + 'a;
+
 /// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
 /// however long the text is.
 pub(crate) struct SpanFinder {
     words: bool,
     /// Whether all characters count (`bytes:N`).
     raw: bool,
+    /// Cuts programs (`code`).
+    code: Option<Cutter>,
     fold: Fold,
     open: Open,
     span: Range<usize>,
+    /// Where the span would end without its last character, and where that begins. Only of
+    /// programs.
+    last: Range<usize>,
     /// Bytes of the text so far.
     at: usize,
 }
@@ -76,15 +94,23 @@ impl SpanFinder {
         SpanFinder {
             words: config.tokens == TokenKind::Words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
+            code: match config.tokens {
+                TokenKind::Code(code) => Some(Cutter::new(code)),
+                _ => None,
+            },
             fold: config.fold,
             open: Open::None,
             span: 0..0,
+            last: 0..0,
             at: 0,
         }
     }
 
     /// Calls `act` with the tokens that end in the next piece.
-    pub(crate) fn push(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+    pub(crate) fn push(&mut self, text: &str, act: &mut Act<'_>) {
+        if self.code.is_some() {
+            return self.push_code(text, act);
+        }
         let mut masks = Masks::default();
         let mut at = 0;
         while at < text.len() {
@@ -100,7 +126,7 @@ impl SpanFinder {
         text: &str,
         block: Range<usize>,
         masks: &Masks,
-        act: &mut dyn FnMut(Range<usize>),
+        act: &mut Act<'_>,
     ) -> usize {
         let mut at = block.start;
         while at < block.end {
@@ -123,7 +149,7 @@ impl SpanFinder {
             }
             match (slow >> (bit + length) & 1, self.open) {
                 (0, Open::Word) => {
-                    act(self.span.clone());
+                    act(self.span.clone(), false);
                     self.open = Open::None;
                 }
                 (0, Open::None) => {
@@ -142,14 +168,76 @@ impl SpanFinder {
     }
 
     /// Calls `act` with the last token, if the text ends with one.
-    pub(crate) fn finish(self, act: &mut dyn FnMut(Range<usize>)) {
-        if self.open != Open::None {
-            act(self.span);
+    pub(crate) fn finish(mut self, act: &mut Act<'_>) {
+        if self.code.is_some() {
+            self.step_code('\n', Class::Separator, self.at..self.at, act);
+        } else if self.open != Open::None {
+            act(self.span, false);
+        }
+    }
+
+    /// Goes through a piece of a program.
+    fn push_code(&mut self, text: &str, act: &mut Act<'_>) {
+        let mut rest = text;
+        while let (Some(c), Some(code)) = (rest.chars().next(), &mut self.code) {
+            let (run, extends) = code.run(rest.as_bytes());
+            let length = if run > 0 { run } else { c.len_utf8() };
+            let place = self.at..self.at + length;
+            self.at = place.end;
+            rest = rest.get(length..).unwrap_or_default();
+            if run > 0 {
+                if extends {
+                    self.span.end = place.end;
+                }
+            } else if c.is_ascii() {
+                self.step_code(c, Class::Separator, place, act);
+            } else {
+                let known = self.known(c);
+                let Some(form) = known.form() else {
+                    self.step_code(c, known.class(), place, act);
+                    continue;
+                };
+                let mut dropped = true;
+                each_folded(c, form, self.fold, |d| {
+                    dropped = false;
+                    self.step_code(d, self.known(d).class(), place.clone(), act);
+                });
+                if dropped && self.span.end == place.start {
+                    self.span.end = place.end;
+                }
+            }
+        }
+    }
+
+    fn step_code(&mut self, c: char, class: Class, place: Range<usize>, act: &mut Act<'_>) {
+        let Some(code) = self.code.as_mut().filter(|_| class != Class::Ignorable) else {
+            return;
+        };
+        let step = code.step(c, class);
+        match step.before {
+            Before::Nothing => {}
+            Before::Retract => self.open = Open::None,
+            Before::Split => {
+                act(self.span.start..self.last.start, false);
+                self.span.start = self.last.end;
+            }
+        }
+        if matches!(step.cut, Cut::Separate | Cut::Begin) && self.open != Open::None {
+            act(self.span.clone(), step.name);
+            self.open = Open::None;
+        }
+        if step.cut == Cut::Begin {
+            self.span.start = place.start;
+            self.open = Open::Word;
+        }
+        if matches!(step.cut, Cut::Extend | Cut::Begin) {
+            self.last = self.span.end..place.start;
+            self.span.end = place.end;
         }
     }
 
     #[inline]
-    fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
+    fn step(&mut self, c: char, act: &mut Act<'_>) {
         let place = self.at..self.at + c.len_utf8();
         self.at = place.end;
         let table = if self.words { &WORDS } else { &WHITESPACE };
@@ -197,11 +285,11 @@ impl SpanFinder {
     }
 
     #[inline]
-    fn step_as(&mut self, class: Class, place: Range<usize>, act: &mut dyn FnMut(Range<usize>)) {
+    fn step_as(&mut self, class: Class, place: Range<usize>, act: &mut Act<'_>) {
         let (effect, open) = cut(self.open, class);
         if matches!(effect, Cut::Separate | Cut::Begin) {
             if self.open != Open::None {
-                act(self.span.clone());
+                act(self.span.clone(), false);
             }
             self.span.start = place.start;
         }
@@ -212,22 +300,38 @@ impl SpanFinder {
     }
 }
 
-/// The canonical text of a token: two tokens are equal if their canonical texts are equal.
-pub(crate) fn canonical_token(token: &str, config: &ParseConfig) -> String {
+/// The canonical text of a token: two tokens are equal if their canonical texts are equal. `name`
+/// says whether it is a name of a program.
+pub(crate) fn canonical_token(token: &str, name: bool, config: &ParseConfig) -> String {
     let mut canonical = String::new();
-    push_canonical(token, config, &mut canonical);
+    push_canonical(token, name, config, &mut canonical);
     canonical
 }
 
 /// Appends the canonical text of a token.
-pub(crate) fn push_canonical(token: &str, config: &ParseConfig, out: &mut String) {
+pub(crate) fn push_canonical(token: &str, name: bool, config: &ParseConfig, out: &mut String) {
+    if let TokenKind::Code(code) = config.tokens {
+        // The text around a token decides where it ends, so the token is not cut again.
+        let whole = ParseConfig {
+            tokens: TokenKind::Whitespace,
+            ..config.clone()
+        };
+        let begin = out.len();
+        push_canonical(token, false, &whole, out);
+        let own = |text: &str| Cutter::new(code).is_own(text.as_bytes());
+        if name && config.fold.identifiers && out.get(begin..).is_some_and(own) {
+            out.truncate(begin);
+            out.push_str(NAME);
+        }
+        return;
+    }
     match config.tokens {
         TokenKind::Words if token.is_ascii() => {
             out.extend(token.chars().map(|c| c.to_ascii_lowercase()));
         }
         TokenKind::Whitespace if token.is_ascii() => out.push_str(token),
         TokenKind::Bytes(_) => out.push_str(token),
-        TokenKind::Words | TokenKind::Whitespace => CANONICAL.with_borrow_mut(|canonical| {
+        _ => CANONICAL.with_borrow_mut(|canonical| {
             if canonical.as_ref().is_none_or(|(of, _)| of != config) {
                 *canonical = Some((config.clone(), Canonical::new(config)));
             }
@@ -255,9 +359,12 @@ impl TokenConsumer for Take<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::{ParseConfig, Parser, TokenConsumer, Tokens};
+    use crate::text::parse::{
+        Code, Comments, Language, ParseConfig, Parser, TokenConsumer, Tokens,
+    };
     use crate::text::read::{ContentKind, RawDocument};
     use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
 
     struct Collected(Vec<u8>);
 
@@ -289,11 +396,34 @@ mod tests {
         each.collect()
     }
 
+    /// Every language, with comments and without, and with folds.
+    fn programs() -> impl Iterator<Item = ParseConfig> {
+        let kinds = Language::ALL.into_iter().flat_map(|language| {
+            Comments::ALL.map(|comments| TokenKind::Code(Code { language, comments }))
+        });
+        let folds = ["none", "identifiers", "diacritics,digits,identifiers"];
+        kinds.flat_map(move |kind| {
+            folds.map(|fold| ParseConfig {
+                fold: fold.parse().unwrap(),
+                ..kind.clone().into()
+            })
+        })
+    }
+
     fn same(text: &str) {
+        same_with(text, configs());
+    }
+
+    fn same_with(text: &str, configs: impl IntoIterator<Item = ParseConfig>) {
         // A byte order mark at the start is not text.
         let text = text.trim_start_matches('\u{feff}');
-        for config in configs() {
-            let spans = token_spans(text, &config);
+        for config in configs {
+            let (mut spans, mut names) = (Vec::new(), Vec::new());
+            each_token_or_name(text, &config, |span, name| {
+                spans.push(span);
+                names.push(name);
+                true
+            });
             let ends = spans.iter().map(|span| (span.start, span.end));
             assert!(
                 ends.clone().all(|(start, end)| start < end),
@@ -305,7 +435,8 @@ mod tests {
             );
             let tokens: Vec<String> = spans
                 .into_iter()
-                .map(|span| canonical_token(&text[span], &config))
+                .zip(names)
+                .map(|(span, name)| canonical_token(&text[span], name, &config))
                 .collect();
             assert_eq!(
                 tokens.join(" "),
@@ -357,7 +488,9 @@ mod tests {
         let spans = token_spans(text, &folded);
         let found: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
         assert_eq!(found, ["ｆｕｌｌ", "ﬁx", "㈱", "a", "½", "№5"]);
-        let tokens = found.iter().map(|token| canonical_token(token, &folded));
+        let tokens = found
+            .iter()
+            .map(|token| canonical_token(token, false, &folded));
         assert_eq!(
             tokens.collect::<Vec<_>>(),
             ["full", "fix", "株", "a", "½", "no5"]
@@ -404,6 +537,72 @@ mod tests {
                        \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-\
                        กำ\u{e49}\u{e31}๑ກຳໜកខ\u{17d2}\u{17b6}\u{17b7}က\u{102c}\u{1039}\u{1031}٣٤]{0,30}";
 
+    /// What programs consist of, cut anywhere.
+    fn program() -> impl Strategy<Value = String> {
+        let marks = [
+            "//", "/*", "*/", "--", "\"\"\"", "\'\'\'", "\"\"", "0x", "1e", "if", "\\\n", "\\",
+            "\n", "\r", " ", "\t", "\u{b}", "\u{2028}", "<<", "==",
+        ];
+        let part = prop_oneof![
+            "[a-cxep0-9_$.'\"`/*#%(){}=<>+&|:;?!~@^-]",
+            prop::sample::select(marks.to_vec()).prop_map(str::to_string),
+            "[é漢カ\u{3099}กำ\u{17d2}\u{301}\u{323}\u{338}\u{93f}\u{2019}≠≤٣²\u{ad}\0😀\u{212b}]",
+        ];
+        prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn tokens_of_programs_are_those_of_the_parser(text in program()) {
+            same_with(&text, programs());
+        }
+
+        #[test]
+        fn pieces_do_not_change_programs(text in program(), size in 1usize..5) {
+            for config in programs() {
+                let (mut spans, mut canonical) = (Vec::new(), Canonical::new(&config));
+                let mut finder = SpanFinder::new(&config);
+                for piece in text.chars().collect::<Vec<_>>().chunks(size) {
+                    let piece: String = piece.iter().collect();
+                    finder.push(&piece, &mut |span, _| spans.push(span));
+                }
+                finder.finish(&mut |span, _| spans.push(span));
+                prop_assert_eq!(spans, token_spans(&text, &config));
+                let [mut whole, mut cut] = [String::new(), String::new()];
+                for (size, out) in [(text.len().max(1), &mut whole), (size, &mut cut)] {
+                    let mut take = Take(out);
+                    for piece in text.as_bytes().chunks(size) {
+                        canonical.push(piece, &mut take);
+                    }
+                    canonical.finish(&mut take);
+                }
+                prop_assert_eq!(whole, cut);
+            }
+        }
+
+        /// Folded white space, and canonically equivalent characters.
+        #[test]
+        fn equivalent_programs_have_the_same_tokens(text in program()) {
+            for config in programs() {
+                let document = RawDocument::of_text(&text, ContentKind::Text);
+                let mut kept = Vec::new();
+                Parser::new(&config).text(&document, &mut kept);
+                let kept = String::from_utf8(kept).unwrap();
+                let tokens = canonical(&text, &config);
+                prop_assert_eq!(&canonical(&kept, &config), &tokens, "{:?}", kept);
+                for other in [text.nfc().collect::<String>(), text.nfd().collect()] {
+                    let found = canonical(&other, &config);
+                    prop_assert_eq!(&found, &tokens, "{:?} {:?}", other, config);
+                }
+                let apart = |token: &str| !token.is_empty() && !token.contains(char::is_whitespace);
+                prop_assert!(tokens.is_empty() || tokens.split(' ').all(apart), "{:?}", tokens);
+                prop_assert!(unicode_normalization::is_nfc(&tokens), "{:?}", tokens);
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn tokens_are_those_of_the_parser(text in ANY) {
@@ -418,10 +617,10 @@ mod tests {
                 let mut rest = &text[..];
                 while !rest.is_empty() {
                     let (piece, after) = rest.split_at(boundary_before(rest, size + 3));
-                    finder.push(piece, &mut |span| spans.push(span));
+                    finder.push(piece, &mut |span, _| spans.push(span));
                     rest = after;
                 }
-                finder.finish(&mut |span| spans.push(span));
+                finder.finish(&mut |span, _| spans.push(span));
                 assert_eq!(spans, token_spans(&text, &config));
             }
         }

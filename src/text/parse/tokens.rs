@@ -26,6 +26,7 @@ use unicode_normalization::char::{canonical_combining_class, compose, decompose_
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::code::{Before, Cutter, NAME};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
@@ -112,6 +113,8 @@ pub(super) struct Canonical {
     words: bool,
     /// Whether only white space of the text changes (`bytes:N`).
     raw: bool,
+    /// Cuts programs (`code`).
+    code: Option<Cutter>,
     fold: Fold,
     table: &'static [u8; 256],
     masks: Masks,
@@ -144,6 +147,10 @@ impl Canonical {
         Canonical {
             words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
+            code: match config.tokens {
+                TokenKind::Code(code) => Some(Cutter::new(code)),
+                _ => None,
+            },
             fold: config.fold,
             table: if words { &WORDS } else { &WHITESPACE },
             masks: Masks::default(),
@@ -193,7 +200,12 @@ impl Canonical {
             self.make_room(4);
             self.step(c);
         }
-        if self.open != Open::None {
+        if self.code.is_some() {
+            self.settle();
+            self.make_room(4);
+            // It ends a line, too.
+            self.enter_code('\n', Class::Separator);
+        } else if self.open != Open::None {
             self.settle();
             self.make_room(1);
             self.close();
@@ -203,6 +215,9 @@ impl Canonical {
     /// Passes on the rest, resets for the next document, and returns the number of tokens.
     pub(super) fn finish(&mut self, consumer: &mut dyn TokenConsumer) -> u64 {
         self.word_break();
+        if let Some(code) = &mut self.code {
+            code.reset();
+        }
         self.make_room(1);
         self.starts[self.count] = self.used;
         let bytes = &self.buffer[..self.used.saturating_sub(1)];
@@ -231,6 +246,9 @@ impl Canonical {
 
     fn push_block(&mut self, block: &[u8]) {
         self.make_room(block.len());
+        if self.code.is_some() {
+            return self.push_code(block);
+        }
         let masked = block.len() >= LANES;
         if masked {
             self.masks.set(block, self.words);
@@ -388,6 +406,100 @@ impl Canonical {
         at + taken
     }
 
+    /// Processes a block of a program.
+    fn push_code(&mut self, block: &[u8]) {
+        let mut at = 0;
+        while let Some(&b) = block.get(at) {
+            if b < 0x80 {
+                self.settle();
+                if self.enter_code(char::from(b), Class::Separator) {
+                    self.buffer[self.used] = b;
+                    self.used += 1;
+                }
+                at += 1;
+                let rest = &block[at..];
+                if let Some(code) = &mut self.code {
+                    let (length, extends) = code.run(rest);
+                    if extends {
+                        let end = self.used + length;
+                        self.buffer[self.used..end].copy_from_slice(&rest[..length]);
+                        self.used = end;
+                    }
+                    at += length;
+                }
+                continue;
+            }
+            match decode(&block[at..]) {
+                Decoded::Char(c, length) => {
+                    self.step(c);
+                    at += length;
+                }
+                Decoded::Cut => {
+                    self.carry.hold(&block[at..]);
+                    return;
+                }
+                Decoded::Invalid => {
+                    self.step(char::REPLACEMENT_CHARACTER);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// As [`Canonical::enter`], for programs.
+    #[inline]
+    fn enter_code(&mut self, c: char, class: Class) -> bool {
+        let Some(code) = &mut self.code else {
+            return false;
+        };
+        let step = code.step(c, class);
+        match step.before {
+            Before::Nothing => {}
+            Before::Retract => {
+                self.count -= 1;
+                self.used = self.starts[self.count];
+                self.open = Open::None;
+            }
+            Before::Split => {
+                self.buffer[self.used] = self.buffer[self.used - 1];
+                self.buffer[self.used - 1] = b' ';
+                self.starts[self.count] = self.used;
+                self.count += 1;
+                self.used += 1;
+            }
+        }
+        match step.cut {
+            Cut::Nothing | Cut::Hold => false,
+            Cut::Extend => true,
+            Cut::Separate => {
+                self.close_code(step.name);
+                false
+            }
+            Cut::Begin => {
+                self.close_code(step.name);
+                self.starts[self.count] = self.used;
+                self.count += 1;
+                // Not a word, which letters extend without more ado.
+                self.open = Open::Alone;
+                true
+            }
+        }
+    }
+
+    /// Ends the open token of a program, if any.
+    fn close_code(&mut self, name: bool) {
+        if name && self.fold.identifiers {
+            let begin = self.starts[self.count - 1];
+            if let Some(code) = &self.code
+                && code.is_own(&self.buffer[begin..self.used])
+            {
+                self.used = begin + NAME.len();
+                self.buffer[begin..self.used].copy_from_slice(NAME.as_bytes());
+            }
+        }
+        self.close();
+    }
+
     /// Processes one character by the definition of a token. The caller has made room.
     #[inline]
     fn step(&mut self, c: char) {
@@ -477,6 +589,7 @@ impl Canonical {
     fn enter(&mut self, c: char, class: Class) -> bool {
         let class = match class {
             class if self.words => class,
+            class if self.code.is_some() => return self.enter_code(c, class),
             Class::Separator if c.is_whitespace() => class,
             _ => Class::Letter,
         };
@@ -613,8 +726,10 @@ impl Canonical {
     /// Makes room for everything that `len` bytes of text can become. Bytes: a lower case of up to
     /// 3 bytes for 2, the 3 bytes of an ideograph and a space before it, and the open token.
     /// Starts: a token in every second byte, and the end mark. Both include the excess writes of
-    /// [`Canonical::push_masked`].
+    /// [`Canonical::push_masked`]. In programs every byte can be a token, and a name of one byte
+    /// becomes [`NAME`].
     fn make_room(&mut self, len: usize) {
+        let len = if self.code.is_some() { 2 * len } else { len };
         let bytes = self.used + 2 * len + 16 + SPARE_BYTES;
         if self.buffer.len() < bytes {
             grow(&mut self.buffer, bytes);
@@ -630,6 +745,11 @@ impl Canonical {
         let (settled, complete) = match self.open {
             Open::None => (self.used.saturating_sub(1), self.count),
             Open::Apostrophe => (self.used - 1, self.count - 1),
+            // What follows can still change all of it.
+            _ if self.code.is_some() => {
+                let begin = self.starts[self.count - 1];
+                (begin.saturating_sub(1), self.count - 1)
+            }
             _ => {
                 let begin = self.starts[self.count - 1];
                 let sequence = match self.marks {

@@ -1,0 +1,182 @@
+//! Programs as documents: `--tokens code` and `--fold identifiers`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::common::{cells_of, rows_of, temporary};
+
+fn lookalike(place: &Path, line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.current_dir(place).args(line.split(' '));
+    command.output().unwrap()
+}
+
+fn done(place: &Path, line: &str) -> String {
+    let output = lookalike(place, line);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {message}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What every program below begins with.
+const TEMPLATE: &str = "import java.util.*;\n\npublic class Answer {\n  // Reads one number.\n  \
+                        public static void main(String[] given) {\n    Scanner scan = new \
+                        Scanner(System.in);\n    System.out.println(answer(scan.nextInt()));\n  }\n";
+
+/// The sum of some numbers, with these names.
+fn sum([number, sum, each]: [&str; 3]) -> String {
+    format!(
+        "{TEMPLATE}  static long answer(int {number}) {{\n    long {sum} = 0;\n    for (int {each} = 1; \
+         {each} < {number}; {each}++) {{\n      if ({number} % {each} == 0 && {each} != 7) {{ {sum} += {each}; \
+         }}\n    }}\n    return {sum}; // \"done\"\n  }}\n}}\n"
+    )
+}
+
+/// A template must not hide a copy with other names behind a program that has only the template in
+/// common.
+#[test]
+fn a_copy_with_other_names_comes_first_and_a_shared_template_last() {
+    let place = temporary();
+    let place = place.path();
+    let programs = [
+        ("alice", sum(["limit", "total", "i"])),
+        ("bob", sum(["n", "result", "divisor"])),
+        (
+            "carol",
+            format!(
+                "{TEMPLATE}  static long answer(int n) {{ return n <= 1 ? 1 : n * answer(n - 1); }}\n}}\n"
+            ),
+        ),
+    ];
+    fs::create_dir(place.join("in")).unwrap();
+    for (name, program) in &programs {
+        fs::write(place.join(format!("in/{name}.java")), program).unwrap();
+    }
+    fs::write(place.join("template.java"), TEMPLATE).unwrap();
+
+    // As words, the template counts for more than the copy.
+    done(place, "run in -o words --threshold 0.01 --shingle-size 5");
+    let best = |out: &str| {
+        let mut pairs = cells_of(&place.join(out).join("pairs.tsv"));
+        let value = |pair: &std::collections::BTreeMap<String, String>| {
+            pair["resemblance"].parse::<f64>().unwrap()
+        };
+        pairs.retain(|pair| pair["docno_a"] == "alice.java");
+        pairs.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        pairs
+            .into_iter()
+            .map(|pair| (pair["docno_b"].clone(), value(&pair)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(best("words")[0].0, "carol.java");
+
+    let code = "--tokens code:java --shingle-size 5 --threshold 0.01 --exclude-text template.java";
+    done(place, &format!("run in -o names {code}"));
+    let names = best("names");
+    assert!(
+        names.first().is_some_and(|(first, _)| first == "bob.java"),
+        "{names:?}"
+    );
+
+    done(place, &format!("run in -o code {code} --fold identifiers"));
+    let exact = rows_of(&place.join("code"), "exact-duplicates.tsv");
+    assert_eq!(exact.len(), 1, "{exact:?}");
+    assert!(
+        exact[0].contains("alice.java") && exact[0].contains("bob.java"),
+        "{exact:?}"
+    );
+    let carol = best("code");
+    assert!(
+        carol
+            .iter()
+            .all(|(name, value)| name == "carol.java" && *value < 0.3),
+        "{carol:?}"
+    );
+    let header = fs::read_to_string(place.join("code/pairs.tsv")).unwrap();
+    assert!(
+        header.contains("# tokens: code:java\n# fold: identifiers\n"),
+        "{header}"
+    );
+
+    // Both texts from end to end, where the tokens of both are.
+    let line = "diff code alice.java bob.java --json --length 10";
+    let found: Value = serde_json::from_str(&done(place, line)).unwrap();
+    let passage = &found["passages"]["listed"][0];
+    for (side, (_, program)) in ["a", "b"].into_iter().zip(&programs) {
+        assert_eq!(
+            passage[side]["bytes"],
+            serde_json::json!([0, program.trim_end().len()])
+        );
+    }
+    // The template, in text.
+    done(place, "passages code --length 20 --of all");
+    let matches = cells_of(&place.join("code/matches.tsv"));
+    let with_carol = matches.iter().filter(|row| row["docno_b"] == "carol.java");
+    let mut seen = 0;
+    for row in with_carol {
+        let at = |name: &str| row[name].parse::<usize>().unwrap();
+        let of = |docno: &str| {
+            let found = programs
+                .iter()
+                .find(|(name, _)| docno == format!("{name}.java"));
+            &found.unwrap().1
+        };
+        let a = &of(&row["docno_a"])[at("begin_byte_a")..at("end_byte_a")];
+        let b = &of(&row["docno_b"])[at("begin_byte_b")..at("end_byte_b")];
+        assert!(
+            a == b && a.starts_with(TEMPLATE.trim_end()),
+            "{a}\n---\n{b}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+    let refused = lookalike(place, "passages code --length 20 --remove cut");
+    assert!(!refused.status.success());
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        message.contains("no text is removed from programs"),
+        "{message}"
+    );
+}
+
+#[test]
+fn operators_tell_programs_apart() {
+    let place = temporary();
+    let place = place.path();
+    fs::create_dir(place.join("in")).unwrap();
+    let texts = [
+        "x + 3",
+        "x - 3",
+        "C++",
+        "C#",
+        "x  +\n\t3",
+        "f('+')",
+        "f('-')",
+        "f(\"+\")",
+    ];
+    for (at, text) in texts.iter().enumerate() {
+        fs::write(place.join(format!("in/{at}.txt")), text).unwrap();
+    }
+    done(place, "run in -o code --tokens code");
+    let exact = rows_of(&place.join("code"), "exact-duplicates.tsv");
+    assert_eq!(exact.len(), 1, "{exact:?}");
+    assert!(
+        exact[0].contains("0.txt") && exact[0].contains("4.txt"),
+        "{exact:?}"
+    );
+    for (flags, says) in [
+        ("--tokens code:cobol", "`cobol` is not a language"),
+        ("--tokens code --fold compat", "--tokens code has no compat"),
+        ("--fold identifiers", "--tokens words has no identifiers"),
+    ] {
+        let refused = lookalike(place, &format!("run in -o other {flags}"));
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            !refused.status.success() && message.contains(says),
+            "{flags}: {message}"
+        );
+    }
+}
