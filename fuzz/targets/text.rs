@@ -96,8 +96,14 @@ pub fn run(data: &[u8]) {
     };
     let config = ShingleConfig {
         parse: ParseConfig {
-            fold: Fold {
-                compat: flags & 32 != 0 && !matches!(tokens, TokenKind::Bytes(_)),
+            // The last two share a bit.
+            fold: match (flags & 32 != 0, flags & 64 != 0) {
+                _ if matches!(tokens, TokenKind::Bytes(_)) => Fold::default(),
+                (compat, others) => Fold {
+                    compat,
+                    diacritics: others,
+                    digits: others,
+                },
             },
             tokens,
             detector: flags & 4 != 0,
