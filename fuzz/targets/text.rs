@@ -106,14 +106,17 @@ pub fn run(data: &[u8]) {
     };
     let config = ShingleConfig {
         parse: ParseConfig {
-            fold: match tokens {
-                TokenKind::Bytes(_) => Fold::default(),
-                TokenKind::Code(_) => Fold {
-                    identifiers: flags & 32 != 0,
+            // Two share a bit.
+            fold: match (&tokens, flags & 32 != 0, flags & 64 != 0) {
+                (TokenKind::Bytes(_), ..) => Fold::default(),
+                (TokenKind::Code(_), identifiers, _) => Fold {
+                    identifiers,
                     ..Fold::default()
                 },
-                TokenKind::Words | TokenKind::Whitespace => Fold {
-                    compat: flags & 32 != 0,
+                (TokenKind::Words | TokenKind::Whitespace, compat, others) => Fold {
+                    compat,
+                    diacritics: others,
+                    digits: others,
                     ..Fold::default()
                 },
             },

@@ -96,8 +96,9 @@ def find_pairs(
         What a token is: ``"words"``, ``"whitespace"`` (what is between white space),
         ``"code"`` (programs; ``"code:python"`` in a language) or ``"bytes:8"`` (every 8 bytes).
     fold
-        ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
-        out; ``"none"`` does not.
+        ``"compat"`` treats compatibility forms of Unicode as equal, ``"diacritics"`` letters with
+        and without accents, ``"digits"`` the digits of all scripts. Several are a list with commas;
+        ``"none"`` is none of them.
     short
         What a text of fewer tokens than a shingle has: one shingle (``"whole"``) or none
         (``"skip"``).
@@ -350,8 +351,9 @@ def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]
         What a token is: ``"words"``, ``"whitespace"`` (what is between white space), or ``"code"``
         (programs; ``"code:python"`` in a language).
     fold
-        ``"compat"`` treats compatibility forms of Unicode as equal and leaves invisible characters
-        out; ``"none"`` does not.
+        ``"compat"`` treats compatibility forms of Unicode as equal, ``"diacritics"`` letters with
+        and without accents, ``"digits"`` the digits of all scripts. Several are a list with commas;
+        ``"none"`` is none of them.
 
     Examples
     --------

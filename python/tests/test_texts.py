@@ -382,6 +382,11 @@ def test_tokens_shingles_and_scores():
     assert lookalike.tokens("\ufb01ne \u2460") == ["\ufb01ne", "\u2460"]
     assert lookalike.tokens("\ufb01ne \u2460", fold="compat") == ["fine", "1"]
     assert lookalike.resemblance("\ufb01 a", "fi a", fold="compat") == 1.0
+    assert lookalike.tokens("\u00e9 \u0e53", fold="diacritics,digits") == ["e", "3"]
+    # Each grapheme cluster of Thai is a token.
+    assert lookalike.tokens("\u0e19\u0e49\u0e33\u0e43\u0e08") == [
+        "\u0e19\u0e49\u0e33", "\u0e43", "\u0e08",
+    ]  # fmt: skip
     long = " ".join(str(n) for n in range(100_000))
     assert lookalike.tokens(long * 20) == (long * 20).split()
     assert lookalike.shingles("a b", shingle_size=3) == ["a b"]
