@@ -135,8 +135,11 @@ impl Options {
         for (name, given, papers) in given {
             if given && !papers.contains(&self.paper) {
                 let names: Vec<String> = papers.iter().map(ToString::to_string).collect();
-                let limit = format!("no formula of this paper has it; {} has", names.join(", "));
-                return Err(Error::parameter(name, self.paper).because(limit));
+                let limit = format!(
+                    "none of its formulas has --{name}; use {}",
+                    names.join(" or ")
+                );
+                return Err(Error::parameter("PAPER", self.paper).because(limit));
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ mod plan;
 mod queries;
 mod query;
 mod report_page;
+mod reproduce;
 mod study;
 mod study_figures;
 mod term_methods;

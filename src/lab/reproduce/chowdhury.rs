@@ -353,8 +353,9 @@ fn table_ii(filters: &Variants) -> Exhibit {
     let mut exhibit = Exhibit::new(
         ("table-2", "Table II"),
         "Syntactic filters: lexicon kept, duplicates found, unique documents",
-        "The lexicon is the number of different terms. Exact duplicates count. The paper's \
-         collection consists of duplicates: it has 18,577 documents.",
+        "The lexicon is the number of different terms. Exact duplicates count. Unique documents are \
+         those that are not found as duplicates of another. The paper's collection consists of \
+         duplicates: it has 18,577 documents.",
     )
     .column("filters", Of::Row, Form::Text)
     .column("lexicon", Of::Here, Form::Share)
@@ -371,7 +372,7 @@ fn table_ii(filters: &Variants) -> Exhibit {
             of.name.as_str().into(),
             (kept.0 as f64 / kept.1 as f64).into(),
             (duplicates.0 as f64 / duplicates.1 as f64).into(),
-            of.unique.into(),
+            (all - duplicates.0).into(),
             (all - of.kept.documents).into(),
             (lexicon / 100.0).into(),
             (found / 100.0).into(),
@@ -441,7 +442,8 @@ fn copies(rates: &[Edited]) -> Vec<Exhibit> {
         ("section-4.3", "Section 4.3"),
         "Copies found, clusters and false positives, by the rate of edits",
         "A false positive is a document in a cluster of the copies that is no copy and no exact \
-         duplicate of one. The paper counts them over all runs of an algorithm.",
+         duplicate of one, even if it is a near-duplicate of the original. The paper counts them over \
+         all runs of an algorithm.",
     )
     .column("edits_per_copy", Of::Row, Form::Number(1))
     .column("method", Of::Row, Form::Text)
@@ -746,7 +748,7 @@ fn special_characters(filters: &Variants) -> Claim {
     let of = |name: &str| filters.counts.iter().find(|of| of.name == name);
     let unique: Vec<(&str, u64)> = alone
         .into_iter()
-        .filter_map(|name| Some((name, of(name)?.unique)))
+        .filter_map(|name| Some((name, filters.all.documents - of(name)?.duplicates())))
         .collect();
     let least = |name: &str| {
         let (own, others): (Vec<_>, Vec<_>) = unique.iter().partition(|(other, _)| *other == name);
@@ -772,12 +774,15 @@ fn special_characters(filters: &Variants) -> Claim {
 fn beyond_filters(filters: &Variants, variants: &Variants) -> Claim {
     let best = |of: &Variants, skip: usize| {
         let of = of.counts.iter().skip(skip);
-        of.min_by_key(|of| of.unique).cloned().unwrap_or_default()
+        of.max_by_key(|of| of.duplicates())
+            .cloned()
+            .unwrap_or_default()
     };
     let is_one = |of: &&Counts| ["idf-l-10", "doc-l-90"].contains(&of.name.as_str());
     let (filter, any) = (best(filters, 0), best(variants, 1));
     let two = variants.counts.iter().filter(is_one);
-    let two = two.min_by_key(|of| of.unique).cloned().unwrap_or_default();
+    let two = two.max_by_key(|of| of.duplicates());
+    let two = two.cloned().unwrap_or_default();
     let share = |of: &Counts, whole: u64| percent(of.duplicates() as f64 / whole as f64, 1);
     let (all, whole) = (filters.all.documents, variants.all.documents);
     Claim::new(

@@ -1,0 +1,154 @@
+//! The reproductions of Chowdhury et al. 2002 and Kołcz & Chowdhury 2008 on a small collection.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::methods::{corpus, keeping, write};
+use crate::common::{self, Run};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::lab::reproduce::{self, Cell, Finding, Form, Known, Paper, Reproduction};
+
+fn made(paper: Paper, place: &Path, name: &str, run: &Run, known: Known) -> Reproduction {
+    let (stop, silent) = (Stop::default(), Silent);
+    let context = run.context(&stop, &silent);
+    let out = place.join(name);
+    std::fs::create_dir_all(&out).unwrap();
+    reproduce::run(paper, &place.join("kept"), &out, known, &context).unwrap()
+}
+
+/// Everything but seconds, as text.
+fn text(of: &Reproduction) -> String {
+    let mut text = format!("{} {}\n", of.documents, of.representatives);
+    for claim in of
+        .claims
+        .iter()
+        .filter(|claim| !claim.here.contains("seconds"))
+    {
+        text += &format!("{} {} {}\n", claim.place, claim.finding, claim.here);
+    }
+    for exhibit in &of.exhibits {
+        for row in &exhibit.rows {
+            let cells = row.iter().zip(&exhibit.columns);
+            let kept = cells.filter(|(_, column)| column.form != Form::Seconds);
+            let cells: Vec<String> = kept.map(|(cell, _)| format!("{cell:?}")).collect();
+            text += &format!("{} {}\n", exhibit.name, cells.join(" "));
+        }
+    }
+    text
+}
+
+/// The exhibits of a paper, and whether each has rows.
+fn rows(of: &Reproduction) -> BTreeMap<&str, bool> {
+    for exhibit in &of.exhibits {
+        assert!(
+            exhibit
+                .rows
+                .iter()
+                .all(|row| row.len() == exhibit.columns.len())
+        );
+        assert!(!exhibit.about.is_empty(), "{}", exhibit.name);
+    }
+    let all = of.exhibits.iter();
+    all.map(|exhibit| (exhibit.name.as_str(), !exhibit.rows.is_empty()))
+        .collect()
+}
+
+fn cell<'a>(of: &'a Reproduction, exhibit: &str, row: usize, column: &str) -> &'a Cell {
+    let exhibit = of.exhibits.iter().find(|of| of.name == exhibit).unwrap();
+    let at = exhibit
+        .columns
+        .iter()
+        .position(|of| of.name == column)
+        .unwrap();
+    &exhibit.rows[row][at]
+}
+
+#[test]
+fn the_papers_on_i_match_are_reproduced() {
+    let documents = corpus(9);
+    let directory = common::temporary();
+    let place = directory.path();
+    write(&documents, &place.join("in.jsonl"));
+    keeping()
+        .ingest(&[&place.join("in.jsonl")], place.join("kept"))
+        .unwrap();
+    let labels: Vec<String> = documents
+        .iter()
+        .enumerate()
+        .map(|(n, (id, _))| format!("{id}\t{}\n", ["spam", "news", "letters"][n % 3]))
+        .collect();
+    let file = place.join("labels.tsv");
+    std::fs::write(&file, labels.concat()).unwrap();
+    let known = || Known {
+        labels: Some(file.clone()),
+        ..Known::default()
+    };
+
+    let chowdhury = made(
+        Paper::Chowdhury2002,
+        place,
+        "a",
+        &keeping(),
+        Known::default(),
+    );
+    let drawings = ["figure-2", "figure-3", "table-10"];
+    let there = rows(&chowdhury);
+    assert_eq!(there.len(), 16);
+    for (name, has) in there {
+        assert_eq!(has, !drawings.contains(&name), "{name}");
+    }
+    assert_eq!(chowdhury.claims.len(), 18);
+    // Without filters, the copies that are found are those with the same set of tokens.
+    let share = cell(&chowdhury, "table-2", 0, "lexicon");
+    assert_eq!(share, &Cell::Number(1.0));
+    let ten = chowdhury
+        .exhibits
+        .iter()
+        .find(|of| of.name == "table-3")
+        .unwrap();
+    // Ten originals and their average at three rates, and the same of the paper.
+    assert_eq!(ten.rows.len(), 3 * 11 + 11);
+    assert_eq!(
+        cell(&chowdhury, "table-9", 0, "duplicates_paper"),
+        &Cell::Count(60)
+    );
+    assert_eq!(
+        cell(&chowdhury, "table-9", 0, "same_address"),
+        &Cell::Nothing
+    );
+
+    let kolcz = made(Paper::Kolcz2008, place, "a", &keeping(), known());
+    let there = rows(&kolcz);
+    assert_eq!(there.len(), 11);
+    let without = ["figure-1", "figure-5", "table-3"];
+    for (name, has) in there {
+        assert_eq!(has, !without.contains(&name), "{name}");
+    }
+    // The labels cut across the families, so other labels are found: mail claims can be tested.
+    let claims = kolcz
+        .claims
+        .iter()
+        .filter(|claim| claim.exhibit == "table-2");
+    let findings: Vec<Finding> = claims.map(|claim| claim.finding).collect();
+    assert_eq!(findings[0], Finding::Differs);
+    let bare = made(Paper::Kolcz2008, place, "b", &keeping(), Known::default());
+    let untested = bare
+        .claims
+        .iter()
+        .filter(|claim| claim.finding == Finding::Untested);
+    assert_eq!(untested.count(), 5);
+
+    // The same by other threads and less memory.
+    let run = keeping().threads(3);
+    for (paper, first, known) in [
+        (Paper::Chowdhury2002, &chowdhury, Known::default()),
+        (Paper::Kolcz2008, &kolcz, known()),
+    ] {
+        let other = directory.path().join("other");
+        std::fs::create_dir_all(&other).unwrap();
+        let input = place.join("in.jsonl");
+        run.ingest(&[&input], other.join("kept")).unwrap();
+        let again = made(paper, &other, "out", &run, known);
+        assert_eq!(text(first), text(&again), "{paper}");
+    }
+}
