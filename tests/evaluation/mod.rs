@@ -8,6 +8,7 @@ mod methods;
 mod plan;
 mod query;
 mod report_page;
+mod reproduce;
 mod study;
 mod study_figures;
 mod term_methods;
