@@ -5,6 +5,7 @@ mod deco;
 pub mod index;
 mod measures;
 mod methods;
+mod papers;
 mod plan;
 mod queries;
 mod query;

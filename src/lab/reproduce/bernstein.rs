@@ -24,7 +24,7 @@ use super::{Bench, Claim, Exhibit, Form, Of, Plotted};
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
-use crate::base::numbers::{count, percent};
+use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::Context;
 use crate::engine::collection::{Catalogue, each_document};
 use crate::engine::join::each_pair;
@@ -170,15 +170,12 @@ fn scored(
 pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
     let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
     let context = bench.context();
-    for (name, place, title) in [
-        ("figure-1", "Figure 1", "A relationship graph"),
-        ("figure-2", "Figure 2", "The insertion of a chunk by SPEX"),
-        ("figure-4", "Figure 4", "A relationship graph with errors"),
-    ] {
+    let drawing = |name: &str, place: &str, title: &str| {
         let about = "Cannot be tested here: a drawing that explains a term, without numbers. `lookalike graph` writes \
                      the relationship graph of a collection.";
-        exhibits.push(Exhibit::new((name, place), title, about));
-    }
+        Exhibit::new((name, place), title, about)
+    };
+    exhibits.push(drawing("figure-1", "Figure 1", "A relationship graph"));
     let (chunks, _) = bench.method(&bench.base, CHUNKS)?;
     let passes = passes(&chunks)?;
     let mut refined = Vec::new();
@@ -190,9 +187,13 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     let last = growth.last().copied().unwrap_or_default();
     exhibits.push(section_4_3(all_chunks, last));
     claims.push(most_chunks_are_unique(all_chunks, last));
+    let title = "The insertion of a chunk by SPEX";
+    exhibits.push(drawing("figure-2", "Figure 2", title));
     exhibits.push(figure_3(&passes, &refined));
     claims.push(refinement_empties_counters(&passes));
     claims.push(refinement_avoids_collisions(&refined));
+    let title = "A relationship graph with errors";
+    exhibits.push(drawing("figure-4", "Figure 4", title));
     exhibits.push(figure_5(&growth));
     claims.push(growth_is_linear(&growth));
     sizes(bench, &chunks, &mut exhibits, &mut claims)?;
@@ -567,7 +568,8 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
     let all = scored(bench, &features, ("bernstein-copies", 1), known)?;
     let about = format!(
         "Share of the {} pairs of an original and its copies, or of two copies, that reach the threshold; and the share \
-         of such pairs among all that do. {} originals have {} copies each. The paper's nine documents are edits by \
+         of such pairs among all that do. A pair of two families counts as false, even if their originals resemble each \
+         other. {} originals have {} copies each. The paper's nine documents are edits by \
          different authors of one report, and no pair was false.",
         count(reference),
         count(originals),
@@ -673,6 +675,9 @@ const SHARED: u64 = 64;
 
 // The claims. Each is a function of counts.
 
+/// Fewer pairs than this say nothing about a share of 9.1 %.
+const LEAST_PAIRS: u64 = 100;
+
 /// `pairs` share about 64 chunks; of them, `lost` share fewer than two of one in 16.
 fn lost(pairs: u64, lost: u64) -> Claim {
     let predicted = missed(SHARED as f64, MODULO[1] as f64, 2).unwrap_or(0.0);
@@ -683,9 +688,12 @@ fn lost(pairs: u64, lost: u64) -> Claim {
         ("Section 4.3", ""),
         "If four selected chunks of a pair are expected, 9.1 % of the pairs share fewer than two, by the Poisson \
          distribution.",
-        (pairs > 0).then_some((share - predicted).abs() <= margin),
+        (pairs >= LEAST_PAIRS).then_some((share - predicted).abs() <= margin),
         match pairs {
-            0 => "No pair shares 56 to 72 chunks.".into(),
+            0..LEAST_PAIRS => format!(
+                "{} share 56 to 72 chunks. That is too few.",
+                counted(pairs, "pair")
+            ),
             _ => format!(
                 "Of {} pairs that share 56 to 72 chunks, {} share fewer than two chunks that are 0 modulo 16 ({}).",
                 count(pairs),
@@ -907,4 +915,143 @@ fn modulo_loses(all: &[Scored], reference: u64) -> Claim {
             ),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Finding;
+    use super::*;
+
+    fn prefixes(of: impl Fn(u64) -> u64) -> Vec<Prefix> {
+        let prefix = |n| Prefix {
+            documents: n,
+            bytes: n * 1000,
+            instances: of(n),
+            distinct: of(n) / 2,
+        };
+        (1..=STEPS).map(prefix).collect()
+    }
+
+    fn at(score: usize, threshold: usize, modulo: u64, pairs: u64, known: u64) -> Scored {
+        Scored {
+            modulo,
+            score,
+            threshold,
+            pairs,
+            known,
+        }
+    }
+
+    /// Two thresholds of each score: pairs, and those of a reference of 100.
+    fn table(modulo: u64, s1: [(u64, u64); 2], others: [(u64, u64); 2]) -> Vec<Scored> {
+        let rows = (0..4).flat_map(|score| {
+            let row = if score == 0 { s1 } else { others };
+            let rows = row.into_iter().enumerate();
+            rows.map(move |(t, (pairs, known))| at(score, t, modulo, pairs, known))
+        });
+        rows.collect()
+    }
+
+    /// Holds, differs, and has no numbers.
+    fn findings(claims: [Claim; 3]) {
+        let found = claims.each_ref().map(|claim| claim.finding);
+        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
+        assert_eq!(found, wanted, "{claims:?}");
+        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
+    }
+
+    #[test]
+    fn claims_about_chunks() {
+        let shared = |instances| Prefix {
+            instances,
+            ..Prefix::default()
+        };
+        let unique = |all, of| most_chunks_are_unique(all, shared(of));
+        findings([unique(100, 5), unique(100, 80), unique(0, 0)]);
+        let linear = |of: &dyn Fn(u64) -> u64| growth_is_linear(&prefixes(of));
+        findings([linear(&|n| 7 * n), linear(&|n| n * n * n), linear(&|_| 0)]);
+        findings([
+            duplicates_cost(100, 90, 3),
+            duplicates_cost(90, 90, 3),
+            duplicates_cost(100, 100, 0),
+        ]);
+        // 9.2 % are predicted.
+        findings([lost(1000, 92), lost(1000, 300), lost(99, 9)]);
+    }
+
+    #[test]
+    fn claims_about_counters() {
+        let pass = |words, more| Pass {
+            words,
+            chunks: 100,
+            once: 5,
+            more,
+        };
+        let falls = |passes: &[Pass]| refinement_empties_counters(passes);
+        findings([
+            falls(&[pass(1, 9), pass(2, 20), pass(3, 4)]),
+            falls(&[pass(1, 9), pass(2, 20)]),
+            falls(&[]),
+        ]);
+        let run = |more| vec![pass(8, more)];
+        findings([
+            refinement_avoids_collisions(&[run(4), run(9)]),
+            refinement_avoids_collisions(&[run(9), run(9)]),
+            refinement_avoids_collisions(&[run(9), Vec::new()]),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_scores() {
+        let t1 = |found, known| {
+            (0..4)
+                .map(|score| at(score, 0, 1, found, known))
+                .collect::<Vec<_>>()
+        };
+        findings([
+            lowest_threshold_covers_all(&t1(100, 100), 100),
+            lowest_threshold_covers_all(&t1(120, 100), 100),
+            lowest_threshold_covers_all(&[], 100),
+        ]);
+        let better = table(1, [(100, 50), (20, 18)], [(100, 90), (70, 69)]);
+        let worse = table(1, [(100, 90), (20, 10)], [(100, 50), (20, 5)]);
+        findings([
+            length_helps(&better, 100),
+            length_helps(&worse, 100),
+            length_helps(&better, 0),
+        ]);
+        findings([
+            thresholds_trade(&better),
+            thresholds_trade(&worse),
+            thresholds_trade(&[]),
+        ]);
+        let of = |sixteen: u64, most: u64| {
+            let same =
+                |modulo, known| table(modulo, [(100, known), (9, 9)], [(100, known), (9, 9)]);
+            let tables = [same(1, 95), same(16, sixteen), same(256, most)];
+            tables.concat()
+        };
+        findings([
+            modulo_loses(&of(90, 50), 100),
+            modulo_loses(&of(95, 94), 100),
+            modulo_loses(&of(90, 50), 0),
+        ]);
+    }
+
+    #[test]
+    fn thresholds_are_divided_by_the_modulo() {
+        for (score, row) in DECO_THRESHOLDS.iter().enumerate() {
+            for modulo in MODULO {
+                let of = criteria(score, modulo);
+                assert_eq!(of.len(), 5);
+                for (criterion, &hundredths) in of.iter().zip(row) {
+                    let exact = hundredths as f64 / 100.0 / modulo as f64;
+                    match criterion.measure {
+                        Measure::Shared(least) => assert_eq!(f64::from(least), exact.ceil()),
+                        _ => assert!((criterion.threshold.to_f64() - exact).abs() < 1e-12),
+                    }
+                }
+            }
+        }
+    }
 }

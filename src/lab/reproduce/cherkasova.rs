@@ -761,7 +761,7 @@ fn mod_overlaps_more_than_bsw(of_mod: Option<f64>, of_bsw: Option<f64>) -> Claim
         "Mod100 finds more slightly similar pairs (up to 4 %) of different documents than BSW100.",
         both.map(|(of_mod, of_bsw)| of_mod > of_bsw),
         both.map_or_else(nothing, |(of_mod, of_bsw)| {
-            let [of_mod, of_bsw] = [of_mod, of_bsw].map(|share| percent(share, 1));
+            let [of_mod, of_bsw] = [of_mod, of_bsw].map(|share| percent(share, 2));
             format!("Mod100 {of_mod} of the pairs, BSW100 {of_bsw}.")
         }),
     )
@@ -784,7 +784,7 @@ fn frequency_hardly_changes_the_mean(curves: &[Points]) -> Claim {
         "The sampling frequency has little influence on the mean similarity (up to 0.05).",
         most.map(|most| most <= NEAR),
         most.map_or_else(nothing, |most| {
-            format!("The means of two frequencies are at most {most:.3} apart.")
+            format!("The means of two frequencies are at most {most:.4} apart.")
         }),
     )
 }
@@ -833,7 +833,7 @@ fn few_edits_are_alike(curves: &[Points]) -> Claim {
         "With fewer than 10 edits the four algorithms report nearly the same mean similarity (up to 0.05).",
         most.map(|most| most <= NEAR),
         most.map_or_else(nothing, |most| {
-            format!("Their means are at most {most:.3} apart.")
+            format!("Their means are at most {most:.4} apart.")
         }),
     )
 }
@@ -948,4 +948,135 @@ fn sketch_takes_longest(seconds: &[Vec<f64>]) -> Claim {
             false => nothing(),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Finding;
+    use super::*;
+
+    /// Holds, differs, and has no numbers.
+    fn findings(claims: [Claim; 3]) {
+        let found = claims.each_ref().map(|claim| claim.finding);
+        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
+        assert_eq!(found, wanted, "{claims:?}");
+        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
+    }
+
+    /// Curves that fall by this much from 1 edit to 50.
+    fn falling<const N: usize>(by: [f64; N]) -> [Points; N] {
+        by.map(|by| vec![(1, 1.0 - by / 50.0), (50, 1.0 - by)])
+    }
+
+    #[test]
+    fn claims_about_windows() {
+        findings([
+            larger_windows_lower_similarity(&[vec![0.97, 0.66], vec![0.9, 0.5]]),
+            larger_windows_lower_similarity(&[vec![0.97, 0.66], vec![0.5, 0.5]]),
+            larger_windows_lower_similarity(&[Vec::new(), vec![0.5, 0.4]]),
+        ]);
+        let overlaps = |shares: [Option<f64>; 4]| {
+            let windows = [5, 10, 20, 100].into_iter().zip(shares);
+            let both = ["mod:n=100", "bsw:n=400"].into_iter();
+            let of = both.flat_map(|m| windows.clone().map(move |(w, share)| (m, w, share)));
+            small_windows_overlap(&of.collect::<Vec<_>>())
+        };
+        findings([
+            overlaps([Some(1.0), Some(0.9), Some(0.5), Some(0.1)]),
+            overlaps([Some(1.0), Some(0.4), Some(0.5), Some(0.1)]),
+            overlaps([Some(1.0), None, Some(0.5), Some(0.1)]),
+        ]);
+        findings([
+            mod_overlaps_more_than_bsw(Some(0.28), Some(0.1)),
+            mod_overlaps_more_than_bsw(Some(0.1), Some(0.1)),
+            mod_overlaps_more_than_bsw(None, Some(0.1)),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_samples() {
+        findings([
+            frequency_hardly_changes_the_mean(&falling([0.4, 0.42, 0.3, 0.33])),
+            frequency_hardly_changes_the_mean(&falling([0.4, 0.42, 0.3, 0.36])),
+            frequency_hardly_changes_the_mean(&[]),
+        ]);
+        let (wide, narrow) = (vec![0.1, 0.9], vec![0.4, 0.6]);
+        findings([
+            coarse_sampling_scatters(&[&wide, &narrow, &wide, &narrow].map(Clone::clone)),
+            coarse_sampling_scatters(&[&wide, &narrow, &narrow, &wide].map(Clone::clone)),
+            coarse_sampling_scatters(&[wide, narrow, Vec::new(), Vec::new()]),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_algorithms() {
+        let near = falling([0.2, 0.2, 0.4, 0.4]);
+        let far = falling([0.2, 0.2, 9.0, 0.4]);
+        let none: [Points; 0] = [];
+        findings([
+            few_edits_are_alike(&near),
+            few_edits_are_alike(&far),
+            few_edits_are_alike(&none),
+        ]);
+        let report = |curves: &[Points]| mod_and_min_report_more(("Section", "edits"), curves);
+        findings([
+            report(&near),
+            report(&falling([0.2, 0.5, 0.4, 0.4])),
+            report(&none),
+        ]);
+        let below = |others: &[Points]| lower("Section", "Lower.", &near, others);
+        findings(
+            [
+                below(&falling([0.3; 4])[..]),
+                below(&falling([0.1; 4])[..]),
+                below(&none),
+            ]
+            .map(|claim| {
+                assert_eq!(claim.exhibit, "figure-7");
+                claim
+            }),
+        );
+        let (rising, level) = (vec![0.1, 0.9], vec![0.5, 0.5]);
+        findings([
+            short_documents_suffer(&rising, &rising),
+            short_documents_suffer(&rising, &level),
+            short_documents_suffer(&[], &rising),
+        ]);
+        let seconds = |of: [f64; 4]| of.map(|seconds| vec![seconds; 2]);
+        findings([
+            sketch_takes_longest(&seconds([0.1, 0.2, 1.0, 0.1])),
+            sketch_takes_longest(&seconds([0.1, 2.0, 1.0, 0.1])),
+            sketch_takes_longest(&[]),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_pairs() {
+        findings([
+            mod_and_min_find_more_pairs(&[61, 50, 40, 45]),
+            mod_and_min_find_more_pairs(&[61, 40, 40, 45]),
+            mod_and_min_find_more_pairs(&[0; 4]),
+        ]);
+        let agreement = |all, any| Agreement {
+            any,
+            by_methods: vec![any - all, 0, 0, all],
+            ..Agreement::default()
+        };
+        findings([
+            few_pairs_are_found_by_all(&agreement(12, 65)),
+            few_pairs_are_found_by_all(&agreement(60, 65)),
+            few_pairs_are_found_by_all(&agreement(0, 0)),
+        ]);
+    }
+
+    #[test]
+    fn shares_of_a_distribution() {
+        let of = Distribution {
+            method: "m".into(),
+            pairs: 10,
+            similar: vec![0.02, 0.04, 0.3],
+        };
+        let shares = [0.0, 0.04, 0.1, 1.0].map(|most| share_at_most(&of, most));
+        assert_eq!(shares, [Some(0.7), Some(0.9), Some(0.9), Some(1.0)]);
+    }
 }

@@ -572,3 +572,94 @@ fn adaptive_takes_fewer(cases: Cases) -> Claim {
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Finding;
+    use super::*;
+
+    /// Holds, differs, and has no numbers.
+    fn findings(claims: [Claim; 3]) {
+        let found = claims.each_ref().map(|claim| claim.finding);
+        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
+        assert_eq!(found, wanted, "{claims:?}");
+        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
+    }
+
+    #[test]
+    fn claims_about_the_collection() {
+        let sizes = |of: &dyn Fn(f64) -> f64| -> Option<PowerLaw> {
+            let sizes: Vec<(u64, u64)> = (1..5000).map(|n| (n, of(n as f64) as u64 + 1)).collect();
+            power_law(&sizes)
+        };
+        findings([
+            sizes_follow_a_power_law(sizes(&|rank| 1e9 / rank)),
+            sizes_follow_a_power_law(sizes(&|rank| 1e6 - 199.0 * rank)),
+            sizes_follow_a_power_law(None),
+        ]);
+        findings([
+            small_documents_have_few_shingles((68, 100), (17, 100)),
+            small_documents_have_few_shingles((30, 100), (17, 100)),
+            small_documents_have_few_shingles((0, 0), (0, 0)),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_classes() {
+        findings([
+            ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.249, 0.251)]),
+            ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.2, 0.3)]),
+            ratios_are_kept(&[]),
+        ]);
+        findings([
+            classes_are_alike(&[(2, 0.01), (4, 0.04)]),
+            classes_are_alike(&[(2, 0.01), (4, 0.4)]),
+            classes_are_alike(&[]),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_precision_and_recall() {
+        findings([
+            precision_falls_with_the_threshold(&[0.9, 0.95, 0.3]),
+            precision_falls_with_the_threshold(&[0.9, 0.3, 0.95]),
+            precision_falls_with_the_threshold(&[0.9]),
+        ]);
+        findings([
+            precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.8)]),
+            precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.85)]),
+            precision_falls_with_the_ratio(&[(2, 0.9)]),
+        ]);
+        findings([
+            small_documents_suffer(&[Some(0.57), None, Some(0.9)]),
+            small_documents_suffer(&[Some(0.95), None, Some(0.9)]),
+            small_documents_suffer(&[Some(0.57), None, None]),
+        ]);
+        findings([
+            recall_stays_high(Some(0.61)),
+            recall_stays_high(Some(0.6)),
+            recall_stays_high(None),
+        ]);
+        findings([
+            recall_depends_little_on_the_threshold(&[0.9, 0.85]),
+            recall_depends_little_on_the_threshold(&[0.9, 0.5]),
+            recall_depends_little_on_the_threshold(&[]),
+        ]);
+    }
+
+    #[test]
+    fn claims_about_adaptive_sampling() {
+        let cases = |fewer, more| Cases {
+            fewer,
+            same: 0,
+            more,
+            dearest: (more > 0).then(|| "0-499".into()),
+        };
+        findings([cases(3, 0), cases(3, 1), cases(0, 0)].map(adaptive_takes_fewer));
+        let why = adaptive_takes_fewer(cases(3, 1)).here;
+        assert!(
+            why.ends_with("most often the group of 0-499 words."),
+            "{why}"
+        );
+    }
+}
