@@ -20,6 +20,7 @@ pub mod page;
 mod plan;
 mod records;
 mod reproduced;
+mod reproduction;
 pub(crate) mod rows;
 pub(crate) mod terminal;
 mod unread;
@@ -35,9 +36,8 @@ pub(crate) use ledger::{Rejected, explained};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study, study_csv};
 pub(crate) use records::{records, write_records};
-pub use reproduced::{
-    REPRODUCE_FILE, REPRODUCE_PAGE, Reproduced, ReproducedPaper, reproduced, write_reproduction,
-};
+pub use reproduced::{Reproduced, ReproducedPaper, reproduced};
+pub use reproduction::{REPRODUCE_FILE, REPRODUCE_PAGE, write_reproduction};
 pub use unread::{unread_files, unused_id_field};
 pub(crate) use write::write_diff;
 pub use write::{

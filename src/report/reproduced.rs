@@ -1,37 +1,15 @@
-//! Reproductions of papers for readers: tables, and the files of a directory.
+//! Reproductions of papers for readers: tables, and what a directory says of them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::page::reproduced as page;
-use crate::Result;
 use crate::base::numbers::{count, counted, percent};
-use crate::base::progress::Context;
-use crate::engine::outputs;
-use crate::lab::reproduce::{
-    self, Cell, Claim, Exhibit, Finding, Form, Known, MADE, Paper, Reproduction,
-};
+use crate::lab::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use crate::report::terminal::wrapped;
-use crate::store::disk;
-use crate::store::json;
 use crate::store::table;
-use crate::store::workspace::OwnDirectory;
 
-/// The list of the papers reproduced in a directory, written last.
-pub const REPRODUCE_FILE: &str = "reproduce.json";
-/// The page with the claims of all papers.
-pub const REPRODUCE_PAGE: &str = "reproduce.html";
-/// Those claims as a table.
-const CLAIMS_FILE: &str = "claims.tsv";
-/// The version of the files.
-const FORMAT: u32 = 1;
-/// Limit on the size of [`REPRODUCE_FILE`].
-const MOST_BYTES: u64 = 4 << 20;
-
-/// What [`REPRODUCE_FILE`] says.
+/// What `reproduce.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reproduced {
     /// Version of the files.
@@ -111,12 +89,12 @@ pub(crate) fn exhibit_tsv(exhibit: &Exhibit) -> String {
 }
 
 /// The file of an exhibit.
-fn exhibit_file(paper: Paper, exhibit: &Exhibit) -> Option<String> {
+pub(super) fn exhibit_file(paper: Paper, exhibit: &Exhibit) -> Option<String> {
     (!exhibit.rows.is_empty()).then(|| format!("{paper}.{}.tsv", exhibit.name))
 }
 
 /// The claims of papers as a table with tabs.
-fn claims_tsv(papers: &[ReproducedPaper]) -> String {
+pub(super) fn claims_tsv(papers: &[ReproducedPaper]) -> String {
     let mut out = String::from("paper\tplace\tfinding\tclaim\there\n");
     for of in papers {
         for claim in &of.claims {
@@ -130,100 +108,6 @@ fn claims_tsv(papers: &[ReproducedPaper]) -> String {
         }
     }
     out
-}
-
-/// Whether a name in a directory is one that this module writes.
-fn is_ours(name: &str) -> bool {
-    let named = [REPRODUCE_FILE, REPRODUCE_PAGE, CLAIMS_FILE, MADE].contains(&name);
-    named || paper_of(name).is_some()
-}
-
-/// The paper to which a file belongs.
-fn paper_of(name: &str) -> Option<Paper> {
-    let (paper, _) = name.split_once('.')?;
-    paper.parse().ok()
-}
-
-/// What an earlier command wrote about the same collection.
-fn earlier(out: &Path, collection: &str) -> Result<BTreeMap<Paper, ReproducedPaper>> {
-    let path = out.join(REPRODUCE_FILE);
-    if !disk::exists(&path)? || disk::size(&path)? > MOST_BYTES {
-        return Ok(BTreeMap::new());
-    }
-    let found = serde_json::from_slice::<Reproduced>(&disk::read_all(&path)?).ok();
-    let same = |found: &Reproduced| found.format == FORMAT && found.collection == collection;
-    let papers = found.filter(same).map_or(Vec::new(), |found| found.papers);
-    Ok(papers.into_iter().map(|of| (of.paper, of)).collect())
-}
-
-/// Reproduces papers on the collection of `directory`, and writes their tables, figures and claims
-/// to the directory `out`. Papers of an earlier command about the same collection stay there.
-///
-/// # Errors
-/// `BadParameter` for a directory with other files; those of [`reproduce::run`]; `Io`.
-pub fn write_reproduction(
-    papers: &[Paper],
-    directory: &Path,
-    out: &Path,
-    known: &Known,
-    context: &Context<'_>,
-) -> Result<Reproduced> {
-    OwnDirectory::look(out, is_ours, "reproduce")?;
-    outputs::check_directory("output", out)?;
-    let (collection, program) = reproduce::collection_of(directory)?;
-    let mut done = earlier(out, &collection)?;
-    let own = OwnDirectory::create(out, REPRODUCE_FILE, |name| {
-        // Of another collection, or made again.
-        paper_of(name).is_some_and(|paper| papers.contains(&paper) || !done.contains_key(&paper))
-    })?;
-    for &paper in papers {
-        context
-            .progress
-            .note(&format!("{paper}: {}", paper.authors()));
-        let made = reproduce::run(paper, directory, out, known.clone(), context)?;
-        done.insert(paper, write_paper(&own, &made, &program)?);
-    }
-    let reproduced = Reproduced {
-        format: FORMAT,
-        program,
-        collection,
-        papers: done.into_values().collect(),
-    };
-    put(&own, CLAIMS_FILE, claims_tsv(&reproduced.papers).as_bytes())?;
-    put(&own, REPRODUCE_PAGE, &page::index(&reproduced))?;
-    own.finish(&reproduced)?;
-    Ok(reproduced)
-}
-
-fn put(own: &OwnDirectory, name: &str, content: &[u8]) -> Result<()> {
-    let mut file = own.file(name)?;
-    file.put(content)?;
-    file.finish()?;
-    Ok(())
-}
-
-fn write_paper(own: &OwnDirectory, made: &Reproduction, program: &str) -> Result<ReproducedPaper> {
-    let paper = made.paper;
-    let mut exhibits = Vec::with_capacity(made.exhibits.len());
-    for exhibit in &made.exhibits {
-        let file = exhibit_file(paper, exhibit);
-        if let Some(file) = &file {
-            put(own, file, exhibit_tsv(exhibit).as_bytes())?;
-        }
-        exhibits.push((file, exhibit.place.clone(), exhibit.title.clone()));
-    }
-    let name = format!("{paper}.json");
-    put(
-        own,
-        &name,
-        json::pretty(made, own.path().join(&name))?.as_bytes(),
-    )?;
-    put(own, &format!("{paper}.html"), &page::page(made, program))?;
-    Ok(ReproducedPaper {
-        paper,
-        claims: made.claims.clone(),
-        exhibits,
-    })
 }
 
 /// The claims of these papers for a terminal of this number of columns.
@@ -291,21 +175,5 @@ mod tests {
         assert_eq!(Cell::from(f64::NAN), Cell::Nothing);
         let json = serde_json::to_string(&exhibit).unwrap();
         assert!(json.contains(r#"{"method":"a\tb","pairs":7,"recall":0.30000000000000004,"recall_paper":null,"mean":2.25}"#));
-    }
-
-    #[test]
-    fn only_our_files_are_ours() {
-        for name in [
-            "reproduce.json",
-            "ye-2008.table-3.tsv",
-            "kolcz-2008.html",
-            "claims.tsv",
-            "made",
-        ] {
-            assert!(is_ours(name), "{name}");
-        }
-        for name in ["notes.txt", "ye-2008", "manifest.json", "x.ye-2008.tsv"] {
-            assert!(!is_ours(name), "{name}");
-        }
     }
 }

@@ -77,6 +77,45 @@ pub struct Intervals {
     pub best_f1: Option<[f64; 2]>,
 }
 
+/// What depends on the grades of judged pairs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Graded {
+    /// The least grade of a pair judged true.
+    pub true_grade: u32,
+    /// Pairs by grade, ascending.
+    pub grades: Vec<ByGrade>,
+    /// Pairs by collection, in the order of the file; empty if it names none, and for more than a
+    /// million pairs.
+    pub collections: Vec<ByCollection>,
+    /// How the measures vary with the documents; `None` for more than a million pairs.
+    pub intervals: Option<Intervals>,
+}
+
+/// Judged pairs of a grade.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ByGrade {
+    /// The grade.
+    pub grade: u32,
+    /// Pairs with it.
+    pub pairs: u64,
+    /// How many of them were found, by threshold.
+    pub found: Vec<u64>,
+}
+
+/// Judged pairs of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ByCollection {
+    /// Its name.
+    pub collection: String,
+    /// Pairs judged true.
+    pub true_pairs: u64,
+    /// Pairs judged false.
+    pub false_pairs: u64,
+    /// Its measures; those of the ranking are undefined if the run has no scores.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
 fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }

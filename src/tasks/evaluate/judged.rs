@@ -6,10 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::Evaluating;
-use super::bootstrap::{self, Intervals, Judged, Measures, PAIR_BYTES};
+use super::bootstrap::{self, ByCollection, ByGrade, Graded, Intervals, Judged, PAIR_BYTES};
 use super::classes::Pair;
 use super::documents::{Documents, each_judged};
 use super::rank::{Ranked, SAME, ranking};
@@ -23,45 +21,6 @@ use crate::store::table::cell;
 use crate::text::read::lines::{parsed, shorten};
 use crate::text::table::Table;
 use crate::{Error, Result};
-
-/// What depends on the grades of judged pairs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Graded {
-    /// The least grade of a pair judged true.
-    pub true_grade: u32,
-    /// Pairs by grade, ascending.
-    pub grades: Vec<ByGrade>,
-    /// Pairs by collection, in the order of the file; empty if it names none, and for more than a
-    /// million pairs.
-    pub collections: Vec<ByCollection>,
-    /// How the measures vary with the documents; `None` for more than a million pairs.
-    pub intervals: Option<Intervals>,
-}
-
-/// Judged pairs of a grade.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ByGrade {
-    /// The grade.
-    pub grade: u32,
-    /// Pairs with it.
-    pub pairs: u64,
-    /// How many of them were found, by threshold.
-    pub found: Vec<u64>,
-}
-
-/// Judged pairs of a collection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ByCollection {
-    /// Its name.
-    pub collection: String,
-    /// Pairs judged true.
-    pub true_pairs: u64,
-    /// Pairs judged false.
-    pub false_pairs: u64,
-    /// Its measures; those of the ranking are undefined if the run has no scores.
-    #[serde(flatten)]
-    pub measures: Measures,
-}
 
 /// Limits on what a file of judged pairs may have.
 const MOST_GRADE: u32 = (1 << 16) - 1;

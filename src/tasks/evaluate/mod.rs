@@ -114,8 +114,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use crate::base::precision::Counts;
-pub use bootstrap::{Intervals, Measures};
-pub use judged::{ByCollection, ByGrade, Graded};
+pub use bootstrap::{ByCollection, ByGrade, Graded, Intervals, Measures};
 pub use list::{Columns, Scores};
 pub use rank::{CurvePoint, Ranking, Reaching};
 pub use samples::{Sample, SampleAt};

@@ -7,9 +7,9 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Evaluating;
+use super::bootstrap::Graded;
 use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, FAMILIES, NONE, each_row, stop};
-use super::judged::Graded;
 use super::list::PairList;
 use super::rank::{Ranked, Ranking, SAME, place, ranking};
 use crate::Result;
