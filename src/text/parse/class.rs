@@ -1,4 +1,4 @@
-//! The class of a character: its effect on the word around it, and what else tokens depend on.
+//! The class of a character: its effect on the word around it.
 //!
 //! # Source
 //! Extended grapheme clusters: UAX #29 (Unicode 17), section 3.1, tables 1c and 2. Scripts without
@@ -7,12 +7,8 @@
 //! compare every character with the packages `unicode-segmentation` and `icu_properties`.
 
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
-use unicode_normalization::{IsNormalized, is_nfc_quick};
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
-
-use super::config::Fold;
-use super::fold::{Form, form};
 
 /// The effect of a character on the word around it (token kind `words`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,142 +150,6 @@ fn begins_with_mover(c: char) -> bool {
     first.is_some_and(|class| class > 0)
 }
 
-/// The class of a character, and whether composing or folding concerns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known(u8);
-
-const CLASS: u8 = 0x0f;
-/// Composition may change the character, or the character may change what stands before it.
-const COMPOSES: u8 = 0x10;
-/// With [`COMPOSES`]: a mark that can only be moved.
-const MOVES: u8 = 0x80;
-
-/// The character is folded ([`Form::Compatible`]).
-const COMPATIBLE: u8 = 0x20;
-/// The character is folded ([`Form::Canonical`]).
-const CANONICAL: u8 = 0x40;
-
-impl Known {
-    #[inline]
-    pub(super) fn class(self) -> Class {
-        match self.0 & CLASS {
-            2 => Class::Letter,
-            3 => Class::Upper,
-            4 => Class::Mark,
-            5 => Class::LetterMark,
-            6 => Class::Alone,
-            7 => Class::Apostrophe,
-            8 => Class::Stacked,
-            9 => Class::Stacker,
-            10 => Class::Spacing,
-            11 => Class::Ignorable,
-            _ => Class::Separator,
-        }
-    }
-
-    #[inline]
-    pub(super) fn composes(self) -> bool {
-        self.0 & COMPOSES != 0
-    }
-
-    /// Whether the character is a mark that ordering can move, and that composes with nothing.
-    #[inline]
-    pub(super) fn only_moves(self) -> bool {
-        self.0 & MOVES != 0
-    }
-
-    /// How the character is folded, if it is.
-    #[inline]
-    pub(super) fn form(self) -> Option<Form> {
-        match self.0 & (COMPATIBLE | CANONICAL) {
-            0 => None,
-            COMPATIBLE => Some(Form::Compatible),
-            _ => Some(Form::Canonical),
-        }
-    }
-
-    /// From the Unicode tables.
-    pub(super) fn of(c: char, fold: Fold) -> Known {
-        let class = classify(c);
-        let mut known = class as u8;
-        if c.is_ascii() || class == Class::Ignorable {
-            return Known(known);
-        }
-        let moves = |c| canonical_combining_class(c) > 0;
-        let stable =
-            |chars: &mut dyn Iterator<Item = char>| is_nfc_quick(chars) == IsNormalized::Yes;
-        if !stable(&mut [c].into_iter())
-            || !stable(&mut c.to_lowercase())
-            || c.to_lowercase().any(moves)
-        {
-            known |= COMPOSES;
-        }
-        if moves(c) && is_nfc_quick([c].into_iter()) == IsNormalized::Yes {
-            known |= MOVES;
-        }
-        known |= match form(c, fold) {
-            Form::Same => 0,
-            Form::Canonical => CANONICAL,
-            Form::Compatible => COMPATIBLE,
-        };
-        Known(known)
-    }
-}
-
-/// A cache of what is known of the characters of the first four planes, which have all scripts. The
-/// Unicode tables cost about 100 ns per character, the cache one or two. Only the pages of the
-/// table that a text needs take memory.
-#[derive(Debug)]
-pub(super) struct ClassCache {
-    /// Indexed by code point; 0 for characters not looked up yet.
-    known: Vec<u8>,
-    fold: Fold,
-}
-
-impl ClassCache {
-    pub(super) fn new(fold: Fold) -> Self {
-        ClassCache {
-            known: vec![0; 0x4_0000],
-            fold,
-        }
-    }
-
-    /// The folds that it knows.
-    pub(super) fn fold(&self) -> Fold {
-        self.fold
-    }
-
-    #[inline]
-    pub(super) fn get(&mut self, c: char) -> Known {
-        let Some(known) = self.known.get_mut(c as usize) else {
-            return Known::of(c, self.fold);
-        };
-        if *known == 0 {
-            *known = Known::of(c, self.fold).0;
-        }
-        Known(*known)
-    }
-
-    /// The class of a character that has been looked up, is not ignorable, and that neither
-    /// composing nor folding concerns.
-    #[inline]
-    pub(super) fn plain(&self, c: char) -> Option<Class> {
-        match *self.known.get(c as usize)? {
-            1 => Some(Class::Separator),
-            2 => Some(Class::Letter),
-            3 => Some(Class::Upper),
-            4 => Some(Class::Mark),
-            5 => Some(Class::LetterMark),
-            6 => Some(Class::Alone),
-            7 => Some(Class::Apostrophe),
-            8 => Some(Class::Stacked),
-            9 => Some(Class::Stacker),
-            10 => Some(Class::Spacing),
-            _ => None,
-        }
-    }
-}
-
 /// In [`WORDS`] and [`WHITESPACE`]: the table does not settle this byte; take the slow path.
 pub(super) const SLOW: u8 = 0;
 
@@ -357,8 +217,6 @@ mod tests {
 
     #[test]
     fn only_upper_case_changes_in_lower_case() {
-        let fold = "compat,diacritics,digits".parse().unwrap();
-        let mut cache = ClassCache::new(fold);
         for c in '\0'..=char::MAX {
             let class = classify(c);
             if !matches!(class, Class::Letter | Class::Upper) {
@@ -369,10 +227,6 @@ mod tests {
                 let lower: usize = c.to_lowercase().nfc().map(char::len_utf8).sum();
                 let space = usize::from(matches!(class, Class::Alone | Class::Stacked));
                 assert!(lower + space <= 2 * c.len_utf8(), "{c:?}");
-            }
-            for _ in 0..2 {
-                assert_eq!(cache.get(c).class(), class);
-                assert_eq!(cache.get(c), Known::of(c, fold));
             }
         }
     }

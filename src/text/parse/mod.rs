@@ -73,6 +73,7 @@ mod config;
 mod cut;
 mod doubt;
 mod fold;
+mod known;
 mod markup;
 mod masks;
 mod spans;

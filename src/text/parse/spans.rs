@@ -7,11 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::class::{Class, SLOW, WHITESPACE, WORDS};
 use super::code::{Before, Cutter, NAME};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
+use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
 use super::tokens::{Canonical, TokenConsumer, Tokens};
 use crate::base::utf8::boundary_before;

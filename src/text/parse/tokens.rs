@@ -25,11 +25,12 @@ use std::ops::Range;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_canonical};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::class::{Class, ClassCache, Known, SLOW, WHITESPACE, WORDS};
+use super::class::{Class, SLOW, WHITESPACE, WORDS};
 use super::code::{Before, Cutter, NAME};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
+use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
 use crate::base::utf8::{Carry, Decoded, decode, is_continuation};
 
