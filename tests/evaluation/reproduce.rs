@@ -70,7 +70,7 @@ fn the_papers_on_i_match_are_reproduced() {
     let place = directory.path();
     write(&documents, &place.join("in.jsonl"));
     keeping()
-        .ingest(&[&place.join("in.jsonl")], place.join("kept"))
+        .ingest(&[&place.join("in.jsonl")], &place.join("kept"))
         .unwrap();
     let labels: Vec<String> = documents
         .iter()
@@ -147,7 +147,7 @@ fn the_papers_on_i_match_are_reproduced() {
         let other = directory.path().join("other");
         std::fs::create_dir_all(&other).unwrap();
         let input = place.join("in.jsonl");
-        run.ingest(&[&input], other.join("kept")).unwrap();
+        run.ingest(&[&input], &other.join("kept")).unwrap();
         let again = made(paper, &other, "out", &run, known);
         assert_eq!(text(first), text(&again), "{paper}");
     }
