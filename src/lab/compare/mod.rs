@@ -3,8 +3,8 @@
 //! # Source
 //! The columns follow the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables V, IX,
 //! XI), found ratio and clusters of each perturbed original (Tables III and IV), recall, precision
-//! and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all pairs
-//! instead of the pairs of a query), pairs found by all methods and by only one (Cherkasova et al.
+//! and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all pairs, and
+//! with queries as means over them), pairs found by all methods and by only one (Cherkasova et al.
 //! 2009, Table 2), similarity against edits and its distribution over distinct documents (Figures 2
 //! to 8).
 //!
