@@ -199,6 +199,10 @@ def main():
             "code, identifiers",
             lambda language: ["--tokens", f"code:{language}:drop", "--fold", "identifiers"],
         ),
+        (
+            "code, identifiers, literals",
+            lambda language: ["--tokens", f"code:{language}:drop", "--fold", "identifiers,literals"],
+        ),
     ]
     print("| tokens | shingle size | threshold | type 1 | type 2 | type 3 | false pairs |")
     print("| --- | --- | --- | --- | --- | --- | --- |")

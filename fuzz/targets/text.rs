@@ -110,6 +110,7 @@ pub fn run(data: &[u8]) {
                 TokenKind::Bytes(_) => Fold::default(),
                 TokenKind::Code(_) => Fold {
                     identifiers: flags & 32 != 0,
+                    literals: flags & 64 != 0,
                     ..Fold::default()
                 },
                 TokenKind::Words | TokenKind::Whitespace => Fold {

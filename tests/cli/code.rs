@@ -170,7 +170,10 @@ fn operators_tell_programs_apart() {
     for (flags, says) in [
         ("--tokens code:cobol", "`cobol` is not a language"),
         ("--tokens code --fold compat", "--tokens code has no compat"),
-        ("--fold identifiers", "--tokens words has no identifiers"),
+        (
+            "--fold identifiers",
+            "--tokens words has no identifiers and literals",
+        ),
     ] {
         let refused = lookalike(place, &format!("run in -o other {flags}"));
         let message = String::from_utf8_lossy(&refused.stderr).into_owned();

@@ -25,12 +25,15 @@
 //!   or backquotes). So a quote that is none spoils one line at most.
 
 use super::class::Class;
-use super::config::{Code, Comments, Language};
+use super::config::{Code, Comments, Fold, Language};
 use super::cut::{Cut, Open, cut};
 
 /// What stands for each name with `--fold identifiers`. No text has it as a token of code: where
 /// `$` is no letter, it is a token of its own, and where it is one, this is a name.
 pub(super) const NAME: &str = "$_";
+
+/// What stands for each number with `--fold literals`.
+pub(super) const NUMBER: &str = "0";
 
 /// What becomes of the open token before a character takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,14 +317,17 @@ fn is_operator(bytes: u32) -> bool {
 pub(super) struct Cutter {
     rules: &'static Rules,
     keep: bool,
+    /// The content of literals has no tokens (`--fold literals`).
+    hollow: bool,
     state: State,
     /// Whether a token is open.
     open: bool,
 }
 
 impl Cutter {
-    pub(super) fn new(code: Code) -> Cutter {
+    pub(super) fn new(code: Code, fold: Fold) -> Cutter {
         Cutter {
+            hollow: fold.literals,
             rules: &RULES[code.language as usize],
             keep: code.comments == Comments::Keep,
             state: State::Space,
@@ -374,7 +380,9 @@ impl Cutter {
                 }
                 (taken, true)
             }
-            State::Literal(literal) if literal.word == Open::Word => (length(text, is_word), true),
+            State::Literal(literal) if literal.word == Open::Word => {
+                (length(text, is_word), !self.hollow)
+            }
             _ => (0, false),
         }
     }
@@ -499,7 +507,9 @@ impl Cutter {
         let empty = std::mem::take(&mut literal.empty);
         let word = std::mem::replace(&mut literal.word, Open::None);
         let mut next = None;
+        let mut content = true;
         let effect = if is_mark(class) && self.open {
+            content = false;
             if word != Open::None {
                 literal.word = cut(word, class).1;
             }
@@ -507,6 +517,7 @@ impl Cutter {
         } else if escape == Escape::Next {
             Cut::Extend
         } else if c == char::from(literal.quote) {
+            content = false;
             literal.quotes = quotes + 1;
             if literal.ends != Ends::ThreeQuotes {
                 let quote = match c {
@@ -541,6 +552,9 @@ impl Cutter {
             }
         };
         self.state = next.unwrap_or(State::Literal(literal));
+        if content && self.hollow {
+            return Cut::Separate;
+        }
         effect
     }
 
