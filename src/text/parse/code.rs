@@ -312,6 +312,36 @@ fn is_operator(bytes: u32) -> bool {
     goes_on && PACKED.contains(&bytes)
 }
 
+/// Frequent ASCII characters that every language takes for the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frequent {
+    Not,
+    Letter,
+    /// White space.
+    Space,
+    /// Begins no operator of several characters.
+    Bracket,
+    /// May begin an operator or a comment of several characters.
+    Operator,
+}
+
+static FREQUENT: [Frequent; 128] = {
+    let mut table = [Frequent::Not; 128];
+    let mut b = 0u8;
+    while b < 128 {
+        table[b as usize] = match b {
+            b'a'..=b'z' | b'A'..=b'Z' => Frequent::Letter,
+            b' ' | b'\t' | b'\n' | b'\r' => Frequent::Space,
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' => Frequent::Bracket,
+            b'=' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'.' | b':' | b';' | b'&' | b'|'
+            | b'!' | b'?' => Frequent::Operator,
+            _ => Frequent::Not,
+        };
+        b += 1;
+    }
+    table
+};
+
 /// The machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cutter {
@@ -400,32 +430,33 @@ impl Cutter {
     /// states.
     #[inline(always)]
     fn step_fast(&mut self, c: char) -> Option<Step> {
-        let (letter, space) = (c.is_ascii_alphabetic(), c == ' ');
-        let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | ',');
+        let frequent = *FREQUENT.get(c as usize)?;
         let name = self.state == State::Name;
-        let cut = match &mut self.state {
-            State::Space | State::Done | State::Name | State::Operator(_) if space => {
-                self.state = State::Space;
-                Cut::Separate
-            }
-            State::Space | State::Done | State::Name | State::Operator(_) if bracket => {
-                self.state = State::Done;
-                Cut::Begin
-            }
-            State::Space | State::Done | State::Operator(_) if letter => {
-                self.state = State::Name;
-                Cut::Begin
-            }
-            State::Comment(comment) if self.keep && space => {
+        let (cut, state) = match (&mut self.state, frequent) {
+            (State::Comment(comment), Frequent::Space)
+                if self.keep && (c == ' ' || comment.depth > 0) =>
+            {
                 (comment.word, comment.last) = (Open::None, 0);
-                Cut::Separate
+                (Cut::Separate, self.state)
             }
-            State::Comment(comment) if self.keep && letter && comment.word == Open::None => {
+            (State::Comment(comment), Frequent::Letter)
+                if self.keep && comment.word == Open::None =>
+            {
                 (comment.word, comment.last) = (Open::Word, 0);
-                Cut::Begin
+                (Cut::Begin, self.state)
             }
+            (State::Space | State::Done | State::Name | State::Operator(_), _) => match frequent {
+                Frequent::Space => (Cut::Separate, State::Space),
+                Frequent::Bracket => (Cut::Begin, State::Done),
+                Frequent::Letter if !name => (Cut::Begin, State::Name),
+                Frequent::Operator if !matches!(self.state, State::Operator(_)) => {
+                    (Cut::Begin, State::Operator(c as u32))
+                }
+                _ => return None,
+            },
             _ => return None,
         };
+        self.state = state;
         self.open = cut == Cut::Begin;
         Some(Step {
             before: Before::Nothing,
