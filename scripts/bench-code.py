@@ -27,7 +27,7 @@ import tempfile
 
 FUNCTIONS = 200
 SIZES = [3, 4, 5, 7, 10, 15, 20]
-THRESHOLDS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.85]
+THRESHOLDS = [0.3, 0.5, 0.7]
 KEYWORDS = set(
     "auto break case char const continue default do double else enum extern float for goto if int "
     "long register return short signed sizeof static struct switch typedef union unsigned void "
@@ -198,6 +198,10 @@ def main():
         (
             "code, identifiers",
             lambda language: ["--tokens", f"code:{language}:drop", "--fold", "identifiers"],
+        ),
+        (
+            "code, identifiers, literals",
+            lambda language: ["--tokens", f"code:{language}:drop", "--fold", "identifiers,literals"],
         ),
     ]
     print("| tokens | shingle size | threshold | type 1 | type 2 | type 3 | false pairs |")

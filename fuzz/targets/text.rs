@@ -109,8 +109,9 @@ pub fn run(data: &[u8]) {
             // Two share a bit.
             fold: match (&tokens, flags & 32 != 0, flags & 64 != 0) {
                 (TokenKind::Bytes(_), ..) => Fold::default(),
-                (TokenKind::Code(_), identifiers, _) => Fold {
+                (TokenKind::Code(_), identifiers, others) => Fold {
                     identifiers,
+                    literals: others,
                     ..Fold::default()
                 },
                 (TokenKind::Words | TokenKind::Whitespace, compat, others) => Fold {

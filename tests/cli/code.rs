@@ -126,14 +126,17 @@ fn a_copy_with_other_names_comes_first_and_a_shared_template_last() {
         };
         let a = &of(&row["docno_a"])[at("begin_byte_a")..at("end_byte_a")];
         let b = &of(&row["docno_b"])[at("begin_byte_b")..at("end_byte_b")];
-        assert!(
-            a == b && a.starts_with(TEMPLATE.trim_end()),
-            "{a}\n---\n{b}"
-        );
+        // Up to the names of the last function, and on to its body.
+        for text in [a, b] {
+            assert!(
+                text.starts_with(TEMPLATE.trim_end()) && text.ends_with(") {"),
+                "{text}"
+            );
+        }
         seen += 1;
     }
     assert_eq!(seen, 2);
-    let refused = lookalike(place, "passages code --length 20 --remove cut");
+    let refused = lookalike(place, "passages code --length 20 --remove -o kept");
     assert!(!refused.status.success());
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
@@ -170,7 +173,10 @@ fn operators_tell_programs_apart() {
     for (flags, says) in [
         ("--tokens code:cobol", "`cobol` is not a language"),
         ("--tokens code --fold compat", "--tokens code has no compat"),
-        ("--fold identifiers", "--tokens words has no identifiers"),
+        (
+            "--fold identifiers",
+            "--tokens words has no identifiers and literals",
+        ),
     ] {
         let refused = lookalike(place, &format!("run in -o other {flags}"));
         let message = String::from_utf8_lossy(&refused.stderr).into_owned();

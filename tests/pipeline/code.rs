@@ -223,6 +223,19 @@ fn comments_are_dropped_if_asked() {
 }
 
 #[test]
+fn literals_are_folded() {
+    for (kind, text, expected) in [
+        ("code", "f(\"a b\", 1.5e3, x2)", "f ( \" \" , 0 , x2 )"),
+        ("code", "'\\'' + \"\" // 12 \"a\"", "' ' + \" \" // 0 a"),
+        ("code:python", "'''a\nb''' 0x1F", "' ' ' ' ' ' 0"),
+        ("code:go", "`a\n1` + 1", "` ` + 0"),
+        ("code", "1..2", "0 .. 0"),
+    ] {
+        assert_eq!(tokens(text, kind, "literals"), expected, "{kind}: {text}");
+    }
+}
+
+#[test]
 fn names_are_folded_and_keywords_stay() {
     for (kind, text, expected) in [
         ("code", "int sum=a1+Sum;", "int $_ = $_ + $_ ;"),

@@ -308,7 +308,8 @@ pub(crate) struct ShingleFlags {
     ///
     /// identifiers, with --tokens code, takes all names as the same that are no keyword of C, C++,
     /// Java, Python, JavaScript, TypeScript, Rust, Go, the shell or SQL, so that a program with
-    /// other names is a copy. Words of strings and comments stay.
+    /// other names is a copy. Words of strings and comments stay. literals does so with numbers and
+    /// with the content of strings.
     ///
     /// Example: --fold compat,digits
     #[arg(

@@ -25,12 +25,15 @@
 //!   or backquotes). So a quote that is none spoils one line at most.
 
 use super::class::Class;
-use super::config::{Code, Comments, Language};
+use super::config::{Code, Comments, Fold, Language};
 use super::cut::{Cut, Open, cut};
 
 /// What stands for each name with `--fold identifiers`. No text has it as a token of code: where
 /// `$` is no letter, it is a token of its own, and where it is one, this is a name.
 pub(super) const NAME: &str = "$_";
+
+/// What stands for each number with `--fold literals`.
+pub(super) const NUMBER: &str = "0";
 
 /// What becomes of the open token before a character takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,19 +312,52 @@ fn is_operator(bytes: u32) -> bool {
     goes_on && PACKED.contains(&bytes)
 }
 
+/// Frequent ASCII characters that every language takes for the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frequent {
+    Not,
+    Letter,
+    /// White space.
+    Space,
+    /// Begins no operator of several characters.
+    Bracket,
+    /// May begin an operator or a comment of several characters.
+    Operator,
+}
+
+static FREQUENT: [Frequent; 128] = {
+    let mut table = [Frequent::Not; 128];
+    let mut b = 0u8;
+    while b < 128 {
+        table[b as usize] = match b {
+            b'a'..=b'z' | b'A'..=b'Z' => Frequent::Letter,
+            b' ' | b'\t' | b'\n' | b'\r' => Frequent::Space,
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' => Frequent::Bracket,
+            b'=' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'.' | b':' | b';' | b'&' | b'|'
+            | b'!' | b'?' => Frequent::Operator,
+            _ => Frequent::Not,
+        };
+        b += 1;
+    }
+    table
+};
+
 /// The machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cutter {
     rules: &'static Rules,
     keep: bool,
+    /// The content of literals has no tokens (`--fold literals`).
+    hollow: bool,
     state: State,
     /// Whether a token is open.
     open: bool,
 }
 
 impl Cutter {
-    pub(super) fn new(code: Code) -> Cutter {
+    pub(super) fn new(code: Code, fold: Fold) -> Cutter {
         Cutter {
+            hollow: fold.literals,
             rules: &RULES[code.language as usize],
             keep: code.comments == Comments::Keep,
             state: State::Space,
@@ -374,7 +410,9 @@ impl Cutter {
                 }
                 (taken, true)
             }
-            State::Literal(literal) if literal.word == Open::Word => (length(text, is_word), true),
+            State::Literal(literal) if literal.word == Open::Word => {
+                (length(text, is_word), !self.hollow)
+            }
             _ => (0, false),
         }
     }
@@ -392,32 +430,33 @@ impl Cutter {
     /// states.
     #[inline(always)]
     fn step_fast(&mut self, c: char) -> Option<Step> {
-        let (letter, space) = (c.is_ascii_alphabetic(), c == ' ');
-        let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | ',');
+        let frequent = *FREQUENT.get(c as usize)?;
         let name = self.state == State::Name;
-        let cut = match &mut self.state {
-            State::Space | State::Done | State::Name | State::Operator(_) if space => {
-                self.state = State::Space;
-                Cut::Separate
-            }
-            State::Space | State::Done | State::Name | State::Operator(_) if bracket => {
-                self.state = State::Done;
-                Cut::Begin
-            }
-            State::Space | State::Done | State::Operator(_) if letter => {
-                self.state = State::Name;
-                Cut::Begin
-            }
-            State::Comment(comment) if self.keep && space => {
+        let (cut, state) = match (&mut self.state, frequent) {
+            (State::Comment(comment), Frequent::Space)
+                if self.keep && (c == ' ' || comment.depth > 0) =>
+            {
                 (comment.word, comment.last) = (Open::None, 0);
-                Cut::Separate
+                (Cut::Separate, self.state)
             }
-            State::Comment(comment) if self.keep && letter && comment.word == Open::None => {
+            (State::Comment(comment), Frequent::Letter)
+                if self.keep && comment.word == Open::None =>
+            {
                 (comment.word, comment.last) = (Open::Word, 0);
-                Cut::Begin
+                (Cut::Begin, self.state)
             }
+            (State::Space | State::Done | State::Name | State::Operator(_), _) => match frequent {
+                Frequent::Space => (Cut::Separate, State::Space),
+                Frequent::Bracket => (Cut::Begin, State::Done),
+                Frequent::Letter if !name => (Cut::Begin, State::Name),
+                Frequent::Operator if !matches!(self.state, State::Operator(_)) => {
+                    (Cut::Begin, State::Operator(c as u32))
+                }
+                _ => return None,
+            },
             _ => return None,
         };
+        self.state = state;
         self.open = cut == Cut::Begin;
         Some(Step {
             before: Before::Nothing,
@@ -499,7 +538,9 @@ impl Cutter {
         let empty = std::mem::take(&mut literal.empty);
         let word = std::mem::replace(&mut literal.word, Open::None);
         let mut next = None;
+        let mut content = true;
         let effect = if is_mark(class) && self.open {
+            content = false;
             if word != Open::None {
                 literal.word = cut(word, class).1;
             }
@@ -507,6 +548,7 @@ impl Cutter {
         } else if escape == Escape::Next {
             Cut::Extend
         } else if c == char::from(literal.quote) {
+            content = false;
             literal.quotes = quotes + 1;
             if literal.ends != Ends::ThreeQuotes {
                 let quote = match c {
@@ -541,6 +583,9 @@ impl Cutter {
             }
         };
         self.state = next.unwrap_or(State::Literal(literal));
+        if content && self.hollow {
+            return Cut::Separate;
+        }
         effect
     }
 

@@ -174,16 +174,19 @@ pub struct Fold {
     /// The names of programs that are no keyword of a usual language. Only with
     /// [`TokenKind::Code`].
     pub identifiers: bool,
+    /// The numbers and the content of strings of programs. Only with [`TokenKind::Code`].
+    pub literals: bool,
 }
 
 impl Fold {
     /// The folds, each with its name.
-    fn named(&mut self) -> [(&'static str, &mut bool); 4] {
+    fn named(&mut self) -> [(&'static str, &mut bool); 5] {
         [
             ("compat", &mut self.compat),
             ("diacritics", &mut self.diacritics),
             ("digits", &mut self.digits),
             ("identifiers", &mut self.identifiers),
+            ("literals", &mut self.literals),
         ]
     }
 
@@ -218,7 +221,7 @@ impl FromStr for Fold {
                 None => {
                     return Err(format!(
                         "`{name}` cannot be folded; use compat, diacritics, digits, \
-                         identifiers, or none"
+                         identifiers, literals, or none"
                     ));
                 }
             }
@@ -322,11 +325,11 @@ impl ParseConfig {
             // The form of a character would be several tokens of code.
             TokenKind::Code(_) if self.fold.compat => Err(Error::parameter("fold", self.fold)
                 .because(
-                    "--tokens code has no compat; use diacritics, digits, identifiers or none",
+                    "--tokens code has no compat; use diacritics, digits, identifiers, literals or none",
                 )),
-            TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers => {
+            TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers || self.fold.literals => {
                 Err(Error::parameter("fold", self.fold).because(format!(
-                    "--tokens {tokens} has no identifiers; add --tokens code"
+                    "--tokens {tokens} has no identifiers and literals; add --tokens code"
                 )))
             }
             _ => Ok(()),
@@ -388,7 +391,7 @@ mod tests {
             "compat,diacritics",
             "diacritics,digits",
             "compat,diacritics,digits",
-            "digits,identifiers",
+            "digits,identifiers,literals",
         ] {
             let fold: Fold = text.parse().unwrap();
             assert_eq!(fold.to_string(), text);

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use super::class::{Class, SLOW, WHITESPACE, WORDS};
-use super::code::{Before, Cutter, NAME};
+use super::code::{Before, Cutter, NAME, NUMBER};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
@@ -96,7 +96,7 @@ impl SpanFinder {
             words: config.tokens == TokenKind::Words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
             code: match config.tokens {
-                TokenKind::Code(code) => Some(Cutter::new(code)),
+                TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
                 _ => None,
             },
             fold: config.fold,
@@ -319,10 +319,15 @@ pub(crate) fn push_canonical(token: &str, name: bool, config: &ParseConfig, out:
         };
         let begin = out.len();
         push_canonical(token, false, &whole, out);
-        let own = |text: &str| Cutter::new(code).is_own(text.as_bytes());
+        let own = |text: &str| Cutter::new(code, config.fold).is_own(text.as_bytes());
         if name && config.fold.identifiers && out.get(begin..).is_some_and(own) {
             out.truncate(begin);
             out.push_str(NAME);
+        }
+        let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        if config.fold.literals && out.get(begin..).is_some_and(number) {
+            out.truncate(begin);
+            out.push_str(NUMBER);
         }
         return;
     }
@@ -402,7 +407,11 @@ mod tests {
         let kinds = Language::ALL.into_iter().flat_map(|language| {
             Comments::ALL.map(|comments| TokenKind::Code(Code { language, comments }))
         });
-        let folds = ["none", "identifiers", "diacritics,digits,identifiers"];
+        let folds = [
+            "none",
+            "identifiers,literals",
+            "diacritics,digits,identifiers",
+        ];
         kinds.flat_map(move |kind| {
             folds.map(|fold| ParseConfig {
                 fold: fold.parse().unwrap(),

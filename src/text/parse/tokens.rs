@@ -26,7 +26,7 @@ use unicode_normalization::char::{canonical_combining_class, compose, decompose_
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::class::{Class, SLOW, WHITESPACE, WORDS};
-use super::code::{Before, Cutter, NAME};
+use super::code::{Before, Cutter, NAME, NUMBER};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
@@ -149,7 +149,7 @@ impl Canonical {
             words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
             code: match config.tokens {
-                TokenKind::Code(code) => Some(Cutter::new(code)),
+                TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
                 _ => None,
             },
             fold: config.fold,
@@ -462,11 +462,14 @@ impl Canonical {
                 self.open = Open::None;
             }
             Before::Split => {
-                self.buffer[self.used] = self.buffer[self.used - 1];
-                self.buffer[self.used - 1] = b' ';
+                self.used -= 1;
+                let last = self.buffer[self.used];
+                self.close_code(false);
                 self.starts[self.count] = self.used;
                 self.count += 1;
+                self.buffer[self.used] = last;
                 self.used += 1;
+                self.open = Open::Alone;
             }
         }
         match step.cut {
@@ -489,6 +492,14 @@ impl Canonical {
 
     /// Ends the open token of a program, if any.
     fn close_code(&mut self, name: bool) {
+        if self.fold.literals
+            && self.open != Open::None
+            && let begin = self.starts[self.count - 1]
+            && self.buffer[begin].is_ascii_digit()
+        {
+            self.used = begin + NUMBER.len();
+            self.buffer[begin..self.used].copy_from_slice(NUMBER.as_bytes());
+        }
         if name && self.fold.identifiers {
             let begin = self.starts[self.count - 1];
             if let Some(code) = &self.code
