@@ -472,8 +472,8 @@ fn variants_and_filters_at_once() {
         docno: format!("copy-{n}"),
         ..doc
     }));
-    let address = |n: usize| (n % 3 > 0).then(|| format!("http://site/{}", n % 4));
-    let title = |n: usize| (n % 5 > 0).then(|| format!("Title {}", n % 2));
+    let address = |n: usize| (!n.is_multiple_of(3)).then(|| format!("http://site/{}", n % 4));
+    let title = |n: usize| (!n.is_multiple_of(5)).then(|| format!("Title {}", n % 2));
     let lines = docs.iter().enumerate().map(|(n, doc)| {
         let line = serde_json::json!({
             "id": doc.docno, "text": doc.text, "url": address(n), "title": title(n),
