@@ -61,7 +61,7 @@ impl Levels {
 
     /// The number of criteria that a pair reaches.
     pub(crate) fn reached(&self, pair: &Pair) -> usize {
-        let (a, b) = self.sizes.sizes(pair.a, pair.b);
+        let (a, b) = self.sizes.measured(pair.a, pair.b);
         let reached = |criterion: &Criterion| match criterion.measure {
             // The stored score is rounded down.
             Measure::S4 => {
