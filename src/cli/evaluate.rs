@@ -34,7 +34,7 @@ pub struct Options {
     ///
     /// Several are compared in one table, with a line for each.
     ///
-    /// Example: --judged judged.txt --run out/methods/*
+    /// Example: --judged judged.txt --run out out/pairs.tsv
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     run: Vec<PathBuf>,
     /// Evaluate at each of these thresholds [default: all listed pairs]

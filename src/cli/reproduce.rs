@@ -25,17 +25,11 @@ pub struct Options {
     /// Papers that an earlier reproduce of the same collection wrote there stay.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Pairs of documents that people judged
-    ///
-    /// As for `lookalike evaluate --judged`: lines of DOCNO DOCNO and 0 or 1.
-    ///
-    /// Example: --judged judged.txt
-    #[arg(long, value_name = "FILE")]
-    judged: Option<PathBuf>,
     /// A label for each document, such as a topic, a sender or "spam"
     ///
     /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. A cluster is pure if all of its
-    /// documents have the same label.
+    /// documents have the same label. In Tables 2 and 3 of kolcz-2008, documents with the label spam
+    /// or cluster-spam are looked for among all others.
     ///
     /// Example: --labels topics.tsv
     #[arg(long, value_name = "FILE")]
@@ -66,7 +60,6 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let known = Known {
-            judged: self.judged.clone(),
             labels: self.labels.clone(),
         };
         let papers = &self.papers.0;

@@ -81,7 +81,6 @@ fn the_papers_on_i_match_are_reproduced() {
     std::fs::write(&file, labels.concat()).unwrap();
     let known = || Known {
         labels: Some(file.clone()),
-        ..Known::default()
     };
 
     let chowdhury = made(

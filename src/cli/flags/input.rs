@@ -297,7 +297,7 @@ pub(crate) struct ShingleFlags {
         default_value_t = ParseConfig::default().tokens
     )]
     tokens: TokenKind,
-    /// Ignore differences between characters: compat, diacritics, digits, identifiers
+    /// Ignore differences: compat, diacritics, digits, identifiers, literals
     ///
     /// A list with commas, or none. compat takes characters and their compatibility forms (Unicode
     /// NFKC) as the same: ligatures and their letters, full width and half width, circled and

@@ -29,8 +29,6 @@ const MADE_BYTES: u64 = 1 << 16;
 /// What the reader knows about the documents.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Pairs that people judged, as `evaluate --judged` reads them.
-    pub judged: Option<PathBuf>,
     /// The label of each document, as `evaluate --families` reads them.
     pub labels: Option<PathBuf>,
 }
