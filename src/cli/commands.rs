@@ -300,7 +300,7 @@ commands! {
     /// says which claims of the paper hold on this collection.
     "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike reproduce kolcz-2008 kept -o papers"
-    "lookalike reproduce all kept -o papers"
+    "lookalike reproduce ye-2008 kept -o papers"
     Reproduce(reproduce::Options),
     /// Compute the formulas of a paper with values of your own
     ///
