@@ -275,7 +275,7 @@ impl InputFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
 pub(crate) struct ShingleFlags {
-    /// Cut text into tokens: words, whitespace, code or bytes:N
+    /// Cut text into words, whitespace, code or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
     /// letters is part of a word. In scripts without spaces between words, the tokens are shorter
