@@ -399,11 +399,11 @@ def test_tokens_shingles_and_scores():
     assert lookalike.containment("a b c", "x a b c y z", shingle_size=2) == 1.0
     for call in [
         lambda: lookalike.tokens("a", tokens="bytes:2"),
-        lambda: lookalike.tokens("a", fold="diacritics"),
+        lambda: lookalike.tokens("a", fold="accents"),
         lambda: lookalike.shingles("a", shingle_size=0),
         lambda: lookalike.resemblance("a", "b", short="no"),
     ]:
-        with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short|diacritics")):
+        with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short|accents")):
             call()
 
 
