@@ -62,7 +62,7 @@ pub struct Options {
     /// Columns of the run, if they differ from --columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     run_columns: Option<Columns>,
-    /// Pairs that people judged: lines of DOCNO DOCNO GRADE, and optionally COLLECTION
+    /// Pairs that people judged: lines of DOCNO DOCNO GRADE [COLLECTION]
     ///
     /// TSV, CSV, words with spaces between them, or JSON objects. The grade is a whole number, 0 for
     /// documents that are not alike. With a first line, the columns are docno_a, docno_b, one of
