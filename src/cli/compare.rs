@@ -46,7 +46,9 @@ pub struct Options {
     /// edited copies each method finds.
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
-    /// Print means over queries: a number of documents, all, or a file with a docno on each line
+    /// Print means over queries: N documents, all, or a file of docnos
+    ///
+    /// The file has a docno on each line.
     ///
     /// A query is a document of the collection (Kolcz & Chowdhury 2008, equations 3 to 5). Recall and
     /// precision are means over the queries for which the ground truth finds another document,

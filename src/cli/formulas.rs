@@ -16,7 +16,7 @@ pub struct Options {
     /// kolcz-2008, bernstein-2006 or fetterly-2003
     #[arg(value_name = "PAPER")]
     paper: FormulaPaper,
-    /// kolcz-2008: numbers of changed words of the lexicon [default: 2,5,10,20,50]
+    /// kolcz-2008: changed words of the lexicon [default: 2,5,10,20,50]
     #[arg(long, value_name = "N,...")]
     changes: Option<List<u32>>,
     /// kolcz-2008: numbers of randomised lexicons [default: 1,2,5,10]
@@ -25,19 +25,19 @@ pub struct Options {
     /// kolcz-2008: numbers of terms of the lexicon [default: 1000,10000,100000]
     #[arg(long, value_name = "N,...")]
     terms: Option<List<u64>>,
-    /// kolcz-2008: share of the terms that a randomised lexicon lacks [default: 0.33]
+    /// kolcz-2008: share of terms left out of a lexicon [default: 0.33]
     #[arg(long, value_name = "SHARE")]
     left_out: Option<f64>,
-    /// bernstein-2006: numbers of chunks that two documents share [default: 1024]
+    /// bernstein-2006: chunks that two documents share [default: 1024]
     #[arg(long, value_name = "N,...")]
     chunks: Option<List<u64>>,
-    /// bernstein-2006: selects one chunk in each of these numbers [default: 256]
+    /// bernstein-2006: one chunk is selected in N [default: 256]
     #[arg(long, value_name = "N,...")]
     every: Option<List<u64>>,
-    /// Chunks or super-shingles that a pair must share [default: 1; fetterly-2003: 2]
+    /// What a pair must share at least [default: 1; fetterly-2003: 2]
     #[arg(long, value_name = "N")]
     shared: Option<u32>,
-    /// fetterly-2003: resemblances [default: 0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.99]
+    /// fetterly-2003: resemblances [default: 0.5,0.6,0.7,0.8,...,0.99]
     #[arg(long, value_name = "SHARE,...")]
     resemblance: Option<List<f64>>,
     /// fetterly-2003: samples in a super-shingle [default: 14]
