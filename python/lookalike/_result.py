@@ -283,7 +283,7 @@ class SplitsResult(Evidence, Mapping[Any, Any]):
     def __init__(self, search: Search, kept: Any, counts: dict[Any, tuple[int, int]]) -> None:
         self._search = search
         self.kept = kept
-        # Of each split, the kept rows and all rows.
+        # For each split, the number of kept rows and of all rows.
         self._counts = counts
 
     def __getitem__(self, name: Any) -> Any:

@@ -620,7 +620,7 @@ def _texts(
 
 
 def _beside(documents: DataFrame, others: DataFrame) -> DataFrame:
-    """The rows of both, those of a place in the same task.
+    """The rows of both; rows of the same place are in the same task.
 
     A union would shuffle the documents once more. In a full join nothing of which matches, they
     stay where they are, and each row comes once.

@@ -304,7 +304,7 @@ commands! {
     Reproduce(reproduce::Options),
     /// Compute the formulas of a paper with values of your own
     ///
-    /// Without options, the values are those of the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
+    /// Without options, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
     /// 7 and Table 4; Bernstein & Zobel 2006, section 4.3; Fetterly, Manasse & Najork 2003, section
     /// 3 (super-shingles of Broder). Prints a table for each formula.
     "lookalike formulas kolcz-2008 --changes 1,2,3 --lexicons 5,10"

@@ -65,7 +65,7 @@ pub fn write_reproduction(
     let (collection, program) = reproduce::collection_of(directory)?;
     let mut done = earlier(out, &collection)?;
     let own = OwnDirectory::create(out, REPRODUCE_FILE, |name| {
-        // Of another collection, or made again.
+        // They belong to another collection, or are made again.
         paper_of(name).is_some_and(|paper| papers.contains(&paper) || !done.contains_key(&paper))
     })?;
     for &paper in papers {

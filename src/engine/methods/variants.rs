@@ -16,7 +16,8 @@
 //!    a signature is made of; a term of one document is counted when it is used.
 //!
 //! # Invariants
-//! - The signatures are those of the methods, so the clusters are theirs, with exact duplicates.
+//! - Each signature equals the signature of the method. So the clusters equal the clusters of the
+//!   method, with exact duplicates.
 //!
 //! # Cost
 //! Memory: 25 bytes per document, 8 per term of two or more documents and the lexicon, besides one

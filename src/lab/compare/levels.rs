@@ -29,7 +29,7 @@ pub(crate) struct Levels {
 pub(crate) struct AtLevel {
     /// The number of pairs.
     pub pairs: u64,
-    /// Those of them that the reference has.
+    /// The pairs among them that the reference has.
     pub known: u64,
 }
 

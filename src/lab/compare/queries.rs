@@ -109,9 +109,9 @@ pub struct QueryRow {
     pub with_neighbours: u64,
     /// Mean, over these, of the share of the true documents that the method finds.
     pub recall: Option<f64>,
-    /// Recall divided by that of [`QueryResults::against`], minus 1.
+    /// Recall divided by the recall of [`QueryResults::against`], minus 1.
     pub increase: Option<f64>,
-    /// Mean, over those of these that find a document, of the share of documents that are true.
+    /// Mean share of true documents among the found ones, over the queries of these that find any.
     pub precision: Option<f64>,
     /// Mean, over all queries, of documents found minus the cost of the wrong ones.
     pub utility: Option<f64>,

@@ -130,8 +130,8 @@ impl<'a> Bench<'a> {
         Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, context)?.0)
     }
 
-    /// Runs methods on a collection and compares their pairs with those of the first `truths` of
-    /// them. `edits` are those of [`Bench::copies`].
+    /// Runs methods on a collection and compares their pairs with the pairs of the first `truths`
+    /// methods. `edits` is the list that [`Bench::copies`] returns.
     ///
     /// # Errors
     /// Those of [`methods::run`] and [`compare::run`].
@@ -209,7 +209,7 @@ impl<'a> Bench<'a> {
         disk::create_lasting_directory(&self.made)?;
         disk::remove(&marker)?;
         if disk::exists(&directory.join(MANIFEST_FILE))? {
-            // Of another collection, or of files that are made again.
+            // It belongs to another collection, or its inputs are made again.
             pipeline::open(&directory)?.clear()?;
         }
         perturb::run(&inputs(base)?, &corpus, &config, &self.context())?;

@@ -919,7 +919,7 @@ fn modulo_loses(all: &[Scored], reference: u64) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Finding;
+    use super::super::model::assert_findings;
     use super::*;
 
     fn prefixes(of: impl Fn(u64) -> u64) -> Vec<Prefix> {
@@ -952,14 +952,6 @@ mod tests {
         rows.collect()
     }
 
-    /// Holds, differs, and has no numbers.
-    fn findings(claims: [Claim; 3]) {
-        let found = claims.each_ref().map(|claim| claim.finding);
-        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
-        assert_eq!(found, wanted, "{claims:?}");
-        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
-    }
-
     #[test]
     fn claims_about_chunks() {
         let shared = |instances| Prefix {
@@ -967,16 +959,16 @@ mod tests {
             ..Prefix::default()
         };
         let unique = |all, of| most_chunks_are_unique(all, shared(of));
-        findings([unique(100, 5), unique(100, 80), unique(0, 0)]);
+        assert_findings([unique(100, 5), unique(100, 80), unique(0, 0)]);
         let linear = |of: &dyn Fn(u64) -> u64| growth_is_linear(&prefixes(of));
-        findings([linear(&|n| 7 * n), linear(&|n| n * n * n), linear(&|_| 0)]);
-        findings([
+        assert_findings([linear(&|n| 7 * n), linear(&|n| n * n * n), linear(&|_| 0)]);
+        assert_findings([
             duplicates_cost(100, 90, 3),
             duplicates_cost(90, 90, 3),
             duplicates_cost(100, 100, 0),
         ]);
         // 9.2 % are predicted.
-        findings([lost(1000, 92), lost(1000, 300), lost(99, 9)]);
+        assert_findings([lost(1000, 92), lost(1000, 300), lost(99, 9)]);
     }
 
     #[test]
@@ -988,13 +980,13 @@ mod tests {
             more,
         };
         let falls = |passes: &[Pass]| refinement_empties_counters(passes);
-        findings([
+        assert_findings([
             falls(&[pass(1, 9), pass(2, 20), pass(3, 4)]),
             falls(&[pass(1, 9), pass(2, 20)]),
             falls(&[]),
         ]);
         let run = |more| vec![pass(8, more)];
-        findings([
+        assert_findings([
             refinement_avoids_collisions(&[run(4), run(9)]),
             refinement_avoids_collisions(&[run(9), run(9)]),
             refinement_avoids_collisions(&[run(9), Vec::new()]),
@@ -1008,19 +1000,19 @@ mod tests {
                 .map(|score| at(score, 0, 1, found, known))
                 .collect::<Vec<_>>()
         };
-        findings([
+        assert_findings([
             lowest_threshold_covers_all(&t1(100, 100), 100),
             lowest_threshold_covers_all(&t1(120, 100), 100),
             lowest_threshold_covers_all(&[], 100),
         ]);
         let better = table(1, [(100, 50), (20, 18)], [(100, 90), (70, 69)]);
         let worse = table(1, [(100, 90), (20, 10)], [(100, 50), (20, 5)]);
-        findings([
+        assert_findings([
             length_helps(&better, 100),
             length_helps(&worse, 100),
             length_helps(&better, 0),
         ]);
-        findings([
+        assert_findings([
             thresholds_trade(&better),
             thresholds_trade(&worse),
             thresholds_trade(&[]),
@@ -1031,7 +1023,7 @@ mod tests {
             let tables = [same(1, 95), same(16, sixteen), same(256, most)];
             tables.concat()
         };
-        findings([
+        assert_findings([
             modulo_loses(&of(90, 50), 100),
             modulo_loses(&of(95, 94), 100),
             modulo_loses(&of(90, 50), 0),

@@ -12,7 +12,7 @@
 //! count the pairs of the list at every threshold.
 //!
 //! # Where we depart from the paper
-//! It has copies with every number of edits from 1 to 50, and we make those of [`EDITS`]. Its
+//! It has copies with every number of edits from 1 to 50; we make copies with the numbers of [`EDITS`]. Its
 //! documents have 9 to 540 KB.
 
 use std::collections::BTreeMap;
@@ -860,7 +860,7 @@ fn mod_and_min_report_more((place, edits): (&str, &str), curves: &[Points]) -> C
     )
 }
 
-/// Whether all curves of `others` end below those of `inserted`.
+/// Whether each curve of `others` ends below its curve of `inserted`.
 fn lower(place: &str, says: &str, inserted: &[Points], others: &[Points]) -> Claim {
     let ends = |curves: &[Points]| -> Option<Vec<f64>> {
         let ends: Option<Vec<f64>> = curves.iter().map(last).collect();
@@ -952,16 +952,8 @@ fn sketch_takes_longest(seconds: &[Vec<f64>]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Finding;
+    use super::super::model::assert_findings;
     use super::*;
-
-    /// Holds, differs, and has no numbers.
-    fn findings(claims: [Claim; 3]) {
-        let found = claims.each_ref().map(|claim| claim.finding);
-        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
-        assert_eq!(found, wanted, "{claims:?}");
-        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
-    }
 
     /// Curves that fall by this much from 1 edit to 50.
     fn falling<const N: usize>(by: [f64; N]) -> [Points; N] {
@@ -970,7 +962,7 @@ mod tests {
 
     #[test]
     fn claims_about_windows() {
-        findings([
+        assert_findings([
             larger_windows_lower_similarity(&[vec![0.97, 0.66], vec![0.9, 0.5]]),
             larger_windows_lower_similarity(&[vec![0.97, 0.66], vec![0.5, 0.5]]),
             larger_windows_lower_similarity(&[Vec::new(), vec![0.5, 0.4]]),
@@ -981,12 +973,12 @@ mod tests {
             let of = both.flat_map(|m| windows.clone().map(move |(w, share)| (m, w, share)));
             small_windows_overlap(&of.collect::<Vec<_>>())
         };
-        findings([
+        assert_findings([
             overlaps([Some(1.0), Some(0.9), Some(0.5), Some(0.1)]),
             overlaps([Some(1.0), Some(0.4), Some(0.5), Some(0.1)]),
             overlaps([Some(1.0), None, Some(0.5), Some(0.1)]),
         ]);
-        findings([
+        assert_findings([
             mod_overlaps_more_than_bsw(Some(0.28), Some(0.1)),
             mod_overlaps_more_than_bsw(Some(0.1), Some(0.1)),
             mod_overlaps_more_than_bsw(None, Some(0.1)),
@@ -995,13 +987,13 @@ mod tests {
 
     #[test]
     fn claims_about_samples() {
-        findings([
+        assert_findings([
             frequency_hardly_changes_the_mean(&falling([0.4, 0.42, 0.3, 0.33])),
             frequency_hardly_changes_the_mean(&falling([0.4, 0.42, 0.3, 0.36])),
             frequency_hardly_changes_the_mean(&[]),
         ]);
         let (wide, narrow) = (vec![0.1, 0.9], vec![0.4, 0.6]);
-        findings([
+        assert_findings([
             coarse_sampling_scatters(&[&wide, &narrow, &wide, &narrow].map(Clone::clone)),
             coarse_sampling_scatters(&[&wide, &narrow, &narrow, &wide].map(Clone::clone)),
             coarse_sampling_scatters(&[wide, narrow, Vec::new(), Vec::new()]),
@@ -1013,19 +1005,19 @@ mod tests {
         let near = falling([0.2, 0.2, 0.4, 0.4]);
         let far = falling([0.2, 0.2, 9.0, 0.4]);
         let none: [Points; 0] = [];
-        findings([
+        assert_findings([
             few_edits_are_alike(&near),
             few_edits_are_alike(&far),
             few_edits_are_alike(&none),
         ]);
         let report = |curves: &[Points]| mod_and_min_report_more(("Section", "edits"), curves);
-        findings([
+        assert_findings([
             report(&near),
             report(&falling([0.2, 0.5, 0.4, 0.4])),
             report(&none),
         ]);
         let below = |others: &[Points]| lower("Section", "Lower.", &near, others);
-        findings(
+        assert_findings(
             [
                 below(&falling([0.3; 4])[..]),
                 below(&falling([0.1; 4])[..]),
@@ -1037,13 +1029,13 @@ mod tests {
             }),
         );
         let (rising, level) = (vec![0.1, 0.9], vec![0.5, 0.5]);
-        findings([
+        assert_findings([
             short_documents_suffer(&rising, &rising),
             short_documents_suffer(&rising, &level),
             short_documents_suffer(&[], &rising),
         ]);
         let seconds = |of: [f64; 4]| of.map(|seconds| vec![seconds; 2]);
-        findings([
+        assert_findings([
             sketch_takes_longest(&seconds([0.1, 0.2, 1.0, 0.1])),
             sketch_takes_longest(&seconds([0.1, 2.0, 1.0, 0.1])),
             sketch_takes_longest(&[]),
@@ -1052,7 +1044,7 @@ mod tests {
 
     #[test]
     fn claims_about_pairs() {
-        findings([
+        assert_findings([
             mod_and_min_find_more_pairs(&[61, 50, 40, 45]),
             mod_and_min_find_more_pairs(&[61, 40, 40, 45]),
             mod_and_min_find_more_pairs(&[0; 4]),
@@ -1062,7 +1054,7 @@ mod tests {
             by_methods: vec![any - all, 0, 0, all],
             ..Agreement::default()
         };
-        findings([
+        assert_findings([
             few_pairs_are_found_by_all(&agreement(12, 65)),
             few_pairs_are_found_by_all(&agreement(60, 65)),
             few_pairs_are_found_by_all(&agreement(0, 0)),

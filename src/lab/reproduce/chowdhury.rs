@@ -16,8 +16,8 @@
 //! - Table IX counts the duplicates of a cluster without its first document: with the variant
 //!   `IDF-l-f9` the largest cluster is 2, and there are more duplicates than clusters. The columns
 //!   here do the same.
-//! - Table IX's terms and sizes after filtering are those of the documents that are left, with all
-//!   of their terms: `Doc-l-f9` keeps a tenth of the terms and has the same average.
+//! - Table IX counts terms and sizes after filtering over the documents that are left, and counts
+//!   all of their terms: `Doc-l-f9` keeps a tenth of the terms and has the same average.
 
 mod published;
 
@@ -170,7 +170,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
         ("Section 4.6", ""),
         "Identical documents have different relevance judgements.",
         None,
-        "the collection has no judgements here; `lookalike qrels` checks those of a collection",
+        "the collection has no judgements here; `lookalike qrels` checks the judgements of a collection",
     ));
     Ok((exhibits, claims))
 }
@@ -280,7 +280,7 @@ fn spread(numbers: &[f64]) -> [f64; 3] {
         n if n % 2 == 1 => of(half),
         _ => (of(half - 1) + of(half)) / 2.0,
     };
-    // Of one number there is no deviation.
+    // A single number has no deviation: the division by 0 gives NaN, an empty cell.
     [
         average,
         (squares / (sorted.len() as f64 - 1.0)).sqrt(),
@@ -298,7 +298,7 @@ fn table_i(all: &Kept) -> Exhibit {
     let mut exhibit = Exhibit::new(
         ("table-1", "Table I"),
         "The collections",
-        "Bytes are those of the records as read, without compression. The paper rounds its sizes.",
+        "Bytes are counted in the records as read, without compression. The paper rounds its sizes.",
     )
     .column("collection", Of::Row, Form::Text)
     .column("documents", Of::Here, Form::Count)
@@ -608,10 +608,9 @@ fn table_ix(variants: &Variants) -> Exhibit {
         n => format!("{} have {what}", counted(n, "document")),
     };
     let about = format!(
-        "Terms are unique terms of a document after stemming, without special characters. Terms and \
-         words after filtering are those of the documents that are left, with all of their terms. \
-         Hashed terms are those of a signature, and the lexicon share counts the different terms in \
-         any signature. Duplicates are the documents of clusters without the first. {}; {}. Duplicates \
+        "Terms are unique terms of a document after stemming, without special characters. After \
+         filtering, all terms and words of the documents that are left are counted. A signature is a \
+         hash of the hashed terms, and the lexicon share counts the different terms in any signature. Duplicates are the documents of clusters without the first. {}; {}. Duplicates \
          with the address or the title of an earlier document of their cluster are counted in columns \
          of their own; the paper found none with the same address. Its times, in seconds, are in \
          Table VIII here.",
@@ -723,7 +722,7 @@ fn table_xi(shingled: &[SuperShingles], all: &Kept) -> Exhibit {
     exhibit
 }
 
-/// Figure 1. `pairs` are those of DSC-SS, DSC, I-Match and the syntactic filter.
+/// Figure 1. `pairs` has the number of pairs of DSC-SS, DSC, I-Match and the syntactic filter.
 fn restrictiveness(pairs: [u64; 4]) -> Claim {
     let [loosest, dsc, i_match, syntactic] = pairs;
     let any = pairs.iter().any(|n| *n > 0);

@@ -14,7 +14,7 @@
 //! - Tables 2 and 3 need labels. The documents with the label `spam` stand for the Honeypot-spam
 //!   collection, those with `cluster-spam` for the Cluster-spam collection, and documents with any
 //!   other label for legitimate mail.
-//! - The lexicon is that of the collection. The paper's better one comes from another collection.
+//! - The lexicon comes from the collection itself. The paper's better one comes from another.
 
 use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
 use crate::Result;
@@ -434,7 +434,7 @@ fn figure_6(mail: &[Vec<Found>; 2]) -> Exhibit {
     let mut exhibit = Exhibit::new(
         ("figure-6", "Figure 6"),
         title,
-        "The recall of Tables 2 and 3 with every number of lexicons. The paper's values are those of \
+        "The recall of Tables 2 and 3 with every number of lexicons. The paper's values come from \
          its tables.",
     );
     if mail.iter().all(Vec::is_empty) {
@@ -765,7 +765,7 @@ mod tests {
             let none = mail_claims(table, &[]);
             assert_eq!(findings(&none), [Untested; 2]);
             assert!(none[0].here.contains(SPAM[table]));
-            // The printed increases are those of the printed recalls.
+            // The printed increases follow from the printed recalls.
             let first = published[0].1;
             for (_, recall, increase, _) in published {
                 assert!((recall / first - 1.0 - increase).abs() < 0.01, "{recall}");

@@ -93,7 +93,7 @@ pub struct Exhibit {
 /// A column of an exhibit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name: lower case, words joined by `_`. Those of the paper's values end with `_paper`.
+    /// Its name: lower case, words joined by `_`. The name ends with `_paper` if the values are the paper's.
     pub name: String,
     /// Where its values come from.
     pub of: Of,
@@ -271,4 +271,13 @@ impl Serialize for Exhibit {
         map.serialize_entry("rows", &rows)?;
         map.end()
     }
+}
+
+/// Checks that a claim holds, differs and has no numbers, in this order, on three collections.
+#[cfg(test)]
+pub(super) fn assert_findings(claims: [Claim; 3]) {
+    let found = claims.each_ref().map(|claim| claim.finding);
+    let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
+    assert_eq!(found, wanted, "{claims:?}");
+    assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
 }

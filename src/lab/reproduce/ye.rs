@@ -9,7 +9,7 @@
 //! thresholds. Finished trials of the collection are reused.
 //!
 //! # Where we depart from the paper
-//! Those of [`crate::lab::study`]. The shingle size is that of the collection.
+//! As in [`crate::lab::study`]. The collection decides the shingle size.
 
 use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
 use crate::Result;
@@ -136,7 +136,7 @@ fn table_2(of: Collection) -> Exhibit {
     let mut exhibit = Exhibit::new(
         ("table-2", "Table 2"),
         "The collection",
-        "All documents, including exact duplicates. Bytes are those of the records as read. The paper has the web pages \
+        "All documents, including exact duplicates. Bytes are counted in the records as read. The paper has the web pages \
          of TREC .GOV.",
     )
     .column("value", Of::Row, Form::Text)
@@ -201,7 +201,7 @@ fn table_3(view: &View<'_>) -> Exhibit {
     exhibit
 }
 
-/// Of each ratio: its n, and the shares of the shingles that its classes take: least and greatest.
+/// The n of each ratio, with the least and the greatest share of the shingles that a class takes.
 fn taken(view: &View<'_>) -> Vec<(u32, f64, f64)> {
     let all = view.whole(Scope::All).shingles;
     let of = |ratio: &RatioTrials<'_>| {
@@ -431,7 +431,7 @@ fn small_documents_have_few_shingles(documents: (u64, u64), shingles: (u64, u64)
     )
 }
 
-/// Of each ratio 1/n: n, and the least and the greatest share that a class takes.
+/// The n of each ratio 1/n, with the least and the greatest share that a class takes.
 fn ratios_are_kept(taken: &[(u32, f64, f64)]) -> Claim {
     let apart = taken.iter().map(|(n, least, most)| {
         let ratio = 1.0 / f64::from(*n);
@@ -451,7 +451,7 @@ fn ratios_are_kept(taken: &[(u32, f64, f64)]) -> Claim {
 /// A deviation up to this is slight.
 const SLIGHT: f64 = 0.05;
 
-/// Of each ratio 1/n: n, and the deviation of precision over its classes.
+/// The n of each ratio 1/n, with the deviation of precision over its classes.
 fn classes_are_alike(deviations: &[(u32, f64)]) -> Claim {
     let most = deviations.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     Claim::new(
@@ -479,7 +479,7 @@ fn precision_falls_with_the_threshold(along: &[f64]) -> Claim {
     )
 }
 
-/// Of each ratio 1/n: n and mean precision, the finest ratio first.
+/// The n of each ratio 1/n with its mean precision, the finest ratio first.
 fn precision_falls_with_the_ratio(ratios: &[(u32, f64)]) -> Claim {
     let known = ratios.len() > 1;
     let each = ratios.iter().map(|(n, mean)| format!("1/{n} {mean:.2}"));
@@ -575,16 +575,8 @@ fn adaptive_takes_fewer(cases: Cases) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Finding;
+    use super::super::model::assert_findings;
     use super::*;
-
-    /// Holds, differs, and has no numbers.
-    fn findings(claims: [Claim; 3]) {
-        let found = claims.each_ref().map(|claim| claim.finding);
-        let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
-        assert_eq!(found, wanted, "{claims:?}");
-        assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
-    }
 
     #[test]
     fn claims_about_the_collection() {
@@ -592,12 +584,12 @@ mod tests {
             let sizes: Vec<(u64, u64)> = (1..5000).map(|n| (n, of(n as f64) as u64 + 1)).collect();
             power_law(&sizes)
         };
-        findings([
+        assert_findings([
             sizes_follow_a_power_law(sizes(&|rank| 1e9 / rank)),
             sizes_follow_a_power_law(sizes(&|rank| 1e6 - 199.0 * rank)),
             sizes_follow_a_power_law(None),
         ]);
-        findings([
+        assert_findings([
             small_documents_have_few_shingles((68, 100), (17, 100)),
             small_documents_have_few_shingles((30, 100), (17, 100)),
             small_documents_have_few_shingles((0, 0), (0, 0)),
@@ -606,12 +598,12 @@ mod tests {
 
     #[test]
     fn claims_about_classes() {
-        findings([
+        assert_findings([
             ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.249, 0.251)]),
             ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.2, 0.3)]),
             ratios_are_kept(&[]),
         ]);
-        findings([
+        assert_findings([
             classes_are_alike(&[(2, 0.01), (4, 0.04)]),
             classes_are_alike(&[(2, 0.01), (4, 0.4)]),
             classes_are_alike(&[]),
@@ -620,27 +612,27 @@ mod tests {
 
     #[test]
     fn claims_about_precision_and_recall() {
-        findings([
+        assert_findings([
             precision_falls_with_the_threshold(&[0.9, 0.95, 0.3]),
             precision_falls_with_the_threshold(&[0.9, 0.3, 0.95]),
             precision_falls_with_the_threshold(&[0.9]),
         ]);
-        findings([
+        assert_findings([
             precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.8)]),
             precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.85)]),
             precision_falls_with_the_ratio(&[(2, 0.9)]),
         ]);
-        findings([
+        assert_findings([
             small_documents_suffer(&[Some(0.57), None, Some(0.9)]),
             small_documents_suffer(&[Some(0.95), None, Some(0.9)]),
             small_documents_suffer(&[Some(0.57), None, None]),
         ]);
-        findings([
+        assert_findings([
             recall_stays_high(Some(0.61)),
             recall_stays_high(Some(0.6)),
             recall_stays_high(None),
         ]);
-        findings([
+        assert_findings([
             recall_depends_little_on_the_threshold(&[0.9, 0.85]),
             recall_depends_little_on_the_threshold(&[0.9, 0.5]),
             recall_depends_little_on_the_threshold(&[]),
@@ -655,7 +647,7 @@ mod tests {
             more,
             dearest: (more > 0).then(|| "0-499".into()),
         };
-        findings([cases(3, 0), cases(3, 1), cases(0, 0)].map(adaptive_takes_fewer));
+        assert_findings([cases(3, 0), cases(3, 1), cases(0, 0)].map(adaptive_takes_fewer));
         let why = adaptive_takes_fewer(cases(3, 1)).here;
         assert!(
             why.ends_with("most often the group of 0-499 words."),

@@ -30,8 +30,7 @@ pub(crate) struct GroupRatios {
     /// choices above, or ratios by group for which the pairs within groups, counted together over
     /// all classes, reach it.
     pub least_share: Option<f64>,
-    /// The group that adds most shingles to those of the single ratio, if all groups together take
-    /// more.
+    /// The group that takes most shingles beyond the single ratio, if all groups together take more.
     pub dearest: Option<usize>,
 }
 

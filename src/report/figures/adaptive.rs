@@ -50,11 +50,10 @@ pub struct Adaptive {
     /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
     /// shingles, as many, and more.
     pub cases: [u64; 3],
-    /// Of the last: the size groups that add most shingles, each with the number of combinations, the
-    /// most frequent one first.
+    /// The size groups that add most shingles where adaptive sampling takes more, each with the number
+    /// of combinations; the most frequent group first.
     pub dearest: Vec<(String, u64)>,
-    /// Combinations in which the fewest shingles that keep the precision are fewer than those of
-    /// adaptive sampling.
+    /// Combinations in which fewer shingles than adaptive sampling takes would keep the precision.
     pub beaten: u64,
 }
 

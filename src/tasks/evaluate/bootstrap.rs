@@ -111,7 +111,7 @@ pub struct ByCollection {
     pub true_pairs: u64,
     /// Pairs judged false.
     pub false_pairs: u64,
-    /// Its measures; those of the ranking are undefined if the run has no scores.
+    /// Its measures. Measures of the ranking are undefined if the run has no scores.
     #[serde(flatten)]
     pub measures: Measures,
 }
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Of pairs without common documents, a share varies as one of independent pairs, but a pair is
-    /// drawn through both of its documents: its weight has the variance of a product.
+    /// If no pairs have a common document, a share varies as that of independent pairs would. A pair
+    /// is drawn through both of its documents, so its weight has the variance of a product.
     #[test]
     fn intervals_contain_the_measure_and_shrink_with_more_documents() {
         let stop = Stop::default();

@@ -30,8 +30,8 @@ const MOST_IN_MEMORY: u64 = 1 << 20;
 /// Limit on the bytes of a name of a collection.
 const NAME_BYTES: usize = 1 << 10;
 
-/// The place of judged pairs: behind the places of all pairs of the run. The lower bits are those of
-/// a [`Judgement`].
+/// The place of judged pairs: behind the places of all pairs of the run. The lower bits hold the
+/// fields of a [`Judgement`].
 const JUDGED: u64 = 1 << 63;
 /// Bits of the number of a line, and of the number of a collection.
 const LINE_BITS: u32 = 35;
@@ -247,7 +247,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
     })
 }
 
-/// Intervals without those of a ranking, if there is none.
+/// Removes the intervals of a ranking if the run has no scores.
 fn ranked_only(intervals: Intervals, has_scores: bool) -> Intervals {
     match has_scores {
         true => intervals,

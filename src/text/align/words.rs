@@ -13,7 +13,7 @@ pub(crate) const NUMBER_BYTES: u64 = 48;
 pub(crate) struct Words {
     pub text: String,
     pub spans: Vec<Range<usize>>,
-    /// Of programs, for each token, whether it is a name. Otherwise empty.
+    /// For each token of a program, whether it is a name; empty for other texts.
     pub names: Vec<bool>,
     /// Whether this is only the beginning of the text.
     pub cut: bool,

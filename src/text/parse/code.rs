@@ -10,9 +10,9 @@
 //!   and JavaScript also `$`.
 //! - A *number*: a run of letters, digits and `_` that begins with a digit; a point, the sign of an
 //!   exponent or a separating apostrophe belongs to it if a digit follows.
-//! - An *operator*: the longest one in [`OPERATORS`], or a single character. A bracket is one, too.
+//! - An *operator*: the longest one in [`OPERATORS`], or a single character. A bracket is also an operator.
 //! - A *command*: a backslash with the letters after it, or with one other character. A backslash
-//!   before white space is no token, as at the end of a line.
+//!   before white space, as at the end of a line, is not a token.
 //! - Each quote of a *literal*, and in it each word, each escape and each other character.
 //! - What begins a *comment*, and its words. With [`Comments::Drop`], a comment has no token.
 //!
@@ -22,14 +22,14 @@
 //! - Canonically equivalent texts have the same tokens: a mark takes the last character out of an
 //!   operator of several, because it may compose with it (`=` with U+0338 is `≠`).
 //! - A literal in quotes ends with its line, unless the language marks it otherwise (three quotes,
-//!   or backquotes). So a quote that is none spoils one line at most.
+//!   or backquotes). So a quote that begins no literal spoils one line at most.
 
 use super::class::Class;
 use super::config::{Code, Comments, Fold, Language};
 use super::cut::{Cut, Open, cut};
 
-/// What stands for each name with `--fold identifiers`. No text has it as a token of code: where
-/// `$` is no letter, it is a token of its own, and where it is one, this is a name.
+/// What stands for each name with `--fold identifiers`. No text has it as a token of code: in a
+/// language where `$` is not a letter it is a token of its own, and in the others this is a name.
 pub(super) const NAME: &str = "$_";
 
 /// What stands for each number with `--fold literals`.
@@ -38,9 +38,9 @@ pub(super) const NUMBER: &str = "0";
 /// What becomes of the open token before a character takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It stays.
+    /// It is kept.
     Nothing,
-    /// It was no token.
+    /// It was not a token.
     Retract,
     /// Its last character, which is ASCII, is a token of its own.
     Split,
@@ -126,7 +126,7 @@ enum Escape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Comment {
-    /// Of comments with an end mark, how many are open; 0 of a comment that ends with its line.
+    /// The number of open comments with an end mark; 0 if the comment ends with its line.
     depth: u32,
     /// The character before, which may begin a mark.
     last: u8,
@@ -837,8 +837,8 @@ fn is_mark(class: Class) -> bool {
     )
 }
 
-/// The class of a character in literals and comments, whose words are those of `words` with `_`,
-/// and without apostrophes.
+/// The class of a character in literals and comments. Their words are cut as `words` cuts them, but
+/// `_` is a letter and an apostrophe is not part of a word.
 fn word_class(c: char, class: Class) -> Class {
     match class {
         _ if c.is_ascii_alphanumeric() || c == '_' => Class::Letter,

@@ -282,19 +282,9 @@ impl Canonical {
                 self.step(char::from(b));
                 at += 1;
             } else {
-                match decode(&block[at..]) {
-                    Decoded::Char(c, len) => {
-                        self.step(c);
-                        at += len;
-                    }
-                    Decoded::Cut => {
-                        self.carry.hold(&block[at..]);
-                        return;
-                    }
-                    Decoded::Invalid => {
-                        self.step(char::REPLACEMENT_CHARACTER);
-                        at += 1;
-                    }
+                match self.step_decoded(&block[at..]) {
+                    Some(length) => at += length,
+                    None => return,
                 }
             }
         }
@@ -430,19 +420,9 @@ impl Canonical {
                 }
                 continue;
             }
-            match decode(&block[at..]) {
-                Decoded::Char(c, length) => {
-                    self.step(c);
-                    at += length;
-                }
-                Decoded::Cut => {
-                    self.carry.hold(&block[at..]);
-                    return;
-                }
-                Decoded::Invalid => {
-                    self.step(char::REPLACEMENT_CHARACTER);
-                    at += 1;
-                }
+            match self.step_decoded(&block[at..]) {
+                Some(length) => at += length,
+                None => return,
             }
         }
     }
@@ -510,6 +490,26 @@ impl Canonical {
             }
         }
         self.close();
+    }
+
+    /// Processes the character that begins the rest of a block, and returns its length. If the block
+    /// ends inside of it, it is held for the next one: `None`.
+    #[inline]
+    fn step_decoded(&mut self, rest: &[u8]) -> Option<usize> {
+        match decode(rest) {
+            Decoded::Char(c, length) => {
+                self.step(c);
+                Some(length)
+            }
+            Decoded::Cut => {
+                self.carry.hold(rest);
+                None
+            }
+            Decoded::Invalid => {
+                self.step(char::REPLACEMENT_CHARACTER);
+                Some(1)
+            }
+        }
     }
 
     /// Processes one character by the definition of a token. The caller has made room.
