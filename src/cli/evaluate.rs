@@ -62,11 +62,12 @@ pub struct Options {
     /// Columns of the run, if they differ from --columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     run_columns: Option<Columns>,
-    /// Pairs that people judged: lines of DOCNO DOCNO GRADE [COLLECTION]
+    /// Pairs that people judged: lines of DOCNO, DOCNO, GRADE and COLLECTION
     ///
     /// TSV, CSV, words with spaces between them, or JSON objects. The grade is a whole number, 0 for
     /// documents that are not alike. With a first line, the columns are docno_a, docno_b, one of
-    /// judgement, grade and label, and collection; otherwise they are in this order.
+    /// judgement, grade and label, and collection; otherwise they are in this order. Lines without a
+    /// collection are allowed.
     ///
     /// Bernstein & Zobel 2006, section 7. coverage is the share of the pairs judged true that the
     /// run found. density is the share of true pairs among the judged pairs that the run found.
