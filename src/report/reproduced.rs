@@ -36,11 +36,16 @@ pub struct ReproducedPaper {
 
 impl ReproducedPaper {
     /// The number of claims with each finding.
-    pub(super) fn findings(&self) -> [(Finding, u64); 3] {
+    pub(super) fn findings(&self) -> [(u64, &'static str); 3] {
         Finding::ALL.map(|finding| {
             let claims = self.claims.iter();
-            let of = claims.filter(|claim| claim.finding == finding);
-            (finding, of.count() as u64)
+            let of = claims.filter(|claim| claim.finding == finding).count() as u64;
+            let words = match (finding, of) {
+                (Finding::Holds, 2..) | (Finding::Holds, 0) => "hold",
+                (Finding::Differs, 2..) | (Finding::Differs, 0) => "differ",
+                (finding, _) => finding.text(),
+            };
+            (of, words)
         })
     }
 }
@@ -119,7 +124,7 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
         .iter()
         .filter(|of| papers.contains(&of.paper))
     {
-        let findings = of.findings().map(|(finding, n)| format!("{n} {finding}"));
+        let findings = of.findings().map(|(n, words)| format!("{n} {words}"));
         let line = format!(
             "{}: {}",
             of.paper.authors(),

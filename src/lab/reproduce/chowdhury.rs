@@ -936,7 +936,7 @@ fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants) -> Vec<Claim> {
             ("Section 4.4, Table VI", "table-6"),
             "The documents that are left are longer, the larger a super-shingle.",
             (words.len() > 1).then(|| rises(&words)),
-            shown(&|(.., words)| format!("{words:.0} words")),
+            shown(&|(.., words)| format!("{} words", count(words.round() as u64))),
         ),
         Claim::new(
             ("Section 4.4", "table-9"),

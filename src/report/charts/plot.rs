@@ -85,7 +85,9 @@ impl Plot {
         let x0 = ticks.fold(0.0, f64::max) + 8.0;
         let labels = ends.iter();
         let labels = labels.map(|(line, _)| width(&shortened(&line.label, MOST_COLUMNS)) + 8.0);
-        let x1 = WIDTH - labels.fold(8.0, f64::max);
+        // The last tick may be at the end of the axis, below its middle.
+        let last = self.x.ticks.last().map(|(_, text)| width(text) / 2.0);
+        let x1 = WIDTH - labels.chain(last).fold(8.0, f64::max);
         let (y0, y1) = (TOP + above, height - below - BOTTOM);
         let (area, both) = (Area::new((x0, x1), (y0, y1)), (&self.x, &self.y));
         let at = |x: f64, y: f64| area.at(both, (x, y));

@@ -64,9 +64,9 @@ fn of_paper(of: &ReproducedPaper) -> Markup {
             h2 { a href=(page) { (of.paper.authors()) } }
             p.soft { cite { (of.paper.title()) } }
             p {
-                @for (n, (finding, claims)) in of.findings().into_iter().enumerate() {
+                @for (n, (claims, words)) in of.findings().into_iter().enumerate() {
                     @if n > 0 { ", " }
-                    b { (claims) } " " (finding)
+                    b { (claims) } " " (words)
                 }
                 "."
             }
@@ -112,10 +112,19 @@ fn claim_rows(claims: &[Claim], page: &str) -> Markup {
                                 exhibit => a href={ (page) "#" (exhibit) } { (visible(&claim.place)) },
                             }
                         }
-                        td.long { (visible(&claim.here)) }
+                        td.long { (sentence(&claim.here)) }
                     } } }
                 }
             }
+        }
+    }
+}
+
+/// A sentence, in which commands are between backticks.
+fn sentence(text: &str) -> Markup {
+    html! {
+        @for (n, part) in text.split('`').enumerate() {
+            @if n % 2 == 0 { (visible(part)) } @else { code { (visible(part)) } }
         }
     }
 }
@@ -135,7 +144,7 @@ fn section(paper: Paper, exhibit: &Exhibit) -> Markup {
     html! {
         section id=(exhibit.name) {
             h2 { (visible(&exhibit.place)) ". " (visible(&exhibit.title)) }
-            p.soft { (visible(&exhibit.about)) }
+            p.soft { (sentence(&exhibit.about)) }
             @if exhibit.rows.is_empty() {
                 p.note { "This collection has no numbers for it." }
             } @else {
