@@ -5,9 +5,10 @@
 
 `make` takes texts (the fields `id`, `text` or `body`, `content_type` or `type`) from JSON lines, as many as have N
 bytes. `run` writes the sorted pairs to TEXTS.parquet.WHAT.tsv. WHAT is `start-up` (the texts go to Python, which gives
-nothing back), `exact`, `minhash`, or `mllib` (MinHashLSH of Spark's MLlib over the same shingles). Memory is the highest sum
-of the resident sets of all processes, by samples of 0.1 s; CPU time is sampled too, and lacks the last 0.1 s of
-each process.
+nothing back), `exact`, `minhash`, `mllib` (MinHashLSH of Spark's MLlib over the same shingles), `deduplicate` (the ids of
+the rows that stay), or `anti-join` (the rows whose id is no `id_b` of a pair, for ids that are known to be unique).
+Memory is the highest sum of the resident sets of all processes, by samples of 0.1 s; CPU time is sampled too, and lacks
+the last 0.1 s of each process.
 """
 
 import argparse
@@ -80,6 +81,11 @@ def job(arguments):
         found = df.mapInArrow(lambda batches: (batch[:0] for batch in batches), df.schema)
     elif arguments.what == "mllib":
         found = mllib(df)
+    elif arguments.what == "deduplicate":
+        found = lookalike.spark.deduplicate(df, memory=arguments.memory, **types).select("id")
+    elif arguments.what == "anti-join":
+        gone = lookalike.spark.pairs(df, memory=arguments.memory, **types).select("id_b")
+        found = df.join(gone, df["id"] == gone["id_b"], "left_anti").select("id")
     else:
         found = lookalike.spark.pairs(df, method=arguments.what, memory=arguments.memory, **types)
     rows = sorted(tuple(row) for row in found.collect())
@@ -205,7 +211,7 @@ def main():
     for name in ("run", "job"):
         running = commands.add_parser(name)
         running.add_argument("texts")
-        running.add_argument("what", choices=["start-up", "exact", "minhash", "mllib"])
+        running.add_argument("what", choices=["start-up", "exact", "minhash", "mllib", "deduplicate", "anti-join"])
         running.add_argument("--partitions", type=int, default=8)
         running.add_argument("--master", default="local[2]")
         running.add_argument("--heap", default="2g")

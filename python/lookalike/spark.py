@@ -255,8 +255,8 @@ def deduplicate(
     The result is that of the command ``lookalike dedup``: with the rule ``"star"``, no two rows that
     are kept reach the threshold, and every row that is removed reaches it with a row that is kept.
     If a policy looks at dates or numbers, the call reads their column once, warns of values that
-    cannot be read, and refuses a column of which none can be. One task decides from all pairs. It needs about 270 bytes of memory for each document that is in
-    a pair, and 16 for each further pair.
+    cannot be read, and refuses a column of which none can be. One task decides from all pairs. It
+    needs about 270 bytes of memory for each document that is in a pair, and 16 for each further pair.
 
     Parameters
     ----------
