@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
-use super::{DIRECTORY, least_memory};
+use super::{DIRECTORY, STAGE, least_memory};
 use crate::base::budget::ByteSize;
 use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
@@ -27,7 +27,7 @@ use crate::engine::collection::{
 };
 use crate::store::workspace::{Places, Workspace};
 use crate::text::read::{
-    InputFile, Interpreted, RawDocument, Record, RecordKind, Stretch, interpret,
+    InputFile, Interpreted, RawDocument, Reason, Record, RecordKind, Stretch, interpret,
 };
 use crate::{Error, Result};
 
@@ -129,7 +129,7 @@ impl<'a> Reread<'a> {
             }
             match interpret(record, bytes, &self.config.read) {
                 Interpreted::Document(raw) => visit(number, document, &raw),
-                _ => Err(self.changed(document)),
+                found => Err(self.not_the_same(document, &found)),
             }
         })
     }
@@ -178,7 +178,11 @@ impl<'a> Reread<'a> {
         };
         let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
-            let grows = work.batch.records.iter().any(|record| record.kind.grows());
+            let grows = work
+                .batch
+                .records
+                .iter()
+                .any(|record| record.kind.grows(&config.read));
             let body = if grows {
                 self.shape.max_document * 9 / 4
             } else {
@@ -203,6 +207,21 @@ impl<'a> Reread<'a> {
         match next {
             Some(document) => Err(self.changed(&document)),
             None => Ok(()),
+        }
+    }
+
+    /// Why a record is not the document that it was.
+    fn not_the_same(&self, document: &DocumentRecord, found: &Interpreted<'_>) -> Error {
+        match found {
+            // A stop ends the conversion of a document.
+            _ if self.context.stop.requested() => Error::Interrupted { stage: STAGE },
+            Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => {
+                let input = self.inputs.get(document.file as usize);
+                let path = input.map(|input| input.path.clone()).unwrap_or_default();
+                let expected = format!("gave a text for {}", document.docno);
+                Error::input_changed(path, expected, reject.line(""))
+            }
+            _ => self.changed(document),
         }
     }
 
