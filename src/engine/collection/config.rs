@@ -169,6 +169,10 @@ impl CollectionConfig {
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
             value.as_ref().map_or("(default)".into(), T::to_string)
         }
+        let none_if_empty = |text: String| match text.is_empty() {
+            true => "(none)".into(),
+            false => text,
+        };
         let programs: Vec<String> = convert.iter().map(ToString::to_string).collect();
         vec![
             ("format", given(format)),
@@ -181,7 +185,7 @@ impl CollectionConfig {
             ("warc-type", given(warc_type)),
             ("include-url", include_url.to_string()),
             ("exclude-url", exclude_url.to_string()),
-            ("convert", programs.join(", ")),
+            ("convert", none_if_empty(programs.join(", "))),
             ("convert-timeout", given(convert_timeout)),
             ("convert-memory", given(convert_memory)),
             ("max-document", max_document.exact()),

@@ -20,11 +20,14 @@ use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, STAGE, least_memory};
 use crate::base::budget::ByteSize;
+use crate::base::ids::FingerprintKind;
 use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{
-    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
+    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry,
+    TextDigest, segments,
 };
+use crate::engine::shingle::{ShingleConfig, Shingler};
 use crate::store::workspace::{Places, Workspace};
 use crate::text::read::{
     InputFile, Interpreted, RawDocument, Reason, Record, RecordKind, Stretch, interpret,
@@ -123,12 +126,30 @@ impl<'a> Reread<'a> {
         mut wanted: impl FnMut(u32) -> bool,
         mut visit: impl FnMut(u32, &DocumentRecord, &RawDocument<'_>) -> Result<()>,
     ) -> Result<()> {
+        // Programs that convert documents may print something else than before.
+        let converts = !self.config.read.convert.is_empty();
+        let mut check = converts.then(|| {
+            Shingler::<u64>::new(&ShingleConfig {
+                fingerprint: FingerprintKind::Xxh3,
+                ..self.config.shingle.clone()
+            })
+        });
+        let mut is_same = |document: &DocumentRecord, raw: &RawDocument<'_>| {
+            let digest = |check: &mut Shingler<u64>| {
+                check.shrink();
+                TextDigest::new(check.shingle(raw, (1, 0), &mut Vec::new()).text)
+            };
+            let found = check.as_mut().map(digest);
+            found.is_none_or(|found| document.text.is_unknown() || document.text == found)
+        };
         self.visit(unit, |number, document, record, bytes| {
             if !wanted(number) {
                 return Ok(());
             }
             match interpret(record, bytes, &self.config.read) {
-                Interpreted::Document(raw) => visit(number, document, &raw),
+                Interpreted::Document(raw) if is_same(document, &raw) => {
+                    visit(number, document, &raw)
+                }
                 found => Err(self.not_the_same(document, &found)),
             }
         })
@@ -216,10 +237,10 @@ impl<'a> Reread<'a> {
             // A stop ends the conversion of a document.
             _ if self.context.stop.requested() => Error::Interrupted { stage: STAGE },
             Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => {
-                let input = self.inputs.get(document.file as usize);
-                let path = input.map(|input| input.path.clone()).unwrap_or_default();
-                let expected = format!("gave a text for {}", document.docno);
-                Error::input_changed(path, expected, reject.line(""))
+                self.differs(document, &format!("{}: {}", reject.reason, reject.detail))
+            }
+            Interpreted::Document(_) => {
+                self.differs(document, "another text of the program of --convert")
             }
             _ => self.changed(document),
         }
@@ -227,11 +248,15 @@ impl<'a> Reread<'a> {
 
     /// A document is not in its place.
     pub fn changed(&self, document: &DocumentRecord) -> Error {
+        self.differs(document, "something else there")
+    }
+
+    fn differs(&self, document: &DocumentRecord, found: &str) -> Error {
         let input = self.inputs.get(document.file as usize);
         let path = input.map(|input| input.path.clone()).unwrap_or_default();
         let DocumentRecord { docno, offset, .. } = document;
         let expected = format!("had the document {docno} at offset {offset}");
-        Error::input_changed(path, expected, "something else there")
+        Error::input_changed(path, expected, found)
     }
 }
 
