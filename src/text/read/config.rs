@@ -1,11 +1,12 @@
 //! Parameters of reading: the format, the names of JSON fields, the limits.
 
 use std::fmt;
+use std::time::Duration;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::convert::{self, Converter};
+use super::convert::{Converter, Limits};
 use super::fields::{FieldPath, is_page};
 use super::record::ContentKind;
 use crate::base::budget::ByteSize;
@@ -19,6 +20,12 @@ pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 /// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text is
 /// below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
+
+/// The default of `--convert-timeout`.
+const CONVERT_SECONDS: u64 = 60;
+
+/// The default of `--convert-memory`.
+const CONVERT_MEMORY: ByteSize = ByteSize::mib(2048);
 
 /// The longest name of the elements of `--record`; a longer one would not fit into the look-ahead
 /// of a framer.
@@ -269,12 +276,32 @@ impl ReadConfig {
         Ok(())
     }
 
-    pub(super) fn convert_timeout(&self) -> u64 {
-        self.convert_timeout.unwrap_or(convert::TIMEOUT)
+    /// The program for a file that is one document.
+    pub(super) fn converter_of_file(&self, name: &str) -> Option<&Converter> {
+        self.convert.iter().find(|found| found.is_for_file(name))
     }
 
-    pub(super) fn convert_memory(&self) -> ByteSize {
-        self.convert_memory.unwrap_or(convert::MEMORY)
+    /// The program for a record of this media type.
+    pub(super) fn converter_of_type(&self, mime: Option<&str>) -> Option<&Converter> {
+        let mut all = self.convert.iter();
+        all.find(|found| mime.is_some_and(|mime| found.is_for_type(mime)))
+    }
+
+    /// What a program may use for a document.
+    pub(super) fn convert_limits(&self) -> Limits {
+        Limits {
+            time: Duration::from_secs(self.convert_timeout()),
+            memory: Some(self.convert_memory()),
+            output: usize::try_from(self.max_document.0).unwrap_or(usize::MAX),
+        }
+    }
+
+    fn convert_timeout(&self) -> u64 {
+        self.convert_timeout.unwrap_or(CONVERT_SECONDS)
+    }
+
+    fn convert_memory(&self) -> ByteSize {
+        self.convert_memory.unwrap_or(CONVERT_MEMORY)
     }
 
     /// Which texts of fields are markup.

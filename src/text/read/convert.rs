@@ -17,7 +17,7 @@
 //!   what they read.
 //!
 //! # Cost
-//! Memory: the text, at most [`ReadConfig::max_document`], which callers count like any body that
+//! Memory: the text, at most `--max-document`, which callers count like any body that
 //! grows. The memory of the program itself is not part of `--memory`.
 //!
 //! # What is not guaranteed
@@ -39,18 +39,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
-use super::config::ReadConfig;
-use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
-use super::sniff::binary_kind;
 use crate::base::budget::ByteSize;
 use crate::base::progress::Stop;
-
-/// The default of `--convert-timeout`, in seconds. Programs need less than a second for most files.
-pub(super) const TIMEOUT: u64 = 60;
-
-/// The default of `--convert-memory`.
-pub(super) const MEMORY: ByteSize = ByteSize::mib(2048);
 
 /// The time in which a program has to print its version. Java programs take a second or two.
 const VERSION_TIME: Duration = Duration::from_secs(10);
@@ -124,13 +115,13 @@ impl FromStr for Converter {
 
 impl Converter {
     /// Whether it converts files with this name. The extension of a compression is ignored.
-    fn is_for_file(&self, name: &str) -> bool {
+    pub(super) fn is_for_file(&self, name: &str) -> bool {
         extension(name).is_some_and(|extension| extension == self.kind)
     }
 
     /// Whether it converts records of this media type, in lower case. `pdf` also stands for
     /// `application/pdf`.
-    fn is_for_type(&self, mime: &str) -> bool {
+    pub(super) fn is_for_type(&self, mime: &str) -> bool {
         mime == self.kind || mime.strip_prefix("application/") == Some(&self.kind)
     }
 
@@ -202,56 +193,35 @@ impl Converter {
         ContentKind::of(self.html)
     }
 
-    /// The text of a document.
+    /// The text of a document, or why there is none.
     pub(super) fn convert(
         &self,
         document: &[u8],
-        config: &ReadConfig,
+        limits: &Limits,
         stop: &Stop,
-    ) -> Result<Vec<u8>, Refusal> {
-        let limits = Limits {
-            time: Duration::from_secs(config.convert_timeout()),
-            memory: Some(config.convert_memory()),
-            output: usize::try_from(config.max_document.0).unwrap_or(usize::MAX),
-        };
-        let refusal = |detail: String| Refusal::new(Reason::NotConverted, detail);
-        let ended = match run(&mut self.command(true), document, &limits, stop) {
+    ) -> Result<Vec<u8>, (Reason, String)> {
+        let refused = |detail: String| Err((Reason::NotConverted, detail));
+        let ended = match run(&mut self.command(true), document, limits, stop) {
             Ok(ended) => ended,
             Err(Ending::Output) => {
                 let detail = format!("a converted text of more than {} bytes", limits.output);
-                return Err(Refusal::new(Reason::TooLarge, detail));
+                return Err((Reason::TooLarge, detail));
             }
             Err(Ending::Time) => {
                 let seconds = limits.time.as_secs();
-                return Err(refusal(format!("it took more than {seconds} seconds")));
+                return refused(format!("it took more than {seconds} seconds"));
             }
-            Err(Ending::Stopped) => return Err(refusal("interrupted".into())),
-            Err(Ending::Failed(error)) => return Err(refusal(error.to_string())),
+            Err(Ending::Stopped) => return refused("interrupted".into()),
+            Err(Ending::Failed(error)) => return refused(error.to_string()),
         };
         let message = first_line(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
         if !ended.status.success() {
-            return Err(refusal(format!("{}{message}", ended.status)));
+            return refused(format!("{}{message}", ended.status));
         }
         if ended.output.trim_ascii().is_empty() {
-            return Err(refusal(format!("it printed no text{message}")));
+            return refused(format!("it printed no text{message}"));
         }
-        match binary_kind(&ended.output) {
-            Some(kind) => Err(refusal(format!("it printed no text but {kind}{message}"))),
-            None => Ok(ended.output),
-        }
-    }
-}
-
-impl ReadConfig {
-    /// The program for a file that is one document.
-    pub(super) fn converter_of_file(&self, name: &str) -> Option<&Converter> {
-        self.convert.iter().find(|found| found.is_for_file(name))
-    }
-
-    /// The program for a record of this media type.
-    pub(super) fn converter_of_type(&self, mime: Option<&str>) -> Option<&Converter> {
-        let mut all = self.convert.iter();
-        all.find(|found| mime.is_some_and(|mime| found.is_for_type(mime)))
+        Ok(ended.output)
     }
 }
 
@@ -284,11 +254,13 @@ fn first_line(bytes: &[u8]) -> Option<String> {
     Some(harmless)
 }
 
-struct Limits {
-    time: Duration,
-    memory: Option<ByteSize>,
+/// What a program may use for a document.
+pub(super) struct Limits {
+    pub time: Duration,
+    /// The address space of each process.
+    pub memory: Option<ByteSize>,
     /// Bytes of standard output.
-    output: usize,
+    pub output: usize,
 }
 
 /// A program that ended by itself.

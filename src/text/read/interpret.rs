@@ -14,7 +14,7 @@ use super::record::{
 };
 use super::several;
 use super::sgml::{self, Reuters, TrecSgml};
-use super::sniff::{binary_file_kind, looks_like_markup};
+use super::sniff::{binary_file_kind, binary_kind, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
 use crate::base::progress::Stop;
@@ -115,17 +115,22 @@ fn converted<'a>(
     config: &ReadConfig,
     stop: &Stop,
 ) -> Outcome<'a> {
-    match with.convert(&parts.body, config, stop) {
+    let text = with.convert(&parts.body, &config.convert_limits(), stop);
+    let text = text.and_then(|text| match binary_kind(&text) {
+        Some(kind) => {
+            let detail = format!("it printed no text but {kind}");
+            Err((Reason::NotConverted, detail))
+        }
+        None => Ok(text),
+    });
+    match text {
         Ok(text) => Outcome::Document(Parts {
             content: with.content(),
             charset: Some("utf-8".into()),
             body: text.into(),
             ..parts
         }),
-        Err(refusal) => Outcome::Refused {
-            docno: Some(parts.docno),
-            refusal,
-        },
+        Err((reason, detail)) => refused(Some(parts.docno), reason, detail),
     }
 }
 

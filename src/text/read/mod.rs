@@ -83,8 +83,8 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `record`, `fields`, `config`; `source` and `stream`; `outcome`,
-// `sniff`, `convert` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
+// From the ground up: `bytes`, `record`, `fields`, `convert`, `config`; `source`, `stream`; `outcome`,
+// `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
 // `tags`, `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer`
 // and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
 // `each`.
