@@ -296,7 +296,7 @@ fn programs_that_misbehave_cost_their_document_only() {
     ] {
         let values = rejects
             .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line));
+            .map(serde_json::from_str::<serde_json::Value>);
         let mut values = values.map(Result::unwrap);
         let docno = format!("{mode}.odd");
         let found = values.find(|value| value["docno"] == docno.as_str());
