@@ -336,7 +336,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 22] = [
+    let change: [Change; 25] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
@@ -366,6 +366,15 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("exclude-url", |run| {
             run.collection.read.exclude_url = urls("*")
+        }),
+        ("convert", |run| {
+            run.collection.read.convert = vec!["pdf=cat".parse().unwrap()];
+        }),
+        ("convert-timeout", |run| {
+            run.collection.read.convert_timeout = Some(7);
+        }),
+        ("convert-memory", |run| {
+            run.collection.read.convert_memory = Some(ByteSize::mib(64));
         }),
         ("max-document", |run| {
             run.collection.read.max_document = ByteSize(5 << 20);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Union
 
@@ -55,6 +55,9 @@ def run(
     warc_type: str | None = None,
     include_url: Iterable[str] = (),
     exclude_url: Iterable[str] = (),
+    convert: Mapping[str, str] | Iterable[str] = (),
+    convert_timeout: int | None = None,
+    convert_memory: int | str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,
     detect_charset: bool = True,
@@ -141,6 +144,13 @@ def run(
         Read only records of web archives whose URL matches GLOB.
     exclude_url
         Read no records of web archives with URLs that match GLOB.
+    convert
+        Programs that convert documents to text, by extension or media type:
+        ``{"pdf": "pdftotext -enc UTF-8 - -"}``.
+    convert_timeout
+        The seconds that a program has for a document; by default 60.
+    convert_memory
+        The memory of a program, on Linux; by default 2 GiB.
     max_document
         Reject documents that are larger than this, before they are decoded.
     max_ratio
@@ -267,6 +277,9 @@ def dedup(
     warc_type: str | None = None,
     include_url: Iterable[str] = (),
     exclude_url: Iterable[str] = (),
+    convert: Mapping[str, str] | Iterable[str] = (),
+    convert_timeout: int | None = None,
+    convert_memory: int | str | None = None,
     max_document: int | str = "64MiB",
     max_ratio: int = 1000,
     detect_charset: bool = True,
@@ -324,10 +337,10 @@ def dedup(
     progress
         As in `run`.
     strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
-    text_field, id_field, columns, markup, warc_type, include_url, exclude_url, max_document,
-    max_ratio, detect_charset, url_field, keep_text, tokens, fold, shingle_size, short, fingerprint,
-    seed, exclude_text, size_groups, segment_size, threshold, score, memory, threads,
-    ignore_disk_space, scratch
+    text_field, id_field, columns, markup, warc_type, include_url, exclude_url, convert,
+    convert_timeout, convert_memory, max_document, max_ratio, detect_charset, url_field, keep_text,
+    tokens, fold, shingle_size, short, fingerprint, seed, exclude_text, size_groups, segment_size,
+    threshold, score, memory, threads, ignore_disk_space, scratch
         As for `run`.
     removed
         A directory for the removed records, with the reason for each.
@@ -751,6 +764,8 @@ def _flags(
         if not takes_value:
             arguments += [flag] if value else []
         elif several:
+            if isinstance(value, Mapping):
+                value = [f"{kind}={command}" for kind, command in value.items()]
             texts = [value] if isinstance(value, str) else value
             arguments += [f"{flag}={as_text(text)}" for text in texts]
         elif value is not None and [as_text(value)] != defaults:

@@ -205,6 +205,12 @@ impl Options {
             warc_type: given.warc_type.or(theirs.warc_type.clone()),
             include_url: globs(given.include_url, &theirs.include_url),
             exclude_url: globs(given.exclude_url, &theirs.exclude_url),
+            convert: match given.convert.is_empty() {
+                true => theirs.convert.clone(),
+                false => given.convert,
+            },
+            convert_timeout: given.convert_timeout.or(theirs.convert_timeout),
+            convert_memory: given.convert_memory.or(theirs.convert_memory),
             ..theirs.clone()
         })
     }

@@ -150,7 +150,10 @@ fn each_of(
                     each(&document, &input.path)?;
                     documents += 1;
                 }
-                Interpreted::Rejected(reject) => return Err(rejected(&reject)),
+                Interpreted::Rejected(reject) => {
+                    context.stop.check(STAGE)?;
+                    return Err(rejected(&reject));
+                }
                 Interpreted::Skipped(_) => {}
             }
         }

@@ -300,13 +300,15 @@ impl<'a> Scan<'a> {
         let most = self.read;
         let length = bytes.len() as u64;
         // The size of what these contain is known only once they are decoded.
-        let grows = record.kind.grows();
+        let grows = record.kind.grows(most);
         let mut large = length > LARGE_BYTES;
         loop {
             let cost = if grows { largest(most) } else { length * 9 / 4 };
             let _memory = large.then(|| self.large.hold(cost));
             let read = if grows && !large { &self.limited } else { most };
             let found = interpret(record, bytes, read);
+            // It ends the conversion of a document with a reject.
+            self.context.stop.check(self.stage)?;
             if matches!(&found, Interpreted::Rejected(reject) if reject.reason == Reason::TooLarge)
                 && read.max_document < most.max_document
             {

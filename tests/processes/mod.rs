@@ -1,6 +1,7 @@
 //! What goes wrong goes wrong well, where it takes a process of its own: signals, kills, power
 //! cuts, panics, full disks, limits of the operating system, inputs made to do harm.
 
+mod conversions;
 mod full_disk;
 mod hostile;
 mod killed;

@@ -11,7 +11,7 @@ use crate::engine::excluded::excluded;
 use crate::engine::pipeline::{self, InputChoice};
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Format, Inputs, Markup, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{Converter, Format, Inputs, Markup, ReadConfig, Selection, UrlGlobs};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
@@ -151,6 +151,33 @@ pub struct Reading {
     /// Example: --exclude-url '*/robots.txt'
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub exclude_url: Vec<Glob>,
+    /// Convert documents of a kind to text with a program (repeatable)
+    ///
+    /// KIND is an extension of files, such as pdf, or a media type of records in web archives, such
+    /// as application/pdf; pdf stands for both. The program takes the document on standard input
+    /// and prints its text in UTF-8, or markup if KIND is followed by :html. COMMAND is split into
+    /// words as a shell does, with quotes, but no shell runs it. A document for which the program
+    /// fails is rejected. The directory keeps the command and the version of the program, and
+    /// commands that read documents again run it again.
+    ///
+    /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
+    #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
+    pub convert: Vec<Converter>,
+    /// Seconds that the program of --convert has for a document [default: 60]
+    ///
+    /// A program that takes longer is ended, and the document is rejected.
+    ///
+    /// Example: --convert-timeout 300
+    #[arg(long, value_name = "SECONDS", hide_short_help = true)]
+    pub convert_timeout: Option<u64>,
+    /// Memory of a program of --convert, on Linux [default: 2GiB]
+    ///
+    /// The limit is on the address space of each process of the program. It is not part of
+    /// --memory. At most one program runs for each thread.
+    ///
+    /// Example: --convert-memory 8GiB
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    pub convert_memory: Option<ByteSize>,
 }
 
 impl Reading {
@@ -172,6 +199,9 @@ impl Reading {
             warc_type: self.warc_type.clone(),
             include_url: urls("include-url", &self.include_url)?,
             exclude_url: urls("exclude-url", &self.exclude_url)?,
+            convert: self.convert.clone(),
+            convert_timeout: self.convert_timeout,
+            convert_memory: self.convert_memory,
             ..ReadConfig::default()
         })
     }

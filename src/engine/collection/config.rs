@@ -145,6 +145,9 @@ impl CollectionConfig {
             warc_type,
             include_url,
             exclude_url,
+            convert,
+            convert_timeout,
+            convert_memory,
             max_document,
             max_ratio,
         } = read;
@@ -166,6 +169,11 @@ impl CollectionConfig {
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
             value.as_ref().map_or("(default)".into(), T::to_string)
         }
+        let none_if_empty = |text: String| match text.is_empty() {
+            true => "(none)".into(),
+            false => text,
+        };
+        let programs: Vec<String> = convert.iter().map(ToString::to_string).collect();
         vec![
             ("format", given(format)),
             ("record", given(record)),
@@ -177,6 +185,9 @@ impl CollectionConfig {
             ("warc-type", given(warc_type)),
             ("include-url", include_url.to_string()),
             ("exclude-url", exclude_url.to_string()),
+            ("convert", none_if_empty(programs.join(", "))),
+            ("convert-timeout", given(convert_timeout)),
+            ("convert-memory", given(convert_memory)),
             ("max-document", max_document.exact()),
             ("max-ratio", max_ratio.to_string()),
             ("detect-charset", detector.to_string()),

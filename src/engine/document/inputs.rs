@@ -194,8 +194,13 @@ impl<'w> Rereader<'w> {
         let config = &collection::config(&self.workspace.manifest).read;
         let gone = |wanted: &Wanted| {
             let path = input.path.display();
-            let problem =
-                format!("{path} has changed since it was read: another record is in its place");
+            let program = match config.convert.is_empty() {
+                true => "",
+                false => ", or its program of --convert gave another text or failed",
+            };
+            let problem = format!(
+                "{path} has changed since it was read: another record is in its place{program}"
+            );
             readers.missing(wanted.number, problem);
         };
         let mut left = all.iter().peekable();
@@ -225,13 +230,13 @@ impl<'w> Rereader<'w> {
             left.next();
             let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             if record.source.offset == wanted.offset
-                && let Interpreted::Document(document) = interpret(record, bytes, config)
-                && self.is(&document, &wanted)
+                && let found = interpret(record, bytes, config)
+                && let Some(document) = self.same(&found, &wanted)?
             {
                 self.shingler.shrink();
                 let again = Again {
                     number: wanted.number,
-                    document: &document,
+                    document,
                     record,
                     bytes,
                 };
@@ -243,6 +248,21 @@ impl<'w> Rereader<'w> {
         }
         left.for_each(gone);
         Ok(())
+    }
+
+    /// The document, if it is the one that was read before.
+    fn same<'d, 'b>(
+        &mut self,
+        found: &'d Interpreted<'b>,
+        wanted: &Wanted,
+    ) -> Result<Option<&'d RawDocument<'b>>> {
+        let (stage, context) = self.of;
+        // A stop ends the conversion of a document.
+        context.stop.check(stage)?;
+        Ok(match found {
+            Interpreted::Document(document) if self.is(document, wanted) => Some(document),
+            _ => None,
+        })
     }
 
     /// Whether this is the document that was read before.

@@ -578,6 +578,8 @@ impl<'a, K: Key> Sampler<'a, K> {
         let mut read = config.read.clone();
         read.max_document = read.max_document.min(LARGEST_RECORD);
         read.max_ratio = read.max_ratio.min(MOST_RATIO);
+        // The estimate is not worth starting programs: what they convert counts as rejected.
+        read.convert.clear();
         Sampler {
             config,
             read,

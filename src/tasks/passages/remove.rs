@@ -268,6 +268,11 @@ pub(super) fn check_removal(
             "no text is removed from programs; leave --remove out, or use words",
         );
     }
+    if let Some(converter) = collection.read.convert.first() {
+        let limit = "the text of a converted document is not a part of the file, so no part of the \
+                     file can be removed; leave --remove out, or extract the texts first";
+        return error::refuse("convert", converter, limit);
+    }
     check_removal_inputs(&inputs, &collection.read, context)?;
     Outputs::look(outputs)?;
     Ok(inputs)

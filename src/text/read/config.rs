@@ -1,10 +1,12 @@
 //! Parameters of reading: the format, the names of JSON fields, the limits.
 
 use std::fmt;
+use std::time::Duration;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::convert::{Converter, Limits};
 use super::fields::{FieldPath, is_page};
 use super::record::ContentKind;
 use crate::base::budget::ByteSize;
@@ -18,6 +20,12 @@ pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 /// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text is
 /// below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
+
+/// The default of `--convert-timeout`.
+const CONVERT_SECONDS: u64 = 60;
+
+/// The default of `--convert-memory`.
+const CONVERT_MEMORY: ByteSize = ByteSize::mib(2048);
 
 /// The longest name of the elements of `--record`; a longer one would not fit into the look-ahead
 /// of a framer.
@@ -165,6 +173,15 @@ pub struct ReadConfig {
     /// Web archives: records with these URLs are not documents.
     #[serde(skip_serializing_if = "UrlGlobs::is_empty")]
     pub exclude_url: UrlGlobs,
+    /// The programs that convert documents to text, in the order in which they are chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub convert: Vec<Converter>,
+    /// Seconds after which a program is ended; with `None`, 60.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convert_timeout: Option<u64>,
+    /// The address space of a program, on Linux; with `None`, 2 GiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convert_memory: Option<ByteSize>,
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
     /// Maximum number of decompressed bytes per compressed byte, checked after
@@ -185,6 +202,9 @@ impl Default for ReadConfig {
             warc_type: None,
             include_url: UrlGlobs::default(),
             exclude_url: UrlGlobs::default(),
+            convert: Vec::new(),
+            convert_timeout: None,
+            convert_memory: None,
             max_document: ByteSize::mib(64),
             max_ratio: DEFAULT_MAX_RATIO,
         }
@@ -192,7 +212,8 @@ impl Default for ReadConfig {
 }
 
 impl ReadConfig {
-    /// Rejects limits that would allow no input at all, and empty field names.
+    /// Rejects limits that would allow no input at all, empty field names, and programs that are
+    /// gone or that have another version than when the parameters were made.
     pub fn check(&self) -> crate::Result<()> {
         if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
             return refuse("max-document", self.max_document, "1 byte to 4GiB");
@@ -200,6 +221,14 @@ impl ReadConfig {
         if self.max_ratio == 0 {
             return refuse("max-ratio", self.max_ratio, "1 or more");
         }
+        if !(1..=86_400).contains(&self.convert_timeout()) {
+            let limit = "1 to 86400 seconds";
+            return refuse("convert-timeout", self.convert_timeout(), limit);
+        }
+        if self.convert_memory() < ByteSize::mib(1) {
+            return refuse("convert-memory", self.convert_memory(), "1MiB or more");
+        }
+        self.convert.iter().try_for_each(Converter::check)?;
         if let Some(columns) = &self.columns
             && columns.split(',').any(|name| name.trim().is_empty())
         {
@@ -245,6 +274,34 @@ impl ReadConfig {
             }
         }
         Ok(())
+    }
+
+    /// The program for a file that is one document.
+    pub(super) fn converter_of_file(&self, name: &str) -> Option<&Converter> {
+        self.convert.iter().find(|found| found.is_for_file(name))
+    }
+
+    /// The program for a record of this media type.
+    pub(super) fn converter_of_type(&self, mime: Option<&str>) -> Option<&Converter> {
+        let mut all = self.convert.iter();
+        all.find(|found| mime.is_some_and(|mime| found.is_for_type(mime)))
+    }
+
+    /// What a program may use for a document.
+    pub(super) fn convert_limits(&self) -> Limits {
+        Limits {
+            time: Duration::from_secs(self.convert_timeout()),
+            memory: Some(self.convert_memory()),
+            output: usize::try_from(self.max_document.0).unwrap_or(usize::MAX),
+        }
+    }
+
+    fn convert_timeout(&self) -> u64 {
+        self.convert_timeout.unwrap_or(CONVERT_SECONDS)
+    }
+
+    fn convert_memory(&self) -> ByteSize {
+        self.convert_memory.unwrap_or(CONVERT_MEMORY)
     }
 
     /// Which texts of fields are markup.

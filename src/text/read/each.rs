@@ -119,7 +119,10 @@ fn each(
                 }
                 let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                 act(Coming::Framed(bytes.len() as u64))?;
-                patience = act(Coming::Record(interpret(record, bytes, config)))?;
+                let found = interpret(record, bytes, config);
+                // So does the conversion of a document.
+                context.stop.check(stage)?;
+                patience = act(Coming::Record(found))?;
             }
             batch.clear();
         }

@@ -3,6 +3,7 @@
 use super::archive::{is_arc_line, is_warc_line};
 use super::bytes::{MARK, trim_front};
 use super::config::Format;
+use super::convert::extension;
 use super::frame_mbox::begins_message;
 use super::frame_trec::Tag;
 use super::framer::Container;
@@ -36,13 +37,8 @@ impl Format {
     /// The format that the extension of a file implies, for files with inconclusive content. The
     /// extension of a compression is ignored.
     pub(super) fn of_extension(name: &str) -> Option<Format> {
-        let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-        let mut parts = name.rsplit('.');
-        let extension = match parts.next()? {
-            "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
-            last => last,
-        };
-        let mut known = FORMATS.iter().filter(|_| !extension.is_empty());
+        let extension = extension(name)?;
+        let mut known = FORMATS.iter();
         let found = known.find(|(_, _, known)| known.split(' ').any(|known| known == extension))?;
         Some(found.0)
     }

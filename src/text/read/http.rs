@@ -7,6 +7,7 @@ use memchr::memmem;
 use super::archive::Fields;
 use super::bytes::{first_line, text_of, trim_front};
 use super::config::ReadConfig;
+use super::convert::Converter;
 use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
 use super::sniff::{binary_kind, looks_like_markup, surely_text};
@@ -101,12 +102,14 @@ const MOST_VALUE: usize = 64 << 10;
 /// Maximum number of stacked content codings that are undone; in practice there are up to two.
 const MOST_CODINGS: usize = 4;
 
-/// A body that is text.
+/// A body that is text or becomes text.
 pub(super) struct Body<'a> {
     pub content: ContentKind,
     pub charset: Option<Cow<'a, str>>,
     pub body: Cow<'a, [u8]>,
     pub notices: Vec<(Reason, String)>,
+    /// The program that makes a text of the body.
+    pub with: Option<Converter>,
 }
 
 /// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
@@ -132,8 +135,12 @@ pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
 }
 
 /// The body of a block without an HTTP header.
-pub(super) fn bare<'a>(block: &'a [u8], head: Head<'a>) -> Result<Body<'a>, Refusal> {
-    deliver(block.into(), head)
+pub(super) fn bare<'a>(
+    block: &'a [u8],
+    head: Head<'a>,
+    config: &ReadConfig,
+) -> Result<Body<'a>, Refusal> {
+    deliver(block.into(), head, config)
 }
 
 /// The body of a response, if the status is 2xx and the body is text, with its codings undone.
@@ -190,7 +197,7 @@ pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
             format!("a body of {} bytes", body.len()),
         ));
     }
-    deliver(body, head)
+    deliver(body, head, config)
 }
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
@@ -207,7 +214,20 @@ pub(super) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Opti
     }
 }
 
-fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal> {
+fn deliver<'a>(
+    body: Cow<'a, [u8]>,
+    head: Head<'a>,
+    config: &ReadConfig,
+) -> Result<Body<'a>, Refusal> {
+    if let Some(with) = config.converter_of_type(head.mime()) {
+        return Ok(Body {
+            content: ContentKind::Text,
+            charset: None,
+            body,
+            notices: head.notices,
+            with: Some(with.clone()),
+        });
+    }
     if let Some(kind) = not_text(&body, &head) {
         return Err(Refusal::new(Reason::NotText, kind));
     }
@@ -227,6 +247,7 @@ fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal>
         charset: head.charset,
         body,
         notices: head.notices,
+        with: None,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::config::{Format, ReadConfig};
+use super::convert::Converter;
 use super::date::usual_date;
 use super::fields::Known;
 use super::json::JsonObject;
@@ -13,9 +14,10 @@ use super::record::{
 };
 use super::several;
 use super::sgml::{self, Reuters, TrecSgml};
-use super::sniff::{binary_file_kind, looks_like_markup};
+use super::sniff::{binary_file_kind, binary_kind, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
+use crate::base::progress::Stop;
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,16 +30,25 @@ pub enum Interpreted<'a> {
     Rejected(Reject),
 }
 
-/// Interprets a record. A pure function of its arguments: it may run on any thread.
+/// Interprets a record. A pure function of its arguments, and of the programs that convert documents:
+/// it may run on any thread.
 ///
 /// `bytes` are the record's own, [`Record::bytes`] of the batch's buffer.
 pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> Interpreted<'a> {
-    let source = record.source;
     let interpreter = match record.kind.interpreter() {
         Ok(interpreter) => interpreter,
         Err(reject) => return Interpreted::Rejected(reject.clone()),
     };
-    match interpreter.document(bytes, config) {
+    in_place(record, interpreter.document(bytes, config), config)
+}
+
+fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> Interpreted<'a> {
+    let source = record.source;
+    match outcome {
+        Outcome::Foreign(parts, with) => {
+            let text = converted(parts, &with, config, record.origin.stop());
+            in_place(record, text, config)
+        }
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
         Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
             source,
@@ -97,6 +108,32 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
     }
 }
 
+/// A document with the text that a program of the user makes of its bytes.
+fn converted<'a>(
+    parts: Parts<'a>,
+    with: &Converter,
+    config: &ReadConfig,
+    stop: &Stop,
+) -> Outcome<'a> {
+    let text = with.convert(&parts.body, &config.convert_limits(), stop);
+    let text = text.and_then(|text| match binary_kind(&text) {
+        Some(kind) => {
+            let detail = format!("it printed no text but {kind}");
+            Err((Reason::NotConverted, detail))
+        }
+        None => Ok(text),
+    });
+    match text {
+        Ok(text) => Outcome::Document(Parts {
+            content: with.content(),
+            charset: Some("utf-8".into()),
+            body: text.into(),
+            ..parts
+        }),
+        Err((reason, detail)) => refused(Some(parts.docno), reason, detail),
+    }
+}
+
 fn too_long(docno: &str) -> String {
     format!(
         "a docno of {} bytes; at most {HEAD} are possible",
@@ -105,10 +142,15 @@ fn too_long(docno: &str) -> String {
 }
 
 impl RecordKind {
-    /// Whether the document can be larger than the record, because its contents are encoded.
-    pub(crate) fn grows(&self) -> bool {
-        use RecordKind::{Arc, Mail, Warc};
-        matches!(self, Warc | Arc | Mail(_))
+    /// Whether the document can be larger than the record, because its contents are encoded
+    /// or converted.
+    pub(crate) fn grows(&self, config: &ReadConfig) -> bool {
+        use RecordKind::{Arc, Mail, Plain, Warc};
+        match self {
+            Warc | Arc | Mail(_) => true,
+            Plain(file) => config.converter_of_file(&file.docno).is_some(),
+            _ => false,
+        }
     }
 
     /// One line for each format; or what the framer rejected.
@@ -208,6 +250,18 @@ impl Interpreter for RowFields {
 impl Interpreter for WholeFile {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let docno = Cow::Owned(self.docno.clone());
+        if let Some(with) = config.converter_of_file(&docno) {
+            let parts = Parts {
+                docno,
+                url: None,
+                title: None,
+                content: ContentKind::Text,
+                charset: None,
+                body: bytes.into(),
+                notices: Vec::new(),
+            };
+            return Outcome::Foreign(parts, with.clone());
+        }
         let markup = match config.format {
             Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
             _ => match Format::of_extension(&docno) {

@@ -22,7 +22,8 @@
 //! 4. The reader frames: it finds where records begin and end, and does no more work than that. A
 //!    large file that is not compressed can be framed in several [`Piece`]s at the same time; parts
 //!    of a compressed one can be decompressed at the same time.
-//! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
+//! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON. Programs of the
+//!    user convert documents in other formats (`convert`).
 //!
 //! A document gets its name (docno) from the following source:
 //!
@@ -82,7 +83,7 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `record`, `fields`, `config`; `source` and `stream`; `outcome`,
+// From the ground up: `bytes`, `record`, `fields`, `convert`, `config`; `source`, `stream`; `outcome`,
 // `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
 // `tags`, `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer`
 // and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
@@ -91,6 +92,7 @@ mod archive;
 mod bytes;
 mod capture;
 mod config;
+mod convert;
 mod date;
 mod each;
 mod elements;
@@ -137,6 +139,7 @@ pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, re
 pub use config::{
     DEFAULT_MAX_RATIO, Format, Markup, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
 };
+pub use convert::Converter;
 pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
+use super::convert::Converter;
 use super::fields::{DATE_FIELDS, Known};
 use super::record::{ContentKind, RawDocument, Reason, Reject};
 
@@ -27,6 +28,8 @@ impl Refusal {
 /// The result of the interpreter of one format.
 pub(super) enum Outcome<'a> {
     Document(Parts<'a>),
+    /// A document of which this program makes a text.
+    Foreign(Parts<'a>, Converter),
     Skipped(&'static str),
     Refused {
         docno: Option<Cow<'a, str>>,

@@ -181,6 +181,12 @@ impl RecordReader {
     /// stop is requested; the input then ends with a fault that the caller never reads, since it
     /// stops.
     pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
+        let mut reader = Self::opened(input, file, config, stop);
+        reader.origin = Arc::new(reader.origin.until(stop));
+        reader
+    }
+
+    fn opened(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
             return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
         }
@@ -262,7 +268,7 @@ impl RecordReader {
                 reader.framed = 1;
             }
         }
-        reader.origin = Arc::new(Origin::new(&input.docno, Some(part)));
+        reader.origin = Arc::new(Origin::new(&input.docno, Some(part)).until(stop));
         reader
     }
 
@@ -701,6 +707,10 @@ impl RecordReader {
         let name = self.origin.name().clone();
         let rejected = |reason, detail| Err(Step::named(Some(name.to_string()), reason, detail));
         let head = self.stream.ensure(LOOK);
+        // The program takes the bytes of the file, whatever they look like.
+        if !head.is_empty() && self.config.converter_of_file(&name).is_some() {
+            return Ok(State::framed(Container::Plain, self.whole(false)));
+        }
         if let Some(wide) = Wide::of(head) {
             if let Some(kind) = binary_file_kind(head) {
                 return rejected(Reason::BinaryFile, kind);

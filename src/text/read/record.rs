@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::keywords::keywords;
+use crate::base::progress::Stop;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which
 /// are decoded to UTF-8 if the file is in UTF-16 or UTF-32.
@@ -141,6 +142,8 @@ pub struct Origin {
     part: Option<Arc<dyn Part>>,
     /// Whether the file was decoded to UTF-8.
     decoded: bool,
+    /// Ends the conversion of its documents.
+    stop: Stop,
 }
 
 impl PartialEq for Origin {
@@ -158,7 +161,20 @@ impl Origin {
             name: name.into(),
             part,
             decoded: false,
+            stop: Stop::default(),
         }
+    }
+
+    /// The same file, read until a stop is requested.
+    pub(super) fn until(&self, stop: &Stop) -> Origin {
+        Origin {
+            stop: stop.clone(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The same file, decoded to UTF-8.
@@ -334,6 +350,8 @@ keywords! {
         HttpStatus = "HTTP status not 2xx",
         /// The content type or the bytes show that the body is not text (an image, for example).
         NotText = "not text",
+        /// The program of `--convert` failed, took too long, or printed no text.
+        NotConverted = "not converted by --convert",
         /// Bytes between records that belong to no record.
         StrayBytes = "bytes between records",
         /// A row of a table that is not closed, or has more cells than the table has columns. As a

@@ -204,7 +204,7 @@ impl Interpreter for WarcRecord {
             if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
                 head.set_content_type(kind);
             }
-            http::bare(block, head)
+            http::bare(block, head, config)
         };
         let mut notices = Vec::new();
         if let Some(odd) = head.odd {
@@ -290,7 +290,7 @@ fn finish<'a>(
         },
         Ok(body) => {
             notices.extend(body.notices);
-            Outcome::Document(Parts {
+            let parts = Parts {
                 docno,
                 url,
                 title: None,
@@ -298,7 +298,11 @@ fn finish<'a>(
                 charset: body.charset,
                 body: body.body,
                 notices,
-            })
+            };
+            match body.with {
+                Some(with) => Outcome::Foreign(parts, with),
+                None => Outcome::Document(parts),
+            }
         }
     }
 }
@@ -328,7 +332,7 @@ impl Interpreter for ArcRecord {
                 // Some writers omit the HTTP header.
                 let mut head = Head::default();
                 head.set_content_type(text_of(line.mime));
-                http::bare(block, head)
+                http::bare(block, head, config)
             };
         finish(docno, Some(url), body, Vec::new())
     }

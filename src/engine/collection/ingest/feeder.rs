@@ -15,6 +15,9 @@ use super::units::Unit;
 /// Most records in a batch, for collections of tiny documents.
 const BATCH_RECORDS: usize = 8192;
 
+/// As [`BATCH_RECORDS`], if programs convert documents: other threads can take the next ones.
+const CONVERTED_RECORDS: usize = 4;
+
 /// A stretch of the decompressed bytes of a file whose checksum is wrong.
 pub(super) type Damaged = (u32, Range<u64>);
 
@@ -273,9 +276,13 @@ impl<'a> Feeder<'a> {
         let mut batch = self.over.take().unwrap_or_default();
         let mut ends_segment = self.account(batch.bytes.len());
         let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
+        let most = match self.config.read.convert.is_empty() {
+            true => BATCH_RECORDS,
+            false => CONVERTED_RECORDS,
+        };
         while ends_segment.is_none()
             && batch.bytes.len() < BATCH_BYTES
-            && batch.records.len() < BATCH_RECORDS
+            && batch.records.len() < most
         {
             let (bytes, records) = (batch.bytes.len(), batch.records.len());
             if !self.read_into(&mut batch)? {

@@ -18,16 +18,19 @@ use std::ops::Range;
 use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
-use super::{DIRECTORY, least_memory};
+use super::{DIRECTORY, STAGE, least_memory};
 use crate::base::budget::ByteSize;
+use crate::base::ids::FingerprintKind;
 use crate::base::memory::Credit;
 use crate::base::progress::{Context, Stop};
 use crate::engine::collection::{
-    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
+    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry,
+    TextDigest, segments,
 };
+use crate::engine::shingle::{ShingleConfig, Shingler};
 use crate::store::workspace::{Places, Workspace};
 use crate::text::read::{
-    InputFile, Interpreted, RawDocument, Record, RecordKind, Stretch, interpret,
+    InputFile, Interpreted, RawDocument, Reason, Record, RecordKind, Stretch, interpret,
 };
 use crate::{Error, Result};
 
@@ -123,13 +126,31 @@ impl<'a> Reread<'a> {
         mut wanted: impl FnMut(u32) -> bool,
         mut visit: impl FnMut(u32, &DocumentRecord, &RawDocument<'_>) -> Result<()>,
     ) -> Result<()> {
+        // Programs that convert documents may print something else than before.
+        let converts = !self.config.read.convert.is_empty();
+        let mut check = converts.then(|| {
+            Shingler::<u64>::new(&ShingleConfig {
+                fingerprint: FingerprintKind::Xxh3,
+                ..self.config.shingle.clone()
+            })
+        });
+        let mut is_same = |document: &DocumentRecord, raw: &RawDocument<'_>| {
+            let digest = |check: &mut Shingler<u64>| {
+                check.shrink();
+                TextDigest::new(check.shingle(raw, (1, 0), &mut Vec::new()).text)
+            };
+            let found = check.as_mut().map(digest);
+            found.is_none_or(|found| document.text.is_unknown() || document.text == found)
+        };
         self.visit(unit, |number, document, record, bytes| {
             if !wanted(number) {
                 return Ok(());
             }
             match interpret(record, bytes, &self.config.read) {
-                Interpreted::Document(raw) => visit(number, document, &raw),
-                _ => Err(self.changed(document)),
+                Interpreted::Document(raw) if is_same(document, &raw) => {
+                    visit(number, document, &raw)
+                }
+                found => Err(self.not_the_same(document, &found)),
             }
         })
     }
@@ -178,7 +199,11 @@ impl<'a> Reread<'a> {
         };
         let mut feeder = Feeder::new(known, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
-            let grows = work.batch.records.iter().any(|record| record.kind.grows());
+            let grows = work
+                .batch
+                .records
+                .iter()
+                .any(|record| record.kind.grows(&config.read));
             let body = if grows {
                 self.shape.max_document * 9 / 4
             } else {
@@ -206,13 +231,32 @@ impl<'a> Reread<'a> {
         }
     }
 
+    /// Why a record is not the document that it was.
+    fn not_the_same(&self, document: &DocumentRecord, found: &Interpreted<'_>) -> Error {
+        match found {
+            // A stop ends the conversion of a document.
+            _ if self.context.stop.requested() => Error::Interrupted { stage: STAGE },
+            Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => {
+                self.differs(document, &format!("{}: {}", reject.reason, reject.detail))
+            }
+            Interpreted::Document(_) => {
+                self.differs(document, "another text of the program of --convert")
+            }
+            _ => self.changed(document),
+        }
+    }
+
     /// A document is not in its place.
     pub fn changed(&self, document: &DocumentRecord) -> Error {
+        self.differs(document, "something else there")
+    }
+
+    fn differs(&self, document: &DocumentRecord, found: &str) -> Error {
         let input = self.inputs.get(document.file as usize);
         let path = input.map(|input| input.path.clone()).unwrap_or_default();
         let DocumentRecord { docno, offset, .. } = document;
         let expected = format!("had the document {docno} at offset {offset}");
-        Error::input_changed(path, expected, "something else there")
+        Error::input_changed(path, expected, found)
     }
 }
 

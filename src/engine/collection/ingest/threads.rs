@@ -126,7 +126,7 @@ impl<'a, K: Key> Ingest<'a, K> {
             shares,
             shape: Shape::new::<K>(config, shares),
             context,
-            committer: Committer::new(workspace),
+            committer: Committer::new(workspace, context.stop),
             credit: Credit::new(shares.in_flight),
             decoders: Credit::new(shares.decoders),
             next_unit: AtomicUsize::new(0),

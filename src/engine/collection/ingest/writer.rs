@@ -2,6 +2,7 @@
 //! committer, which enters the segments of all units into the manifest.
 
 use crate::base::ids::Key;
+use crate::base::progress::Stop;
 use crate::base::threads::lock;
 use crate::engine::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
@@ -55,6 +56,7 @@ struct Open {
 pub(super) struct Committer<'a> {
     workspace: Mutex<&'a mut Workspace>,
     waiting: Mutex<Waiting>,
+    stop: &'a Stop,
     directory: PathBuf,
     parameters: u128,
 }
@@ -66,12 +68,13 @@ struct Waiting {
 }
 
 impl<'a> Committer<'a> {
-    pub(super) fn new(workspace: &'a mut Workspace) -> Committer<'a> {
+    pub(super) fn new(workspace: &'a mut Workspace, stop: &'a Stop) -> Committer<'a> {
         Committer {
             directory: workspace.path(DIRECTORY),
             parameters: workspace.collection_parameters(),
             workspace: Mutex::new(workspace),
             waiting: Mutex::default(),
+            stop,
         }
     }
 
@@ -82,6 +85,8 @@ impl<'a> Committer<'a> {
     }
 
     fn commit(&self, segment: SegmentEntry) -> Result<()> {
+        // A requested stop ends the conversion of a document with a reject, which must not be kept.
+        self.stop.check(STAGE)?;
         let mut waiting = lock(&self.waiting);
         waiting.segments.push(segment);
         if waiting.committing {

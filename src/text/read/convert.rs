@@ -1,0 +1,502 @@
+//! Converts documents to text with a program of the user: `--convert 'pdf=pdftotext - -'`.
+//!
+//! # In and out
+//! In: the bytes of a document, on the standard input of the program. Out: its standard output, as
+//! plain text or markup in UTF-8; or a refusal with the first line of its standard error.
+//!
+//! # Algorithm
+//! No shell is involved: the command is split into words once. Each document starts the program
+//! anew, in a process group of its own. One thread feeds it and reads both outputs with `poll`, so
+//! a program that reads nothing, prints without end or closes a pipe cannot block that thread.
+//!
+//! # Invariants
+//! - No process of the group outlives the call. The group is killed before its leader is waited
+//!   for, so its number cannot belong to another group.
+//! - The limit on memory is set before the program receives the first byte of a document.
+//! - After a stop, every conversion ends with a refusal. Callers check for a stop before they keep
+//!   what they read.
+//!
+//! # Cost
+//! Memory: the text, at most `--max-document`, which callers count like any body that
+//! grows. The memory of the program itself is not part of `--memory`.
+//!
+//! # What is not guaranteed
+//! - The limit on memory exists on Linux only.
+//! - A process that leaves its group (`setsid`) is not killed.
+//! - A program that prints something else next time, or that sometimes takes too long, makes other
+//!   documents.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::str::FromStr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use serde::{Deserialize, Serialize};
+
+use super::record::{ContentKind, Reason};
+use crate::base::budget::ByteSize;
+use crate::base::progress::Stop;
+
+/// The time in which a program has to print its version. Java programs take a second or two.
+const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// Bytes of standard error that are kept, and of its first line that a message states.
+const ERROR_BYTES: usize = 4 << 10;
+const LINE_BYTES: usize = 300;
+
+/// How long a wait for output lasts before stop, time and exit are looked at again.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// The program that converts one kind of document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Converter {
+    /// An extension or a media type, in lower case.
+    kind: String,
+    /// Whether the program prints markup.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    html: bool,
+    /// The command as it was given.
+    command: String,
+    /// The first line that the program prints for `--version` or `-v`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+impl fmt::Display for Converter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let html = if self.html { ":html" } else { "" };
+        write!(f, "{}{html}={}", self.kind, self.command)?;
+        match &self.version {
+            Some(version) => write!(f, " ({version})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads `KIND=COMMAND` or `KIND:html=COMMAND`, and starts the program for its version, so a program
+/// that does not exist is an error here.
+impl FromStr for Converter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |what: &str| {
+            format!("`{text}` {what}; write KIND=COMMAND, such as 'pdf=pdftotext -enc UTF-8 - -'")
+        };
+        let (kind, command) = text.split_once('=').ok_or_else(|| wrong("has no `=`"))?;
+        let kind = kind.to_ascii_lowercase();
+        let (kind, html) = match kind.strip_suffix(":html") {
+            Some(kind) => (kind, true),
+            None => (&*kind, false),
+        };
+        let kind = kind.strip_prefix('.').unwrap_or(kind);
+        let odd = |c: char| c.is_whitespace() || c.is_control() || ";:,\\".contains(c);
+        if kind.is_empty() || kind.contains(odd) || (kind.contains('.') && !kind.contains('/')) {
+            return Err(wrong("does not begin with an extension or a media type"));
+        }
+        let mut converter = Converter {
+            kind: kind.into(),
+            html,
+            command: command.into(),
+            version: None,
+        };
+        if converter.words().is_empty() {
+            return Err(wrong("has no command, or a quote that is not closed"));
+        }
+        converter.version = converter.look_up()?;
+        Ok(converter)
+    }
+}
+
+impl Converter {
+    /// Whether it converts files with this name. The extension of a compression is ignored.
+    pub(super) fn is_for_file(&self, name: &str) -> bool {
+        extension(name).is_some_and(|extension| extension == self.kind)
+    }
+
+    /// Whether it converts records of this media type, in lower case. `pdf` also stands for
+    /// `application/pdf`.
+    pub(super) fn is_for_type(&self, mime: &str) -> bool {
+        mime == self.kind || mime.strip_prefix("application/") == Some(&self.kind)
+    }
+
+    fn words(&self) -> Vec<String> {
+        shlex::split(&self.command).unwrap_or_default()
+    }
+
+    fn command(&self, all: bool) -> Command {
+        let words = self.words();
+        let (program, arguments) = words
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (first, rest));
+        let mut command = Command::new(program);
+        if all {
+            command.args(arguments);
+        }
+        command
+    }
+
+    /// The version of the program as it is now; `None` if it does not state one.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    fn look_up(&self) -> Result<Option<String>, String> {
+        let limits = Limits {
+            time: VERSION_TIME,
+            memory: None,
+            output: ERROR_BYTES,
+        };
+        for flag in ["--version", "-v"] {
+            let mut command = self.command(false);
+            command.arg(flag);
+            match run(&mut command, &[], &limits, &Stop::default()) {
+                Ok(ended) if ended.status.success() => {
+                    let line = first_line(&ended.output).or_else(|| first_line(&ended.errors));
+                    if line.is_some() {
+                        return Ok(line);
+                    }
+                }
+                Ok(_) => {}
+                Err(Ending::Failed(error)) => {
+                    let program = command.get_program().to_string_lossy().into_owned();
+                    return Err(format!(
+                        "the program `{program}` cannot be started: {error}"
+                    ));
+                }
+                Err(_) => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a program that is gone or that has another version.
+    pub(super) fn check(&self) -> crate::Result<()> {
+        let refused = |limit: String| crate::base::error::refuse("convert", self, &limit);
+        match self.look_up() {
+            Err(what) => refused(format!("{what}; install it, or correct PATH")),
+            Ok(version) if version != self.version => refused(format!(
+                "the version with which documents were converted; the program is now `{}`, whose \
+                 texts may differ. Install that version, or start in a new directory",
+                version.as_deref().unwrap_or("without a version")
+            )),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// What the program prints.
+    pub(super) fn content(&self) -> ContentKind {
+        ContentKind::of(self.html)
+    }
+
+    /// The text of a document, or why there is none.
+    pub(super) fn convert(
+        &self,
+        document: &[u8],
+        limits: &Limits,
+        stop: &Stop,
+    ) -> Result<Vec<u8>, (Reason, String)> {
+        let refused = |detail: String| Err((Reason::NotConverted, detail));
+        let ended = match run(&mut self.command(true), document, limits, stop) {
+            Ok(ended) => ended,
+            Err(Ending::Output) => {
+                let detail = format!("a converted text of more than {} bytes", limits.output);
+                return Err((Reason::TooLarge, detail));
+            }
+            Err(Ending::Time) => {
+                let seconds = limits.time.as_secs();
+                return refused(format!("it took more than {seconds} seconds"));
+            }
+            Err(Ending::Stopped) => return refused("interrupted".into()),
+            Err(Ending::Failed(error)) => return refused(error.to_string()),
+        };
+        let message = first_line(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
+        if !ended.status.success() {
+            return refused(format!("{}{message}", ended.status));
+        }
+        if ended.output.trim_ascii().is_empty() {
+            return refused(format!("it printed no text{message}"));
+        }
+        Ok(ended.output)
+    }
+}
+
+/// The extension of a file in lower case, without the one of a compression.
+pub(super) fn extension(name: &str) -> Option<String> {
+    let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+    let mut parts = name.rsplit('.');
+    let extension = match parts.next()? {
+        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
+        last => last,
+    };
+    (!extension.is_empty()).then(|| extension.into())
+}
+
+/// The first line that has text, with characters made visible that change a terminal.
+fn first_line(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_BYTES)]);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut harmless = String::new();
+    for c in line.chars() {
+        match c {
+            '\'' | '"' | '\\' => harmless.push(c),
+            c => harmless.extend(c.escape_debug()),
+        }
+        if harmless.len() >= LINE_BYTES {
+            harmless.push_str("...");
+            break;
+        }
+    }
+    Some(harmless)
+}
+
+/// What a program may use for a document.
+pub(super) struct Limits {
+    pub time: Duration,
+    /// The address space of each process.
+    pub memory: Option<ByteSize>,
+    /// Bytes of standard output.
+    pub output: usize,
+}
+
+/// A program that ended by itself.
+struct Ended {
+    status: ExitStatus,
+    output: Vec<u8>,
+    /// The beginning of its standard error.
+    errors: Vec<u8>,
+}
+
+/// Why a program was ended, or not started.
+enum Ending {
+    Time,
+    Output,
+    Stopped,
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Ending {
+    fn from(error: io::Error) -> Self {
+        Ending::Failed(error)
+    }
+}
+
+/// The group of processes of a program, which ends with this.
+struct Group {
+    leader: Child,
+    pid: Pid,
+    /// Whether the leader was waited for, so that its number may belong to another process.
+    is_over: bool,
+}
+
+impl Group {
+    fn start(command: &mut Command, until: Instant, stop: &Stop) -> Result<Group, Ending> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        loop {
+            match command.spawn() {
+                Ok(leader) => {
+                    let pid = Pid::from_child(&leader);
+                    return Ok(Group {
+                        leader,
+                        pid,
+                        is_over: false,
+                    });
+                }
+                // Too many processes or open files, or too little memory: others end soon.
+                Err(error) if may_pass(&error) && Instant::now() < until => {
+                    if stop.requested() {
+                        return Err(Ending::Stopped);
+                    }
+                    sleep(WAIT);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Whether the leader has ended. It remains to be waited for.
+    fn has_ended(&self) -> io::Result<bool> {
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.pid), how)?.is_some())
+    }
+
+    /// Kills what is left of the group.
+    fn kill(&self) {
+        let _none_left = kill_process_group(self.pid, Signal::KILL);
+    }
+
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.kill();
+        self.is_over = true;
+        self.leader.wait()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn limit_memory(&self, memory: ByteSize) {
+        use rustix::process::{Resource, Rlimit, prlimit};
+        let limit = Rlimit {
+            current: Some(memory.0),
+            maximum: Some(memory.0),
+        };
+        // It is refused only if the limit is lower already.
+        let _refused = prlimit(Some(self.pid), Resource::As, limit);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn limit_memory(&self, _: ByteSize) {}
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let _status = self.wait();
+        }
+    }
+}
+
+fn may_pass(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let number = error.raw_os_error();
+    [
+        Errno::AGAIN,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::TXTBSY,
+    ]
+    .iter()
+    .any(|errno| number == Some(errno.raw_os_error()))
+}
+
+/// One end of a pipe to or from the program; `None` once it is closed.
+struct Pipe<P>(Option<P>);
+
+impl<P: AsFd> Pipe<P> {
+    fn new(pipe: Option<P>) -> io::Result<Pipe<P>> {
+        if let Some(pipe) = &pipe {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Pipe(pipe))
+    }
+
+    fn poll_for(&self, flags: PollFlags) -> Option<PollFd<'_>> {
+        let fd: BorrowedFd<'_> = self.0.as_ref()?.as_fd();
+        Some(PollFd::from_borrowed_fd(fd, flags))
+    }
+}
+
+impl<P: Read> Pipe<P> {
+    /// Reads once. Returns the number of bytes, or `None` if there are none.
+    fn read(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let pipe = self.0.as_mut()?;
+        match pipe.read(buffer) {
+            Ok(n @ 1..) => Some(n),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                None
+            }
+            _ => {
+                self.0 = None;
+                None
+            }
+        }
+    }
+}
+
+/// Runs a program over `input`.
+fn run(command: &mut Command, input: &[u8], limits: &Limits, stop: &Stop) -> Result<Ended, Ending> {
+    let until = Instant::now() + limits.time;
+    let mut group = Group::start(command, until, stop)?;
+    if let Some(memory) = limits.memory {
+        group.limit_memory(memory);
+    }
+    let mut feed = Pipe::new(group.leader.stdin.take())?;
+    let mut out = Pipe::new(group.leader.stdout.take())?;
+    let mut error = Pipe::new(group.leader.stderr.take())?;
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut buffer = vec![0; 64 << 10];
+    let mut left = input;
+    let mut ended = false;
+    loop {
+        if left.is_empty() {
+            feed.0 = None;
+        }
+        if let Some(pipe) = &mut feed.0 {
+            match pipe.write(left) {
+                Ok(n) => left = &left[n..],
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                // The program has read enough.
+                Err(_) => left = &[],
+            }
+        }
+        let mut quiet = true;
+        if let Some(n) = out.read(&mut buffer) {
+            quiet = false;
+            if output.len() + n > limits.output {
+                return Err(Ending::Output);
+            }
+            if output.len() + n > output.capacity() {
+                let larger = (2 * output.len()).clamp(output.len() + n, limits.output);
+                output.reserve_exact(larger - output.len());
+            }
+            output.extend_from_slice(&buffer[..n]);
+        }
+        if let Some(n) = error.read(&mut buffer) {
+            quiet = false;
+            let room = ERROR_BYTES - errors.len();
+            errors.extend_from_slice(&buffer[..n.min(room)]);
+        }
+        if stop.requested() {
+            return Err(Ending::Stopped);
+        }
+        if Instant::now() >= until {
+            return Err(Ending::Time);
+        }
+        if !quiet {
+            continue;
+        }
+        if ended {
+            break;
+        }
+        if group.has_ended()? {
+            // What the leader printed is in the pipes. Others that hold them end now.
+            group.kill();
+            ended = true;
+            continue;
+        }
+        let mut waits = [
+            feed.poll_for(PollFlags::OUT),
+            out.poll_for(PollFlags::IN),
+            error.poll_for(PollFlags::IN),
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
+        // Without an output there is only its end to wait for.
+        let time = if out.0.is_none() && error.0.is_none() {
+            Duration::from_millis(1)
+        } else {
+            WAIT.min(until.saturating_duration_since(Instant::now()))
+        };
+        let time = Timespec::try_from(time).ok();
+        match poll(&mut waits, time.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(Ending::Failed(errno.into())),
+        }
+    }
+    Ok(Ended {
+        status: group.wait()?,
+        output,
+        errors,
+    })
+}
