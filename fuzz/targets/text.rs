@@ -109,7 +109,7 @@ pub fn run(data: &[u8]) {
             // Two share a bit.
             fold: match (&tokens, flags & 32 != 0, flags & 64 != 0) {
                 (TokenKind::Bytes(_), ..) => Fold::default(),
-                (TokenKind::Code(_), identifiers, others) => Fold {
+                (TokenKind::Code(_) | TokenKind::Auto(_), identifiers, others) => Fold {
                     identifiers,
                     literals: others,
                     ..Fold::default()

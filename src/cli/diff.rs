@@ -6,7 +6,6 @@ use std::str::FromStr;
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::progress::Context;
-use crate::engine::collection;
 use crate::engine::document::{self, CompareConfig, Compared};
 use crate::engine::outputs;
 
@@ -204,19 +203,18 @@ impl Command for Options {
         };
         let names = [names[0].as_str(), names[1].as_str()];
         let both = document::compare(&workspace, names, &config, context)?;
-        let parse = &collection::config(&workspace.manifest).shingle.parse;
         let texts = both
             .a
             .words(&workspace)
             .and_then(|a| Ok([a, both.b.words(&workspace)?]));
         if self.json.json {
-            let compared = Compared::new(&both, parse, &config);
+            let compared = Compared::new(&both, &config);
             let line = json::line(&compared, "standard output")?;
             out.host.say(&super::plain_json(&line))?;
             return texts.map(|_| ());
         }
         if let Some(output) = &self.output {
-            let passages = document::passages(texts?, parse, &config);
+            let passages = document::passages(texts?, &config);
             write_diff(&mut workspace, &both, &passages, around, output)?;
             let page = format!("page in {}\n", output.display());
             return out.host.say(&page);
@@ -227,7 +225,7 @@ impl Command for Options {
         match &texts {
             Err(_) => terminal::head(&both, screen, &mut put)?,
             Ok(texts) if self.passages => {
-                let passages = document::passages(*texts, parse, &config);
+                let passages = document::passages(*texts, &config);
                 terminal::passages(&both, *texts, &passages, around, screen, &mut put)?;
             }
             Ok(texts) => {
@@ -237,7 +235,7 @@ impl Command for Options {
                     _ => Layout::Unified,
                 };
                 let shown = (layout, around);
-                terminal::compared(&both, *texts, parse, shown, screen, &mut put)?;
+                terminal::compared(&both, *texts, shown, screen, &mut put)?;
             }
         }
         pages.finish()?;

@@ -8,6 +8,7 @@ use crate::base::error::refuse;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{self, counted};
 use crate::base::progress::Context;
+use crate::engine::methods::LEXICON_FILE;
 use crate::report::terminal::{Table, named};
 use crate::store::disk;
 use crate::tasks::evaluate::{
@@ -32,7 +33,8 @@ pub struct Options {
     truth: Option<PathBuf>,
     /// Pairs to evaluate: an output directory, or a list of pairs
     ///
-    /// Several are compared in one table, with a line for each.
+    /// Several are compared in one table, with a line for each. Lists of terms, which stand beside the
+    /// directories of methods, are left out.
     ///
     /// Example: --judged judged.txt --run out out/pairs.tsv
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
@@ -141,6 +143,12 @@ impl Command for Options {
         };
         let mut evaluations = Vec::with_capacity(self.run.len());
         for run in &self.run {
+            // Beside the directories of methods, for which they were made.
+            if self.run.len() > 1 && run.join(LEXICON_FILE).exists() {
+                let text = format!("{}: a list of terms, left out", run.display());
+                context.progress.note(&text);
+                continue;
+            }
             let evaluation = evaluate(&config(run), context)?;
             for note in &evaluation.notes {
                 let of = match self.run.len() {

@@ -75,13 +75,21 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
         .filter(|(n, _)| *n > 0)
         .map(|&(n, what)| counted(n, what));
     let left_out: Vec<String> = left_out.collect();
-    match left_out.is_empty() {
+    let mut line = match left_out.is_empty() {
         true => format!("Read {documents} from {files}.\n"),
         false => format!(
             "Read {documents} from {files} (left out: {}).\n",
             left_out.join(", ")
         ),
+    };
+    if !summary.ingest.tokens.is_empty() {
+        let kinds = summary.ingest.tokens.iter();
+        let kinds: Vec<String> = kinds
+            .map(|(kind, n)| format!("{kind} {}", count(*n)))
+            .collect();
+        let _ = writeln!(line, "Tokens by name: {}.", kinds.join(", "));
     }
+    line
 }
 
 /// What was found: redundant documents, and the largest cluster.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::page::{self, AuditLook, PageConfig, PageStats};
 use crate::base::progress::Context;
-use crate::engine::collection;
 use crate::engine::document::{Both, Passages};
 use crate::engine::outputs;
 use crate::engine::pipeline;
@@ -155,9 +154,8 @@ pub(crate) fn write_diff(
 ) -> Result<()> {
     workspace.write_file(output, |workspace| {
         let words = [both.a.words(workspace)?, both.b.words(workspace)?];
-        let parse = &collection::config(&workspace.manifest).shingle.parse;
         let place = (workspace.manifest.program.as_str(), output);
-        let written = page::diff::write(both, words, passages, (parse, context), place)?;
+        let written = page::diff::write(both, words, passages, context, place)?;
         Ok((written, ()))
     })
 }

@@ -186,3 +186,111 @@ fn operators_tell_programs_apart() {
         );
     }
 }
+
+/// With `auto`, each document has the tokens that a run of the documents of its kind alone gives it.
+#[test]
+fn names_decide_on_tokens() {
+    let place = temporary();
+    let place = place.path();
+    let kinds = [
+        ("code:java", vec!["java"]),
+        ("code:python", vec!["py", "pyi"]),
+        ("code:c", vec!["c", "hpp"]),
+        ("code:shell", vec!["sh"]),
+        ("code", vec!["kt"]),
+        ("words", vec!["txt", "md"]),
+    ];
+    let texts = [
+        sum(["limit", "total", "i"]),
+        sum(["limit", "total", "i"])
+            .replace("<", "<=")
+            .to_uppercase(),
+        format!("# It's said: {}", sum(["n", "result", "divisor"])),
+        "'''Any \"text\"''' # with\n quotes // and `others`".repeat(3),
+    ];
+    let file = |extension: &str, n: usize| format!("{extension}/d{n}.{extension}");
+    for (kind, extensions) in &kinds {
+        for extension in extensions {
+            for (n, text) in texts.iter().enumerate() {
+                for directory in ["in", kind] {
+                    let path = place
+                        .join(directory.replace(':', "-"))
+                        .join(file(extension, n));
+                    fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    // No exact duplicate of a document of another kind.
+                    fs::write(path, format!("{extension} {text}")).unwrap();
+                }
+            }
+        }
+    }
+    let flags = "--shingle-size 3 --threshold 0.05";
+    let said = done(place, &format!("run in -o out --tokens auto {flags}"));
+    let line =
+        "Tokens by name: code 4, code:c 8, code:java 4, code:python 8, code:shell 4, words 8.";
+    assert!(said.contains(line), "{said}");
+    let summary = fs::read_to_string(place.join("out/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["ingest"]["tokens"]["code:python"], 8);
+    let all = |out: &str| cells_of(&place.join(out).join("pairs.tsv"));
+    let found = all("out");
+    let mut compared = 0;
+    for (kind, extensions) in &kinds {
+        let directory = kind.replace(':', "-");
+        let out = format!("out-{directory}");
+        done(
+            place,
+            &format!("run {directory} -o {out} --tokens {kind} {flags}"),
+        );
+        let of_kind = |name: &str| {
+            extensions
+                .iter()
+                .any(|e| name.starts_with(&format!("{e}/")))
+        };
+        let mine = |pairs: Vec<std::collections::BTreeMap<String, String>>| {
+            let mut pairs: Vec<[String; 6]> = pairs
+                .into_iter()
+                .filter(|pair| of_kind(&pair["docno_a"]) && of_kind(&pair["docno_b"]))
+                .map(|pair| {
+                    [
+                        "docno_a",
+                        "docno_b",
+                        "resemblance",
+                        "shared",
+                        "shingles_a",
+                        "shingles_b",
+                    ]
+                    .map(|column| pair[column].clone())
+                })
+                .collect();
+            pairs.sort();
+            pairs
+        };
+        let (known, found) = (mine(all(&out)), mine(found.clone()));
+        assert_eq!(found, known, "{kind}");
+        compared += known.len();
+    }
+    assert!(compared > 12, "{compared}");
+
+    // The same text by two rules.
+    let line = "diff out java/d0.java txt/d0.txt --json --length 3";
+    let both: Value = serde_json::from_str(&done(place, line)).unwrap();
+    assert!(both["passages"]["total"].as_u64().unwrap() > 0, "{both}");
+    done(place, "diff out java/d0.java txt/d0.txt");
+    done(place, "report out");
+    done(place, "passages out --length 4 --of all");
+    assert!(!cells_of(&place.join("out/matches.tsv")).is_empty());
+    // A file that is asked for has a name, too.
+    let asked = done(place, "query out in/py/d2.py");
+    let same = "d2.py\tpy/d2.py\tidentical\t1.000000\t";
+    assert!(asked.lines().any(|line| line.starts_with(same)), "{asked}");
+
+    for line in [
+        "passages out --length 4 --remove -o kept",
+        "contamination in --against in/txt --tokens auto -o contaminated",
+    ] {
+        let refused = lookalike(place, line);
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(message.contains("tokens"), "{line}: {message}");
+    }
+}

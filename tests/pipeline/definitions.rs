@@ -1549,7 +1549,7 @@ proptest! {
         let (found, facts) = shingle(&document, &config, FULL);
         prop_assert!(found.set.windows(2).all(|w| w[0] < w[1]));
         let most = match config.parse.tokens {
-            TokenKind::Words | TokenKind::Code(_) => body.len(),
+            TokenKind::Words | TokenKind::Code(_) | TokenKind::Auto(_) => body.len(),
             TokenKind::Whitespace => body.len().div_ceil(2),
             TokenKind::Bytes(_) => 3 * body.len(),
         };

@@ -305,7 +305,7 @@ impl InputFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shingles")]
 pub(crate) struct ShingleFlags {
-    /// Cut text into words, whitespace, code or bytes:N
+    /// Cut text into words, whitespace, code, auto or bytes:N
     ///
     /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
     /// letters is part of a word. In scripts without spaces between words, the tokens are shorter
@@ -318,7 +318,11 @@ pub(crate) struct ShingleFlags {
     /// code is for programs, formulas and queries: names, numbers, operators, brackets, and the
     /// words of strings and comments, with their case kept. code:LANGUAGE knows the strings and
     /// comments of c, java, python, javascript, rust, go, sql, shell or latex; code alone those
-    /// that most languages share. code:drop and code:LANGUAGE:drop leave comments out.
+    /// that most languages share. code:drop and code:LANGUAGE:drop leave comments out. code:auto
+    /// takes the language from the end of the document's name, such as .py.
+    ///
+    /// auto (or auto:drop) is code:auto for documents whose names end like those of programs, and
+    /// words for all others. The output says how many documents had which tokens.
     ///
     /// Example: --tokens bytes:20
     #[arg(
@@ -336,7 +340,7 @@ pub(crate) struct ShingleFlags {
     /// Syriac. digits takes the decimal digits of all scripts as the same. Composed and decomposed
     /// characters are always the same, and characters that nobody sees never count.
     ///
-    /// identifiers, with --tokens code, takes all names as the same that are no keyword of C, C++,
+    /// identifiers, with --tokens code or auto, takes all names as the same that are no keyword of C, C++,
     /// Java, Python, JavaScript, TypeScript, Rust, Go, the shell or SQL, so that a program with
     /// other names is a copy. Words of strings and comments stay. literals does so with numbers and
     /// with the content of strings.

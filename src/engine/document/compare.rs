@@ -95,15 +95,20 @@ impl Both {
     }
 
     /// A sentence for two documents that have the same words; empty for others.
-    pub(crate) fn equal_says(&self) -> &'static str {
+    pub(crate) fn equal_says(&self) -> String {
+        let what = match &self.a.text {
+            Ok((words, _)) => words.parse.overlooked(),
+            Err(_) => "what tokens leave out".into(),
+        };
         match self.equal() {
-            None => "",
-            Some(Sameness::Identical) => "The documents are identical: their texts are equal.",
-            Some(Sameness::SameWords) => {
-                "The documents have the same words. Their texts differ in case, punctuation, \
-                 white space or the like."
+            None => String::new(),
+            Some(Sameness::Identical) => {
+                "The documents are identical: their texts are equal.".into()
             }
-            Some(Sameness::Unknown) => "The documents have the same words.",
+            Some(Sameness::SameWords) => {
+                format!("The documents have the same words. Their texts differ in {what}.")
+            }
+            Some(Sameness::Unknown) => "The documents have the same words.".into(),
         }
     }
 }
@@ -128,7 +133,7 @@ pub(crate) fn compare(
         // A text that does not fit cannot be counted. No token of the text has fewer than the words
         // that were counted when it was read.
         let tokens = match text {
-            Text::Found(text, _) if !text.is_empty() => count(text, parse),
+            Text::Found(text, _) if !text.is_empty() => count(text, &parse.of(&found.record.docno)),
             _ => found.record.words,
         };
         let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
@@ -142,8 +147,11 @@ pub(crate) fn compare(
         }
     }
     held.check(what)?;
-    let mut sides = texts.drain(..).map(|text| match text {
-        Text::Found(text, source) => Ok((Words::new(text, false, parse), source)),
+    let mut sides = texts.drain(..).zip(&found).map(|(text, found)| match text {
+        Text::Found(text, source) => {
+            let words = Words::new(text, false, parse.of(&found.record.docno));
+            Ok((words, source))
+        }
         Text::Missing(reason) => Err(reason),
     });
     let none = || Err("it was not read".to_string());

@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::text::align::{Stretch, Words, differences, matches, numbers};
-use crate::text::parse::ParseConfig;
 
 use super::compare::{Both, CompareConfig, Side};
 use super::texts::Source;
@@ -157,12 +156,8 @@ fn place(words: &Words, lines: &Lines<'_>, tokens: Range<usize>) -> Place {
 }
 
 /// The shared passages of two texts.
-pub(crate) fn passages(
-    [a, b]: [&Words; 2],
-    parse: &ParseConfig,
-    config: &CompareConfig,
-) -> Passages {
-    let (of_a, of_b) = numbers(a, b, parse);
+pub(crate) fn passages([a, b]: [&Words; 2], config: &CompareConfig) -> Passages {
+    let (of_a, of_b) = numbers(a, b);
     of_numbers([a, b], (&of_a, &of_b), config)
 }
 
@@ -189,7 +184,7 @@ fn of_numbers(
 
 impl Compared {
     /// The comparison of two documents.
-    pub(crate) fn new(both: &Both, parse: &ParseConfig, config: &CompareConfig) -> Compared {
+    pub(crate) fn new(both: &Both, config: &CompareConfig) -> Compared {
         let [a_in_b, b_in_a] = both.containments();
         let mut compared = Compared {
             a: SideFacts::of(&both.a),
@@ -202,7 +197,7 @@ impl Compared {
             passages: None,
         };
         if let (Ok((a, _)), Ok((b, _))) = (&both.a.text, &both.b.text) {
-            let (of_a, of_b) = numbers(a, b, parse);
+            let (of_a, of_b) = numbers(a, b);
             let (lines_a, lines_b) = (Lines::new(&a.text), Lines::new(&b.text));
             let stretches = differences(&of_a, &of_b).into_iter();
             let equal = stretches.filter(|stretch| stretch.equal);

@@ -143,7 +143,7 @@ impl<'a> Document<'a> {
             TokenKind::Words => words,
             _ => whitespace,
         };
-        parser.plain(self.text.as_bytes(), held);
+        parser.plain("", self.text.as_bytes(), held);
         // Where the next token would start.
         held.starts.push(held.bytes.len());
     }

@@ -118,10 +118,8 @@ impl<K: Key> Shingler<K> {
             parser: Parser::new(&config.parse),
             tokens: config.parse.tokens.clone(),
             window: match config.parse.tokens {
-                TokenKind::Words | TokenKind::Whitespace | TokenKind::Code(_) => {
-                    Window::Tokens(config.shingle_size.max(1) as usize)
-                }
                 TokenKind::Bytes(n) => Window::Bytes(n.get() as usize),
+                _ => Window::Tokens(config.shingle_size.max(1) as usize),
             },
             short: config.short,
             fingerprint: config.fingerprint,
@@ -309,7 +307,7 @@ impl<K: Key> Shingler<K> {
     /// legacy charset can become.
     pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
         match self.tokens {
-            TokenKind::Words | TokenKind::Code(_) => body_bytes,
+            TokenKind::Words | TokenKind::Code(_) | TokenKind::Auto(_) => body_bytes,
             TokenKind::Whitespace => body_bytes.div_ceil(2),
             TokenKind::Bytes(_) => body_bytes.saturating_mul(3),
         }

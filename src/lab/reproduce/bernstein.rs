@@ -171,8 +171,13 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
     let context = bench.context();
     let drawing = |name: &str, place: &str, title: &str| {
-        let about = "Cannot be tested here: a drawing that explains a term, without numbers. `lookalike graph` writes \
-                     the relationship graph of a collection.";
+        let about = match name {
+            "figure-2" => "A drawing that explains an algorithm, without numbers.",
+            _ => {
+                "A drawing that explains a term, without numbers. `lookalike graph` writes the relationship graph of a \
+                 collection."
+            }
+        };
         Exhibit::new((name, place), title, about)
     };
     exhibits.push(drawing("figure-1", "Figure 1", "A relationship graph"));
@@ -570,7 +575,7 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         "Share of the {} pairs of an original and its copies, or of two copies, that reach the threshold; and the share \
          of such pairs among all that do. A pair of two families counts as false, even if their originals resemble each \
          other. {} originals have {} copies each. The paper's nine documents are edits by \
-         different authors of one report, and no pair was false.",
+         different authors of one report, and no pair was false. Its precision is the average precision.",
         count(reference),
         count(originals),
         count(COPIES.into())
@@ -581,7 +586,7 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         .column("coverage", Of::Here, Form::Share)
         .column("precision", Of::Here, Form::Share)
         .column("coverage_paper", Of::Paper, Form::Share)
-        .column("precision_paper", Of::Paper, Form::Share);
+        .column("average_precision_paper", Of::Paper, Form::Share);
     for at in &all {
         let paper = TABLE_2[at.score][at.threshold];
         exhibit.row([
@@ -603,7 +608,7 @@ fn tables_3_and_4(all: &[Scored], reference: u64) -> [Exhibit; 2] {
         "The reference are the {} pairs that `cosine` lists: documents with nearly the same words. Coverage is the share \
          of the reference that reaches the threshold; precision is the share of the reference among the pairs that do. \
          The paper compares with lists that people made for ten documents of linuxdocs, so its values are for another \
-         question.",
+         question. Its precision is the average precision, a mean over documents.",
         count(reference)
     );
     let table = |name: (&str, &str), title: &str, wanted: fn(u64) -> bool| {
@@ -615,7 +620,7 @@ fn tables_3_and_4(all: &[Scored], reference: u64) -> [Exhibit; 2] {
             .column("coverage", Of::Here, Form::Share)
             .column("precision", Of::Here, Form::Share)
             .column("coverage_paper", Of::Paper, Form::Share)
-            .column("precision_paper", Of::Paper, Form::Share);
+            .column("average_precision_paper", Of::Paper, Form::Share);
         for at in all.iter().filter(|at| wanted(at.modulo)) {
             let place = MODULO.iter().position(|modulo| *modulo == at.modulo);
             let paper = place.map(|place| TABLES_3_AND_4[place][at.score][at.threshold]);
@@ -732,13 +737,16 @@ fn refinement_empties_counters(passes: &[Pass]) -> Claim {
         "From some size of chunks on, fewer counters are occupied in each pass.",
         both.map(|(most, last)| occupied(last) < occupied(most)),
         both.map_or_else(String::new, |(most, last)| {
-            format!(
-                "Most counters are occupied for chunks of {} words, {}; for chunks of {} words it is {}.",
-                most.words,
-                count(occupied(most)),
-                last.words,
-                count(occupied(last))
-            )
+            let now = match most.words == last.words {
+                true => "there are no longer ones".to_string(),
+                false => format!(
+                    "for chunks of {} words, {}",
+                    last.words,
+                    count(occupied(last))
+                ),
+            };
+            let (words, counters) = (most.words, count(occupied(most)));
+            format!("Most counters are occupied for chunks of {words} words, {counters}; {now}.")
         }),
     )
 }
@@ -804,7 +812,7 @@ fn duplicates_cost(with: u64, without: u64, duplicates: u64) -> Claim {
     let saved = (with > 0).then(|| (with as f64 - without as f64) / with as f64);
     Claim::new(
         ("Section 8.3", "section-8.3"),
-        "Without exact duplicates the index is somewhat smaller (about 10 % for newswire).",
+        "Without exact duplicates the index is somewhat smaller: by about 10 % for newswire (here by anything).",
         saved.filter(|_| duplicates > 0).map(|saved| saved > 0.0),
         saved.map_or_else(
             || "No chunks are shared.".into(),
@@ -903,7 +911,8 @@ fn modulo_loses(all: &[Scored], reference: u64) -> Claim {
     let [full, sixteen, most] = MODULO.map(coverage);
     Claim::new(
         ("Section 8.5, Table 4", "table-4"),
-        "One chunk in 16 loses some of the pairs, and one in 256 many of them, at every threshold.",
+        "One chunk in 16 loses some of the pairs, and one in 256 many of them (a tenth or more of the best \
+         coverage).",
         (reference > 0).then_some(full >= sixteen && sixteen > most && most < 0.9 * full),
         match reference {
             0 => "The reference has no pairs.".into(),

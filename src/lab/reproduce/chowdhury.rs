@@ -732,7 +732,7 @@ fn restrictiveness(pairs: [u64; 4]) -> Claim {
          restrictive.",
         any.then_some(loosest > dsc && dsc > i_match && i_match > syntactic),
         format!(
-            "DSC-SS finds {} pairs, DSC {}, I-Match {}, the syntactic filter {}",
+            "DSC-SS finds {} pairs, DSC {}, I-Match {}, the syntactic filter of Figure 1 {}",
             count(loosest),
             count(dsc),
             count(i_match),
@@ -993,8 +993,8 @@ fn variant_claims(variants: &Variants) -> Vec<Claim> {
         ),
         Claim::new(
             ("Section 4.4, Table IX", "table-9"),
-            "Only the variants with a lower bound of idf ignore many documents: more with a higher \
-             bound, and more than half with 0.9.",
+            "The variants with a lower bound of idf ignore more documents with a higher bound, and more than \
+             half with 0.9.",
             last.map(|last| rises(&shares) && last > 0.5),
             format!("IDF-l-f9 ignores {}", percent(last.unwrap_or(0.0), 1)),
         ),

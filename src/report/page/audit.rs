@@ -176,7 +176,7 @@ impl Page<'_> {
         match reason {
             Removal::Identical => "It has the same text as the survivor, byte for byte.".into(),
             Removal::SameWords => "It has the same words as the survivor. Their texts differ in \
-                case, punctuation, white space or the like."
+                what tokens leave out, such as white space."
                 .into(),
             Removal::Exact => "It has the same words as the survivor.".into(),
             Removal::Near => {
@@ -550,7 +550,7 @@ impl Page<'_> {
                     }
                     (options())
                     div.two-texts.heads { (self.head(first, a, left)) (self.head(second, b, right)) }
-                    (both_texts(self.read, [(first, a), (second, b)], &self.audit.parse))
+                    (both_texts(self.read, [(first, a), (second, b)]))
                 }
             }
         }

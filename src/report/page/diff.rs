@@ -8,7 +8,6 @@ use crate::Result;
 use crate::base::numbers::{count, counted, percent};
 use crate::engine::document::{Both, Covered, Pair, Passages, Place, Side};
 use crate::text::align::{Block, Fold, TextComparison, Words};
-use crate::text::parse::ParseConfig;
 use std::path::Path;
 
 /// Limit on the passages that have a row.
@@ -27,7 +26,7 @@ pub(crate) fn write(
     both: &Both,
     [a, b]: [&Words; 2],
     passages: &Passages,
-    (parse, context): (&ParseConfig, Option<usize>),
+    context: Option<usize>,
     (program, output): (&str, &Path),
 ) -> Result<(u64, u64)> {
     let contents = [
@@ -47,7 +46,7 @@ pub(crate) fn write(
     sheet.put(begin("section", "texts"))?;
     sheet.put(begin_class("div", "pair"))?;
     sheet.put(texts_head(both))?;
-    let comparison = TextComparison::new(a, b, parse);
+    let comparison = TextComparison::new(a, b);
     let fold = context.map(|context| Fold {
         context,
         least: LEAST_FOLDED,
@@ -168,8 +167,8 @@ fn texts_head(both: &Both) -> Markup {
         h2 { "Texts" }
         p {
             del { "These words" } " are only in the first text at this place, " ins { "these words" }
-            " only in the second. Words that the tokens do not tell apart may differ in case, punctuation \
-             and white space."
+            " only in the second. Words that the tokens do not tell apart may differ in what the \
+             tokens leave out, such as white space."
         }
         (side_by_side::options())
         div.two-texts.heads { (head(&both.a)) (head(&both.b)) }

@@ -9,7 +9,7 @@ use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
 use crate::base::numbers::count;
 use crate::text::align::TextComparison;
-use crate::text::parse::{ParseConfig, TokenKind};
+use crate::text::parse::TokenKind;
 
 /// Which pairs a section shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,14 +42,14 @@ pub(super) fn head(page: &Page<'_>, which: Which) -> Markup {
 
 /// What the marks in texts mean.
 pub(super) fn marks(page: &Page<'_>) -> Markup {
-    let as_words = match page.summary.collection.shingle.parse.tokens {
-        TokenKind::Words => ".",
-        _ => " only if the run's tokens are equal.",
+    let parse = &page.summary.collection.shingle.parse;
+    let overlooked = match parse.tokens {
+        TokenKind::Words => "case and punctuation",
+        _ => "what the tokens of the run leave out",
     };
     html! {
         del { "These words" } " are only in the first text, " ins { "these words" }
-        " only in the second. Words that differ only in case and punctuation count as equal"
-        (as_words) " Long passages without a difference are folded; open them to read on."
+        " only in the second. Words that differ only in " (overlooked) " count as equal. Long passages without a difference are folded; open them to read on."
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn compared(page: &Page<'_>, pair: [(u32, &ShownDocument); 2]) -> Mar
             }
         }
         @if page.read.both(a, b).is_some() { (options()) }
-        (both_texts(page.read, pair, &page.summary.collection.shingle.parse))
+        (both_texts(page.read, pair))
     }
 }
 
@@ -118,11 +118,7 @@ pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
 }
 
 /// Both texts, or the reasons why one is missing.
-pub(super) fn both_texts(
-    read: &Read,
-    [a, b]: [(u32, &ShownDocument); 2],
-    parse: &ParseConfig,
-) -> Markup {
+pub(super) fn both_texts(read: &Read, [a, b]: [(u32, &ShownDocument); 2]) -> Markup {
     let Some([first, second]) = read.both(a.0, b.0) else {
         return html! {
             @for (number, document) in [a, b] {
@@ -135,7 +131,7 @@ pub(super) fn both_texts(
         };
     };
     html! {
-        (two_texts(&TextComparison::new(first, second, parse), Some(FOLD)))
+        (two_texts(&TextComparison::new(first, second), Some(FOLD)))
         @if first.cut || second.cut {
             p.note {
                 "Only the beginnings of these texts are compared here: at most "

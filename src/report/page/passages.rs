@@ -20,14 +20,12 @@ use crate::base::memory::Memory;
 use crate::base::numbers::{count, counted, percent};
 use crate::base::progress::{Context, Unit};
 use crate::base::words::shell_word;
-use crate::engine::collection;
 use crate::engine::document::record_bytes;
 use crate::engine::pipeline::Summary;
 use crate::report::answer::each_length;
 use crate::store::workspace::Workspace;
 use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, list_bytes, most_shared};
 use crate::text::align::{TextComparison, Words};
-use crate::text::parse::ParseConfig;
 
 /// Words before and after a passage.
 const AROUND: usize = 15;
@@ -68,7 +66,6 @@ pub(crate) fn write(
         files: &files(workspace, &documents)?,
         documents: &documents,
         read: &read,
-        parse: &collection::config(&workspace.manifest).shingle.parse,
     };
     let title = match &config.title {
         Some(title) => title.clone(),
@@ -144,7 +141,6 @@ struct Page<'p> {
     files: &'p HashMap<u32, String>,
     documents: &'p HashMap<u32, ShownDocument>,
     read: &'p Read,
-    parse: &'p ParseConfig,
 }
 
 impl Page<'_> {
@@ -244,7 +240,7 @@ impl Page<'_> {
             @for passage in &shown {
                 h3 { "Passage of " (many(passage.words as u64, "word")) }
                 @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n));
-                @let comparison = TextComparison::new(&first, &second, self.parse);
+                @let comparison = TextComparison::new(&first, &second);
                 @for piece in comparison.blocks(None) { (block(&comparison, &piece)) }
             }
             @if rest != Some(0) {
@@ -303,5 +299,6 @@ fn around(text: &Words, passage: &SharedPassage, n: usize) -> Words {
         text: text.text[bytes].to_string(),
         names: text.names.get(from..to).unwrap_or_default().to_vec(),
         cut: false,
+        parse: text.parse.clone(),
     }
 }

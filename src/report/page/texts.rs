@@ -7,7 +7,7 @@ use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, r
 use crate::store::Aside;
 use crate::store::workspace::Workspace;
 use crate::text::align::Words;
-use crate::text::parse::{ParseConfig, Parser};
+use crate::text::parse::{ParseConfig, Parser, TokenKind};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -43,11 +43,12 @@ pub(super) struct Read {
 }
 
 /// Where a text is that is not in memory.
-#[derive(Clone, Copy)]
 struct Place {
     offset: u64,
     bytes: u32,
     cut: bool,
+    /// The kind of its tokens.
+    tokens: TokenKind,
 }
 
 impl Read {
@@ -64,11 +65,15 @@ impl Read {
         let Some((aside, places)) = &self.stored else {
             return Ok(());
         };
-        if let Some(&Place { offset, bytes, cut }) = places.get(&number) {
-            let mut text = vec![0; bytes as usize];
-            aside.get(offset, &mut text)?;
+        if let Some(place) = places.get(&number) {
+            let mut text = vec![0; place.bytes as usize];
+            aside.get(place.offset, &mut text)?;
             let text = String::from_utf8_lossy(&text).into_owned();
-            let words = ShownText::Found(words(text, cut, parse));
+            let parse = ParseConfig {
+                tokens: place.tokens.clone(),
+                ..parse.clone()
+            };
+            let words = ShownText::Found(words(text, place.cut, parse));
             self.texts.insert(number, words);
         }
         Ok(())
@@ -156,7 +161,14 @@ impl FoundTexts<'_> {
         match aside.put(words.text.as_bytes()) {
             Ok(offset) => {
                 let (bytes, cut) = (words.text.len() as u32, words.cut);
-                places.insert(number, Place { offset, bytes, cut });
+                let tokens = words.parse.tokens;
+                let place = Place {
+                    offset,
+                    bytes,
+                    cut,
+                    tokens,
+                };
+                places.insert(number, place);
             }
             Err(error) => self.failed = Some(error),
         }
@@ -187,7 +199,8 @@ impl Readers for Documents<'_> {
         let words = self.compared.contains(&number).then(|| {
             let mut text = Folded::default();
             parser.as_read_in_pieces(again.document, &mut |piece| text.push(piece));
-            words(text.text, text.cut, self.parse)
+            let parse = self.parse.of(&again.document.docno);
+            words(text.text, text.cut, parse)
         });
         let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -247,7 +260,7 @@ impl Folded {
 }
 
 /// At most [`WORDS_COMPARED`] words of a text.
-fn words(text: String, cut: bool, parse: &ParseConfig) -> Words {
+fn words(text: String, cut: bool, parse: ParseConfig) -> Words {
     let mut words = Words::new(text, cut, parse);
     if let Some(next) = words.spans.get(WORDS_COMPARED) {
         words.text.truncate(next.start);
@@ -265,7 +278,6 @@ fn words(text: String, cut: bool, parse: &ParseConfig) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::TokenKind;
     use crate::text::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
@@ -324,12 +336,12 @@ mod tests {
     #[test]
     fn the_number_of_words_is_limited() {
         let text = "Wort, ".repeat(WORDS_COMPARED + 1);
-        let found = words(text, false, &ParseConfig::default());
+        let found = words(text, false, ParseConfig::default());
         assert_eq!(found.spans.len(), WORDS_COMPARED);
         assert!(found.cut);
         assert_eq!(found.text.len(), WORDS_COMPARED * 6);
         let text = "Wort, ".repeat(WORDS_COMPARED);
-        let found = words(text, false, &ParseConfig::default());
+        let found = words(text, false, ParseConfig::default());
         assert!(!found.cut && found.spans.len() == WORDS_COMPARED);
     }
 }

@@ -7,7 +7,6 @@ use crate::base::numbers::{count, counted, percent};
 use crate::engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use crate::store::table;
 use crate::text::align::{Block, Fold, Stretch, TextComparison, Words};
-use crate::text::parse::ParseConfig;
 
 /// How two texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +29,12 @@ const LEAST_FOLDED: usize = 10;
 pub(crate) fn compared(
     both: &Both,
     [a, b]: [&Words; 2],
-    parse: &ParseConfig,
     (layout, context): (Layout, Option<usize>),
     screen: Screen,
     put: Put<'_>,
 ) -> Result<()> {
     head(both, screen, put)?;
-    let comparison = TextComparison::new(a, b, parse);
+    let comparison = TextComparison::new(a, b);
     let lines = [Lines::new(&a.text), Lines::new(&b.text)];
     let fold = context.map(|context| Fold {
         context,

@@ -55,7 +55,6 @@ use crate::engine::collection::{self, each_document};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use crate::tasks::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
-use crate::text::parse::ParseConfig;
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
@@ -132,8 +131,6 @@ pub struct Audit {
     pub rule: Rule,
     /// The measure and the threshold.
     pub criterion: Criterion,
-    /// How words are cut.
-    pub parse: ParseConfig,
     /// The other collection, if there is one.
     pub against: Option<String>,
     /// The counts that `dedup` recorded.
@@ -275,10 +272,6 @@ pub fn audit(
         digest,
         rule: source.config.rule,
         criterion,
-        parse: collection::config(&workspace.manifest)
-            .shingle
-            .parse
-            .clone(),
         against: source.against,
         summary: source.summary,
         tables,

@@ -67,6 +67,11 @@ impl ContaminationConfig {
     /// Refuses values outside their range.
     pub fn check(&self) -> Result<()> {
         self.read.check()?;
+        if self.parse.tokens.is_by_name() {
+            // The answer to a question has the same tokens as a program that contains it.
+            let limit = "the texts of test sets have no file names; use words or code";
+            return refuse("tokens", &self.parse.tokens, limit);
+        }
         for (name, value) in [("ngram", self.ngram), ("least", self.least)] {
             if !(1..=MOST_NGRAM).contains(&value) {
                 return refuse(name, value, format!("1 to {MOST_NGRAM}"));

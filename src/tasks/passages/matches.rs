@@ -145,11 +145,12 @@ impl Places {
                 |number, document, raw| {
                     text.clear();
                     parser.text_as_read(raw, &mut text);
+                    let parse = search.parse.of(&raw.docno);
                     positions.begin();
                     reader.begin(number);
                     while reader.next(&mut wanted)? {
                         let all = wanted.iter().flat_map(ends);
-                        positions.find(&text, search.parse, all);
+                        positions.find(&text, &parse, all);
                         for place in &wanted {
                             let [first, last] = ends(place).map(|token| positions.of(token));
                             let Some((first, last)) = first.zip(last) else {

@@ -260,7 +260,7 @@ pub(super) fn check_removal(
     output::check_places(workspace.directory(), &inputs, outputs)?;
     let collection = collection::config(&workspace.manifest);
     let tokens = &collection.shingle.parse.tokens;
-    if let TokenKind::Code(_) = tokens {
+    if let TokenKind::Code(_) | TokenKind::Auto(_) = tokens {
         // Without a quote or the beginning of a comment, the rest would be cut into other tokens.
         return error::refuse(
             "tokens",

@@ -187,7 +187,8 @@ fn records(workspace: &Workspace) -> Result<Column> {
 /// The maker of the lines of a unit's documents.
 struct Maker<'a, 'w> {
     search: &'a Search<'a, 'w>,
-    parse: &'a ParseConfig,
+    /// Of the document.
+    parse: ParseConfig,
     records: &'a Column,
     parser: Parser,
     inputs: InputList,
@@ -210,6 +211,7 @@ impl Maker<'_, '_> {
     ) -> Result<()> {
         self.text.clear();
         self.parser.text_as_read(raw, &mut self.text);
+        self.parse = self.search.parse.of(&raw.docno);
         self.positions.begin();
         let file = self.inputs.entry_of(document.file)?;
         let file = file.map_or_else(String::new, |input| input.name.clone());
@@ -274,7 +276,7 @@ impl Maker<'_, '_> {
         let ends = ranges().flat_map(|range| [range.start, range.end - 1]);
         let kept = positions.kept.map(|(token, _)| token);
         let tokens = ends.chain(open).filter(|token| Some(*token) != kept);
-        if !positions.find(&self.text, self.parse, tokens) {
+        if !positions.find(&self.text, &self.parse, tokens) {
             return Err(self.search.reread.changed(document));
         }
         let put = |ranges: &[Range<u32>], out: &mut String| {
@@ -338,7 +340,7 @@ pub(super) fn write(
         disk::point("passages: spans");
         let mut maker = Maker {
             search,
-            parse: search.parse,
+            parse: search.parse.clone(),
             records: &records,
             parser: Parser::new(search.parse),
             inputs: InputList::open(directory)?,

@@ -143,7 +143,7 @@ fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashe
             for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
                 let mut hash = UnitHash::default();
                 let block = text.get(block).unwrap_or_default();
-                parser.plain(block.as_bytes(), &mut hash);
+                parser.plain(&raw.docno, block.as_bytes(), &mut hash);
                 if hash.tokens >= config.least {
                     found.push(Hashed {
                         hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),

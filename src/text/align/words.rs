@@ -17,13 +17,15 @@ pub(crate) struct Words {
     pub names: Vec<bool>,
     /// Whether this is only the beginning of the text.
     pub cut: bool,
+    /// What its tokens are.
+    pub parse: ParseConfig,
 }
 
 impl Words {
-    /// The tokens of a text.
-    pub(crate) fn new(text: String, cut: bool, parse: &ParseConfig) -> Words {
+    /// The tokens of a text. `parse` is that of the name of its document ([`ParseConfig::of`]).
+    pub(crate) fn new(text: String, cut: bool, parse: ParseConfig) -> Words {
         let mut tokens = 0;
-        each_token_or_name(&text, parse, |_, _| {
+        each_token_or_name(&text, &parse, |_, _| {
             tokens += 1;
             true
         });
@@ -32,7 +34,7 @@ impl Words {
         if parse.fold.identifiers {
             names.reserve_exact(tokens);
         }
-        each_token_or_name(&text, parse, |span, name| {
+        each_token_or_name(&text, &parse, |span, name| {
             spans.push(span);
             if parse.fold.identifiers {
                 names.push(name);
@@ -44,6 +46,7 @@ impl Words {
             spans,
             names,
             cut,
+            parse,
         }
     }
 
@@ -70,31 +73,45 @@ impl Words {
 }
 
 /// A number for each token of two texts. Tokens with the same canonical text have the same number.
-pub(crate) fn numbers(a: &Words, b: &Words, parse: &ParseConfig) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn numbers(a: &Words, b: &Words) -> (Vec<u32>, Vec<u32>) {
     let tokens = a.spans.len() + b.spans.len();
+    let differ = a.parse != b.parse;
     let mut numbering = Numbering {
-        parse,
+        parse: [&a.parse, &b.parse],
         firsts: Vec::new(),
         slots: vec![EMPTY; (tokens + tokens / 3 + 1).next_power_of_two()],
         hash: RandomState::new(),
         canonical: String::new(),
         other: String::new(),
     };
-    let [a, b] = [a, b].map(|words| {
+    let [a, b] = [(a, false), (b, differ)].map(|(words, other)| {
         let names = words.names.iter().copied().chain(std::iter::repeat(false));
         let tokens = words.spans.iter().map(|span| words.token(span)).zip(names);
-        tokens.map(|token| numbering.number(token)).collect()
+        tokens
+            .map(|(text, name)| numbering.number(Token { text, name, other }))
+            .collect()
     });
     (a, b)
 }
 
 const EMPTY: u32 = u32::MAX;
 
+/// A token in the original spelling.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Token<'t> {
+    text: &'t str,
+    /// Whether it is the name of a program.
+    name: bool,
+    /// Whether it is a token by the parameters of the second text.
+    other: bool,
+}
+
 /// A table of the tokens so far, which keeps no text of its own.
 struct Numbering<'t> {
-    parse: &'t ParseConfig,
-    /// By number, its first token in the original spelling, and whether it is a name.
-    firsts: Vec<(&'t str, bool)>,
+    /// The parameters of both texts.
+    parse: [&'t ParseConfig; 2],
+    /// By number, its first token.
+    firsts: Vec<Token<'t>>,
     /// Numbers by hash, with linear probing.
     slots: Vec<u32>,
     /// With keys of this process, so that nobody can choose tokens that collide.
@@ -103,10 +120,18 @@ struct Numbering<'t> {
     other: String,
 }
 
+impl Token<'_> {
+    fn push_canonical(&self, parse: &[&ParseConfig; 2], out: &mut String) {
+        let [first, second] = parse;
+        let parse = if self.other { second } else { first };
+        push_canonical(self.text, self.name, parse, out);
+    }
+}
+
 impl<'t> Numbering<'t> {
-    fn number(&mut self, token: (&'t str, bool)) -> u32 {
+    fn number(&mut self, token: Token<'t>) -> u32 {
         self.canonical.clear();
-        push_canonical(token.0, token.1, self.parse, &mut self.canonical);
+        token.push_canonical(&self.parse, &mut self.canonical);
         let mask = self.slots.len() - 1;
         let mut at = self.hash.hash_one(&self.canonical) as usize & mask;
         loop {
@@ -120,7 +145,7 @@ impl<'t> Numbering<'t> {
             };
             if first != token {
                 self.other.clear();
-                push_canonical(first.0, first.1, self.parse, &mut self.other);
+                first.push_canonical(&self.parse, &mut self.other);
             }
             if first == token || self.other == self.canonical {
                 return *slot;

@@ -265,6 +265,8 @@ static RULES: [Rules; Language::ALL.len()] = [
         digits: false,
         ..COMMON
     },
+    // By name, of which nothing is known
+    COMMON,
 ];
 
 /// Operators of several characters. Of each, everything but the last character is an operator, so

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::base::keywords::{keywords, stored_as_text};
+use crate::text::read::extension;
 
 /// The unit into which a document's text is cut.
 ///
@@ -21,6 +22,8 @@ use crate::base::keywords::{keywords, stored_as_text};
 /// assert!("bytes:0".parse::<TokenKind>().is_err());
 /// assert_eq!("code:python:drop".parse::<TokenKind>().unwrap().to_string(), "code:python:drop");
 /// assert_eq!("code:common:keep".parse::<TokenKind>().unwrap().to_string(), "code");
+/// assert_eq!("auto".parse::<TokenKind>().unwrap().of("src/a.py").to_string(), "code:python");
+/// assert_eq!("auto".parse::<TokenKind>().unwrap().of("README").to_string(), "words");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenKind {
@@ -34,6 +37,9 @@ pub enum TokenKind {
     /// The tokens of programs, formulas and queries: names, numbers, operators, brackets, and the
     /// words of literals and comments, with their case.
     Code(Code),
+    /// Of documents whose names end like those of programs, the tokens of their language; of others,
+    /// words ([`TokenKind::of`]).
+    Auto(Comments),
     /// No tokens: each window of this many bytes of the text, with its white space folded, is a
     /// shingle (Cherkasova et al. 2009). The shingle size does not apply.
     Bytes(NonZeroU32),
@@ -42,6 +48,37 @@ pub enum TokenKind {
 impl TokenKind {
     /// The text itself: nothing but white space is folded.
     pub(crate) const RAW: TokenKind = TokenKind::Bytes(NonZeroU32::MIN);
+
+    /// Whether the name of a document decides what its tokens are.
+    pub(crate) fn is_by_name(&self) -> bool {
+        matches!(
+            self,
+            TokenKind::Auto(_)
+                | TokenKind::Code(Code {
+                    language: Language::Auto,
+                    ..
+                })
+        )
+    }
+
+    /// What the tokens of a document with this name are: without [`TokenKind::Auto`], and without
+    /// [`Language::Auto`].
+    pub fn of(&self, name: &str) -> TokenKind {
+        match *self {
+            TokenKind::Auto(comments) => match Language::of(name) {
+                Some(language) => TokenKind::Code(Code { language, comments }),
+                None => TokenKind::Words,
+            },
+            TokenKind::Code(Code {
+                language: Language::Auto,
+                comments,
+            }) => {
+                let language = Language::of(name).unwrap_or_default();
+                TokenKind::Code(Code { language, comments })
+            }
+            _ => self.clone(),
+        }
+    }
 }
 
 impl fmt::Display for TokenKind {
@@ -59,6 +96,8 @@ impl fmt::Display for TokenKind {
                 }
                 Ok(())
             }
+            TokenKind::Auto(Comments::Keep) => f.write_str("auto"),
+            TokenKind::Auto(comments) => write!(f, "auto:{comments}"),
             TokenKind::Bytes(n) => write!(f, "bytes:{n}"),
         }
     }
@@ -70,14 +109,19 @@ impl FromStr for TokenKind {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is not a kind of token; use words, whitespace, code, code:LANGUAGE, \
-                 code:drop, code:LANGUAGE:drop or bytes:N"
+                "`{text}` is not a kind of token; use words, whitespace, auto, auto:drop, code, \
+                 code:LANGUAGE, code:drop, code:LANGUAGE:drop or bytes:N"
             )
         };
         match text {
             "words" => Ok(TokenKind::Words),
             "whitespace" => Ok(TokenKind::Whitespace),
             "code" => Ok(TokenKind::Code(Code::default())),
+            "auto" => Ok(TokenKind::Auto(Comments::default())),
+            _ if text.starts_with("auto:") => {
+                let comments = text.trim_start_matches("auto:").parse();
+                comments.map(TokenKind::Auto).map_err(|_| wrong())
+            }
             _ if text.starts_with("code:") => {
                 let mut code = Code::default();
                 let mut parts = text.split(':').skip(1).peekable();
@@ -150,6 +194,90 @@ keywords! {
         Shell = "shell",
         /// LaTeX.
         Latex = "latex",
+        /// By the extension of the document's name; that of most languages if it says nothing.
+        Auto = "auto",
+    }
+}
+
+/// The extensions of the names of programs, in the order of the alphabet. PHP is not among them: its
+/// files are markup, of which only the visible text is read.
+const EXTENSIONS: [(&str, Language); 65] = [
+    ("adb", Language::Common),
+    ("bash", Language::Shell),
+    ("c", Language::C),
+    ("cc", Language::C),
+    ("cjs", Language::Javascript),
+    ("clj", Language::Common),
+    ("cls", Language::Latex),
+    ("cpp", Language::C),
+    ("cs", Language::Common),
+    ("cts", Language::Javascript),
+    ("cu", Language::C),
+    ("cuh", Language::C),
+    ("cxx", Language::C),
+    ("dart", Language::Common),
+    ("erl", Language::Common),
+    ("ex", Language::Common),
+    ("exs", Language::Common),
+    ("f90", Language::Common),
+    ("go", Language::Go),
+    ("gradle", Language::Common),
+    ("groovy", Language::Common),
+    ("h", Language::C),
+    ("hh", Language::C),
+    ("hpp", Language::C),
+    ("hs", Language::Common),
+    ("hxx", Language::C),
+    ("inl", Language::C),
+    ("java", Language::Java),
+    ("jl", Language::Common),
+    ("js", Language::Javascript),
+    ("jsx", Language::Javascript),
+    ("ksh", Language::Shell),
+    ("kt", Language::Common),
+    ("kts", Language::Common),
+    ("ltx", Language::Latex),
+    ("lua", Language::Common),
+    ("m", Language::C),
+    ("mjs", Language::Javascript),
+    ("ml", Language::Common),
+    ("mm", Language::C),
+    ("mts", Language::Javascript),
+    ("pas", Language::Common),
+    ("pl", Language::Common),
+    ("pm", Language::Common),
+    ("proto", Language::Common),
+    ("ps1", Language::Common),
+    ("py", Language::Python),
+    ("pyi", Language::Python),
+    ("pyw", Language::Python),
+    ("pyx", Language::Python),
+    ("r", Language::Common),
+    ("rb", Language::Common),
+    ("rs", Language::Rust),
+    ("scala", Language::Common),
+    ("sh", Language::Shell),
+    ("sol", Language::Common),
+    ("sql", Language::Sql),
+    ("sty", Language::Latex),
+    ("swift", Language::Common),
+    ("tex", Language::Latex),
+    ("ts", Language::Javascript),
+    ("tsx", Language::Javascript),
+    ("vb", Language::Common),
+    ("zig", Language::Common),
+    ("zsh", Language::Shell),
+];
+
+impl Language {
+    /// The language of a document whose name ends in the extension of a program; `None` if it does
+    /// not. An extension of a compressed file (`.gz`) may follow.
+    pub fn of(name: &str) -> Option<Language> {
+        let file = name.rsplit(['/', '\\']).next()?;
+        let extension = extension(file).filter(|_| file.contains('.'))?;
+        let known = |(extension, _): &(&'static str, Language)| *extension;
+        let at = EXTENSIONS.binary_search_by_key(&extension.as_str(), known);
+        EXTENSIONS.get(at.ok()?).map(|(_, language)| *language)
     }
 }
 
@@ -302,6 +430,31 @@ impl ParseConfig {
         })
     }
 
+    /// The parameters of a document with this name ([`TokenKind::of`]).
+    pub fn of(&self, name: &str) -> ParseConfig {
+        ParseConfig {
+            tokens: self.tokens.of(name),
+            ..self.clone()
+        }
+    }
+
+    /// What texts with the same tokens can differ in.
+    pub(crate) fn overlooked(&self) -> String {
+        let mut what = match self.tokens {
+            TokenKind::Words | TokenKind::Auto(_) => vec!["case", "punctuation", "white space"],
+            TokenKind::Whitespace | TokenKind::Code(_) | TokenKind::Bytes(_) => vec!["white space"],
+        };
+        if let TokenKind::Code(code) = self.tokens {
+            let folds = [
+                (code.comments == Comments::Drop, "comments"),
+                (self.fold.identifiers, "names"),
+                (self.fold.literals, "numbers and strings"),
+            ];
+            what.extend(folds.iter().filter(|(on, _)| *on).map(|(_, what)| what));
+        }
+        format!("{} or the like", what.join(", "))
+    }
+
     /// The parameters that make tokens comparable, as name and value.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![("tokens", self.tokens.to_string())];
@@ -323,13 +476,15 @@ impl ParseConfig {
                     "--tokens {tokens} takes the bytes as they are; use none"
                 ))),
             // The form of a character would be several tokens of code.
-            TokenKind::Code(_) if self.fold.compat => Err(Error::parameter("fold", self.fold)
-                .because(
-                    "--tokens code has no compat; use diacritics, digits, identifiers, literals or none",
-                )),
+            TokenKind::Code(_) | TokenKind::Auto(_) if self.fold.compat => {
+                Err(Error::parameter("fold", self.fold).because(
+                    "--tokens code has no compat, and neither has auto; use diacritics, digits, \
+                     identifiers, literals or none",
+                ))
+            }
             TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers || self.fold.literals => {
                 Err(Error::parameter("fold", self.fold).because(format!(
-                    "--tokens {tokens} has no identifiers and literals; add --tokens code"
+                    "--tokens {tokens} has no identifiers and literals; add --tokens code or --tokens auto"
                 )))
             }
             _ => Ok(()),
@@ -350,6 +505,9 @@ mod tests {
             "code:c",
             "code:drop",
             "code:latex:drop",
+            "code:auto",
+            "auto",
+            "auto:drop",
             "bytes:1",
             "bytes:4294967295",
         ] {
@@ -367,6 +525,9 @@ mod tests {
             "code:x",
             "code:drop:c",
             "coder",
+            "auto:",
+            "auto:c",
+            "autos",
             "",
             "Words",
             "bytes",
@@ -379,6 +540,40 @@ mod tests {
             assert!(text.parse::<TokenKind>().is_err(), "{text}");
         }
         assert!(serde_json::from_str::<TokenKind>("\"bytes:0\"").is_err());
+    }
+
+    #[test]
+    fn names_decide() {
+        let extensions = EXTENSIONS.map(|(extension, _)| extension);
+        assert!(extensions.is_sorted());
+        for (name, language) in [
+            ("a.c", Some(Language::C)),
+            ("src/deep/A.PY", Some(Language::Python)),
+            ("x\\y\\main.rs", Some(Language::Rust)),
+            ("query.sql.gz", Some(Language::Sql)),
+            ("a.b.tsx", Some(Language::Javascript)),
+            ("a.kt", Some(Language::Common)),
+            ("notes.txt", None),
+            ("page.html", None),
+            ("c", None),
+            ("a.c/b", None),
+            ("a.gz", None),
+            ("", None),
+            ("a.", None),
+        ] {
+            assert_eq!(Language::of(name), language, "{name}");
+            let code = |language| {
+                TokenKind::Code(Code {
+                    language,
+                    comments: Comments::Drop,
+                })
+            };
+            let auto: TokenKind = "auto:drop".parse().unwrap();
+            assert_eq!(auto.of(name), language.map_or(TokenKind::Words, code));
+            let by_name: TokenKind = "code:auto:drop".parse().unwrap();
+            assert_eq!(by_name.of(name), code(language.unwrap_or_default()));
+            assert_eq!(TokenKind::Whitespace.of(name), TokenKind::Whitespace);
+        }
     }
 
     #[test]

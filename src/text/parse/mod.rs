@@ -308,7 +308,18 @@ pub struct Parser {
     source: Source,
     hash: Box<Xxh3Default>,
     canonical: Canonical,
+    /// If the names of documents decide what their tokens are.
+    by_name: Option<ByName>,
     text: Text,
+}
+
+/// Tokens that depend on the names of documents.
+struct ByName {
+    config: ParseConfig,
+    /// Those of `canonical`.
+    now: TokenKind,
+    /// Another kind, whose buffers are kept.
+    other: Option<(TokenKind, Canonical)>,
 }
 
 impl fmt::Debug for Parser {
@@ -327,7 +338,12 @@ impl Parser {
                 decoded: Vec::new(),
             },
             hash: Box::default(),
-            canonical: Canonical::new(config),
+            canonical: Canonical::new(&config.of("")),
+            by_name: config.tokens.is_by_name().then(|| ByName {
+                config: config.clone(),
+                now: config.tokens.of(""),
+                other: None,
+            }),
             text: Text::default(),
         }
     }
@@ -338,6 +354,7 @@ impl Parser {
         document: &RawDocument<'_>,
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
+        self.begin(&document.docno);
         self.hash.reset();
         let mut sink = ToTokens {
             hash: &mut self.hash,
@@ -348,8 +365,27 @@ impl Parser {
         self.facts(document, charset, notices, consumer)
     }
 
-    /// Passes the tokens of plain UTF-8 text to `consumer`.
-    pub(crate) fn plain(&mut self, text: &[u8], consumer: &mut dyn TokenConsumer) {
+    /// Prepares for the tokens of a document with this name.
+    fn begin(&mut self, name: &str) {
+        let Some(by_name) = &mut self.by_name else {
+            return;
+        };
+        let kind = by_name.config.tokens.of(name);
+        if kind == by_name.now {
+            return;
+        }
+        let other = by_name.other.take().filter(|(other, _)| *other == kind);
+        let canonical = match other {
+            Some((_, canonical)) => canonical,
+            None => Canonical::new(&by_name.config.of(name)),
+        };
+        let before = std::mem::replace(&mut self.canonical, canonical);
+        by_name.other = Some((std::mem::replace(&mut by_name.now, kind), before));
+    }
+
+    /// Passes the tokens of plain UTF-8 text of a document with this name to `consumer`.
+    pub(crate) fn plain(&mut self, name: &str, text: &[u8], consumer: &mut dyn TokenConsumer) {
+        self.begin(name);
         self.canonical.push(text, consumer);
         self.canonical.finish(consumer);
     }
@@ -362,6 +398,7 @@ impl Parser {
         consumer: &mut dyn TokenConsumer,
         out: &mut Vec<u8>,
     ) -> ParseFacts {
+        self.begin(&document.docno);
         let text = &mut self.text;
         let mut take = |piece: &[u8]| out.extend_from_slice(piece);
         self.hash.reset();
@@ -448,6 +485,9 @@ impl Parser {
     /// Releases memory that only an oversized document needs.
     pub fn shrink(&mut self) {
         self.canonical.shrink();
+        if let Some(by_name) = &mut self.by_name {
+            by_name.other = None;
+        }
     }
 }
 

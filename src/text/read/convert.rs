@@ -116,7 +116,7 @@ impl FromStr for Converter {
 impl Converter {
     /// Whether it converts files with this name. The extension of a compression is ignored.
     pub(super) fn is_for_file(&self, name: &str) -> bool {
-        extension(name).is_some_and(|extension| extension == self.kind)
+        super::formats::extension(name).is_some_and(|extension| extension == self.kind)
     }
 
     /// Whether it converts records of this media type, in lower case. `pdf` also stands for
@@ -223,17 +223,6 @@ impl Converter {
         }
         Ok(ended.output)
     }
-}
-
-/// The extension of a file in lower case, without the one of a compression.
-pub(super) fn extension(name: &str) -> Option<String> {
-    let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let mut parts = name.rsplit('.');
-    let extension = match parts.next()? {
-        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
-        last => last,
-    };
-    (!extension.is_empty()).then(|| extension.into())
 }
 
 /// The first line that has text, with characters made visible that change a terminal.

@@ -144,6 +144,7 @@ pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub(crate) use fields::{SaidOnce, as_flag, fields_in, other_fields, suggested};
+pub(crate) use formats::extension;
 pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;

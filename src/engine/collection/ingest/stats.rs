@@ -33,6 +33,9 @@ pub struct SegmentStats {
     /// Documents without a docno of their own, which are called `FILE:RECORD`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unnamed: u64,
+    /// If the names of documents decide what their tokens are: documents by kind of token.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tokens: BTreeMap<String, u64>,
     /// Bytes of text kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text: u64,
@@ -52,6 +55,7 @@ impl SegmentStats {
             (&mut self.rejected, &other.rejected),
             (&mut self.noticed, &other.noticed),
             (&mut self.skipped, &other.skipped),
+            (&mut self.tokens, &other.tokens),
         ] {
             for (name, n) in theirs {
                 *mine.entry(name.clone()).or_default() += n;

@@ -218,7 +218,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                     open.stats.text += text.len() as u64;
                 }
             }
-            push_document(open, document, stored)?;
+            push_document(open, document, stored, self.config)?;
         }
         push_rest(open, &batch)
     }
@@ -256,7 +256,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                 shingler.shrink();
                 push_text(open, shingler, record, batch, config)?;
             }
-            push_document(open, &document, stored)?;
+            push_document(open, &document, stored, config)?;
         }
         self.shingler = Shingler::new(&self.config.shingle);
         match &mut self.open {
@@ -314,9 +314,19 @@ fn push_text<K: Key>(
     written
 }
 
-fn push_document(open: &mut Open, document: &DocumentRecord, stored: bool) -> Result<()> {
+fn push_document(
+    open: &mut Open,
+    document: &DocumentRecord,
+    stored: bool,
+    config: &CollectionConfig,
+) -> Result<()> {
     let stats = &mut open.stats;
     stats.documents += 1;
+    let tokens = &config.shingle.parse.tokens;
+    if tokens.is_by_name() {
+        let kind = tokens.of(&document.docno).to_string();
+        *stats.tokens.entry(kind).or_default() += 1;
+    }
     stats.words += document.words;
     stats.shingles += u64::from(document.shingles);
     stats.empty += u64::from(document.words == 0);
