@@ -283,8 +283,8 @@ fn programs_that_misbehave_cost_their_document_only() {
             "larger than --max-document",
             "more than 1048576 bytes",
         ),
-        ("noise", not_converted, "it took more than 2 seconds"),
-        ("sleep", not_converted, "it took more than 2 seconds"),
+        ("noise", not_converted, "it took more than 2 s"),
+        ("sleep", not_converted, "it took more than 2 s"),
         ("binary", not_converted, "are NUL"),
         ("killed", not_converted, "signal: 9"),
         (
@@ -433,6 +433,9 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
     for wrong in ["hid", "=cat", "hid=", "hid='cat", "a.b=cat", "a b=cat"] {
         refused(&run(&files, &nowhere, wrong), &["--convert"]);
     }
+    let mut twice = run(&files, &nowhere, "hid=cat");
+    twice.extend(["--convert", "hid=tac"]);
+    refused(&twice, &["hid", "one command for each kind"]);
 }
 
 /// A PDF file of one page with these lines.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::STAGE;
 use crate::base::measure::Criterion;
 use crate::base::progress::{Context, Silent};
-use crate::engine::collection::{self, CollectionConfig};
+use crate::engine::collection::{self, Catalogue, CollectionConfig};
 use crate::engine::methods::{self, Spec};
 use crate::engine::pipeline::{self, Summary};
 use crate::engine::sample::Sampling;
@@ -160,6 +160,13 @@ impl<'a> Bench<'a> {
         compare::run(on, &config, &self.context())
     }
 
+    /// The number of documents of which copies can be made, at most this number.
+    pub fn originals(&self, most: u64) -> Result<u64> {
+        let stats = Catalogue::stats(&self.base)?;
+        let copied = stats.representatives - stats.without_shingles;
+        Ok(copied.saturating_sub(stats.docnos_repeated).min(most))
+    }
+
     /// Makes a corpus of edited copies of the collection's documents and reads it, or opens the one
     /// that was made. `name` is its name below the output directory.
     ///
@@ -170,7 +177,7 @@ impl<'a> Bench<'a> {
         &self,
         name: &str,
         recipe: Recipe,
-        originals: Option<u64>,
+        originals: u64,
         background: bool,
     ) -> Result<Copies> {
         let base = &self.base;
@@ -180,7 +187,7 @@ impl<'a> Bench<'a> {
             read: theirs.read.clone(),
             detector: theirs.shingle.parse.detector,
             recipe,
-            originals,
+            originals: Some(originals),
             background: Some(background),
             seed: 0,
         };

@@ -528,9 +528,7 @@ fn table_1() -> Exhibit {
 fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>) -> Result<()> {
     let title = "Coverage of edited copies";
     let place = ("table-2", "Table 2");
-    let stats = Catalogue::stats(&bench.base)?;
-    let copied = stats.representatives - stats.without_shingles;
-    let originals = copied.saturating_sub(stats.docnos_repeated).min(ORIGINALS);
+    let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {
         let about = "Cannot be tested here: the collection has no documents to copy.";
         exhibits.push(Exhibit::new(place, title, about));
@@ -540,7 +538,7 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         copies: COPIES,
         ..Chowdhury::default()
     });
-    let copies = bench.copies("bernstein-copies", recipe, Some(originals), false)?;
+    let copies = bench.copies("bernstein-copies", recipe, originals, false)?;
     let mut names: HashMap<String, u32> = HashMap::new();
     let mut families = Vec::new();
     each_document(&copies.collection, |_, document| {

@@ -22,7 +22,7 @@ use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
 use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{count, percent};
-use crate::engine::collection::{Catalogue, TextReader, config, each_document, segments};
+use crate::engine::collection::{TextReader, config, each_document, segments};
 use crate::engine::methods::{Keyer, Spec};
 use crate::lab::compare::{
     Agreement, Curve, Distribution, Levels, agreement_at, at_levels, each_copy,
@@ -60,9 +60,7 @@ const TIMED_WINDOWS: [u64; 4] = [5, 20, 50, 100];
 /// The exhibits and claims, in the order of the paper.
 pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
     let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
-    let stats = Catalogue::stats(&bench.base)?;
-    let copied = stats.representatives - stats.without_shingles;
-    let originals = copied.saturating_sub(stats.docnos_repeated).min(ORIGINALS);
+    let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {
         return Ok((exhibits, claims));
     }
@@ -113,7 +111,7 @@ fn research(
     let copies = bench.copies(
         "cherkasova-insert",
         recipe(insert, random),
-        Some(originals),
+        originals,
         false,
     )?;
     let windows = |method: &str| WINDOWS.map(|window| format!("{method},window={window}"));
@@ -351,7 +349,7 @@ fn research(
         ("cherkasova-remove", Operation::Remove, EditPlaces::Random),
         ("cherkasova-even", Operation::Insert, EditPlaces::Uniform),
     ] {
-        let copies = bench.copies(name, recipe(edit, spread), Some(originals), false)?;
+        let copies = bench.copies(name, recipe(edit, spread), originals, false)?;
         let compared = bench.compare(&copies.collection, &RESEARCH, 0, Some(&copies.edits))?;
         let curves = compared.families.map_or(Vec::new(), |of| of.curves);
         edited.push(curves.iter().map(points).collect::<Vec<Points>>());

@@ -35,6 +35,8 @@ use crate::lab::compare::{Families, MethodRow};
 use crate::lab::perturb::{Chowdhury, Recipe};
 use crate::store::workspace::Workspace;
 
+/// Documents of which copies are made, if there are as many.
+const ORIGINALS: u64 = 10;
 /// Every how many words one is edited, with a probability of one half.
 const RATES: [u32; 3] = [5, 20, 80];
 /// The methods of Tables III and IV.
@@ -122,9 +124,10 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
             row: row.clone(),
         });
     }
+    let originals = bench.originals(ORIGINALS)?;
     let mut rates = Vec::new();
-    for every in RATES {
-        rates.push(edited(bench, every)?);
+    for every in RATES.into_iter().filter(|_| originals > 0) {
+        rates.push(edited(bench, every, originals)?);
     }
     let mut exhibits = vec![table_i(&all)];
     exhibits.push(figure_1(dsc, ss, i_match, syntactic));
@@ -206,13 +209,13 @@ fn kept(base: &Workspace, made: Option<&Workspace>) -> Result<Kept> {
     Ok(kept)
 }
 
-/// Copies of ten documents, with one edit in `2 * every` words, among all documents.
-fn edited(bench: &Bench<'_>, every: u32) -> Result<Edited> {
+/// Copies of some documents, with one edit in `2 * every` words, among all documents.
+fn edited(bench: &Bench<'_>, every: u32, originals: u64) -> Result<Edited> {
     let recipe = Recipe::Chowdhury(Chowdhury {
         every,
         ..Chowdhury::default()
     });
-    let copies = bench.copies(&format!("chowdhury-{every}"), recipe, None, true)?;
+    let copies = bench.copies(&format!("chowdhury-{every}"), recipe, originals, true)?;
     let specs = COPIES.map(|(_, spec)| spec);
     let of = bench.compare(&copies.collection, &specs, 0, Some(&copies.edits))?;
     Ok(Edited::of(&of.families.unwrap_or_else(Families::none)))

@@ -229,6 +229,14 @@ impl ReadConfig {
             return refuse("convert-memory", self.convert_memory(), "1MiB or more");
         }
         self.convert.iter().try_for_each(Converter::check)?;
+        for (n, converter) in self.convert.iter().enumerate() {
+            if self.convert[..n]
+                .iter()
+                .any(|other| other.kind == converter.kind)
+            {
+                return refuse("convert", &converter.kind, "one command for each kind");
+            }
+        }
         if let Some(columns) = &self.columns
             && columns.split(',').any(|name| name.trim().is_empty())
         {

@@ -57,7 +57,7 @@ const WAIT: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converter {
     /// An extension or a media type, in lower case.
-    kind: String,
+    pub(super) kind: String,
     /// Whether the program prints markup.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     html: bool,
@@ -209,7 +209,7 @@ impl Converter {
             }
             Err(Ending::Time) => {
                 let seconds = limits.time.as_secs();
-                return refused(format!("it took more than {seconds} seconds"));
+                return refused(format!("it took more than {seconds} s"));
             }
             Err(Ending::Stopped) => return refused("interrupted".into()),
             Err(Ending::Failed(error)) => return refused(error.to_string()),
