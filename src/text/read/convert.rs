@@ -116,7 +116,7 @@ impl FromStr for Converter {
 impl Converter {
     /// Whether it converts files with this name. The extension of a compression is ignored.
     pub(super) fn is_for_file(&self, name: &str) -> bool {
-        super::formats::extension(name).is_some_and(|extension| extension == self.kind)
+        extension(name).is_some_and(|extension| extension == self.kind)
     }
 
     /// Whether it converts records of this media type, in lower case. `pdf` also stands for
@@ -223,6 +223,18 @@ impl Converter {
         }
         Ok(ended.output)
     }
+}
+
+/// The extension of a file's name in lower case, without the one of a compression. A name without a
+/// point is its own extension.
+pub(crate) fn extension(name: &str) -> Option<String> {
+    let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+    let mut parts = name.rsplit('.');
+    let extension = match parts.next()? {
+        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
+        last => last,
+    };
+    (!extension.is_empty()).then(|| extension.into())
 }
 
 /// The first line that has text, with characters made visible that change a terminal.

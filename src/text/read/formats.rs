@@ -3,6 +3,7 @@
 use super::archive::{is_arc_line, is_warc_line};
 use super::bytes::{MARK, trim_front};
 use super::config::Format;
+use super::convert::extension;
 use super::frame_mbox::begins_message;
 use super::frame_trec::Tag;
 use super::framer::Container;
@@ -31,18 +32,6 @@ const FORMATS: [(Format, Container, &str); Format::ALL.len()] = [
         "html htm xhtml shtml xml sgml sgm",
     ),
 ];
-
-/// The extension of a file's name in lower case, without the one of a compression. A name without a
-/// point is its own extension.
-pub(crate) fn extension(name: &str) -> Option<String> {
-    let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let mut parts = name.rsplit('.');
-    let extension = match parts.next()? {
-        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
-        last => last,
-    };
-    (!extension.is_empty()).then(|| extension.into())
-}
 
 impl Format {
     /// The format that the extension of a file implies, for files with inconclusive content. The

@@ -140,11 +140,11 @@ pub use config::{
     DEFAULT_MAX_RATIO, Format, Markup, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
 };
 pub use convert::Converter;
+pub(crate) use convert::extension;
 pub(crate) use date::usual_date;
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub(crate) use fields::{SaidOnce, as_flag, fields_in, other_fields, suggested};
-pub(crate) use formats::extension;
 pub(crate) use framer::Container;
 pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
