@@ -32,6 +32,9 @@ INPUT_FLAGS = {
     "warc-type",
     "include-url",
     "exclude-url",
+    "convert",
+    "convert-timeout",
+    "convert-memory",
 }
 
 
