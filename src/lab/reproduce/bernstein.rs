@@ -172,7 +172,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     let context = bench.context();
     let drawing = |name: &str, place: &str, title: &str| {
         let about = match name {
-            "figure-2" => "Cannot be tested here: a drawing that explains an algorithm, without numbers.",
+            "figure-2" => {
+                "Cannot be tested here: a drawing that explains an algorithm, without numbers."
+            }
             _ => {
                 "Cannot be tested here: a drawing that explains a term, without numbers. `lookalike graph` writes the \
                  relationship graph of a collection."
