@@ -155,8 +155,8 @@ impl Page<'_> {
                 (headline(self.shared.all, &finding, &[]))
                 p.soft {
                     (many(self.read_documents, "document")) " were compared. A passage is a run of at \
-                     least " (visible(&self.shared.length)) " words that both documents have. Case, \
-                     punctuation and markup do not matter. The order of two documents is that in which \
+                     least " (visible(&self.shared.length)) " words that both documents have. What \
+                     the tokens leave out, such as markup and white space, does not matter. The order of two documents is that in which \
                      they were read; it does not say which one is the source."
                 }
             }
