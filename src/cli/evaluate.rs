@@ -144,7 +144,8 @@ impl Command for Options {
         let mut evaluations = Vec::with_capacity(self.run.len());
         for run in &self.run {
             // Beside the directories of methods, for which they were made.
-            if self.run.len() > 1 && run.join(LEXICON_FILE).exists() {
+            let terms = disk::exists(&run.join(LEXICON_FILE));
+            if self.run.len() > 1 && matches!(terms, Ok(true)) {
                 let text = format!("{}: a list of terms, left out", run.display());
                 context.progress.note(&text);
                 continue;
