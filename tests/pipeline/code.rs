@@ -60,6 +60,14 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("std::vector<int>", "std :: vector < int >"),
             ("\"open\nx = 1;", "\" open x = 1 ;"),
             ("a?b:c...", "a ? b : c ..."),
+            ("R\"(a\\\"b\n//)\" // x", "R \" ( a \\ \" b / / ) \" // x"),
+            (
+                "u8R\"x-1(a)\" )x-1\"b",
+                "u8R \" x - 1 ( a ) \" ) x - 1 \" b",
+            ),
+            ("R\"a\\\"b\" c", "R \" a \\\" b \" c"),
+            ("LR\"(a\n)b\"\n)\";", "LR \" ( a ) b \" ) \" ;"),
+            ("XR\"(\" + y(\")\")", "XR \" ( \" + y ( \" ) \" )"),
         ],
     ),
     (
@@ -110,6 +118,18 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("'it\\'s'", "' it \\' s '"),
             ("// it's `x`\ny", "// it s x y"),
             ("a&&=b||c", "a &&= b || c"),
+            (
+                "x = /it's \"/gi.test(y)",
+                "x = / it ' s \" / gi . test ( y )",
+            ),
+            ("a = b / c / d", "a = b / c / d"),
+            ("return /[/'\\]]+/;", "return / [ / ' \\] ] + / ;"),
+            ("f(x)/2 + a[1]/g", "f ( x ) / 2 + a [ 1 ] / g"),
+            ("a = /\\/*/ // b", "a = / \\/ * / // b"),
+            ("s.split(/\"/) // c", "s . split ( / \" / ) // c"),
+            ("x++ / 2 / 'a'", "x ++ / 2 / ' a '"),
+            ("<a>it</a>", "< a > it < / a >"),
+            ("= /'\ny = 'a'", "= / ' y = ' a '"),
         ],
     ),
     (
@@ -127,6 +147,14 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("b\"a\\x00\"", "b \" a \\x 00 \""),
             ("'outer: loop {}", "' outer : loop { }"),
             ("1_u64", "1_u64"),
+            ("r\"a\\\" + b", "r \" a \\ \" + b"),
+            ("r#\"a \"b\"\n//\"# // c", "r # \" a \" b \" / / \" # // c"),
+            (
+                "br##\"x\"#y\"## == r#type",
+                "br # # \" x \" # y \" # # == r # type",
+            ),
+            ("r#\"don't\"#; 'a'", "r # \" don ' t \" # ; ' a '"),
+            ("xr\"a\\\"\" b", "xr \" a \\\" \" b"),
         ],
     ),
     (
@@ -175,6 +203,22 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("http://a.b/c#d", "http : // a . b / c # d"),
             ("echo \\\n  x", "echo x"),
             ("ls *.txt", "ls * . txt"),
+            (
+                "cat <<EOF > f # it's\ndon't \"\nEOF\necho 'a' # b",
+                "cat << EOF > f # it s don ' t \" EOF echo ' a ' # b",
+            ),
+            (
+                "cat <<-'X Y' <<EOF\n# 'x\n\tX Y",
+                "cat << - ' X Y ' << EOF # ' x X Y",
+            ),
+            (
+                "cat <<'E' | sort\n'\nE x\n  E\n'a'",
+                "cat << ' E ' | sort ' E x E ' a '",
+            ),
+            ("x=$((1<<y))\n'a'", "x = $ ( ( 1 << y ) ) ' a '"),
+            ("cat << \\E\n$x_1's\nE\n'b'", "cat << \\E $ x_1 ' s E ' b '"),
+            ("cat <<E \\\n f\n'\nE", "cat << E f ' E"),
+            ("cat <<<E\n'a'", "cat <<< E ' a '"),
         ],
     ),
     (
@@ -215,6 +259,15 @@ fn comments_are_dropped_if_asked() {
         ("code:python:drop", "a # '''\nb//c", "a b // c"),
         ("code:sql:drop", "a--b\nc - -d", "a c - - d"),
         ("code:shell:drop", "#!/bin/sh\necho $#", "echo $ #"),
+        ("code:rust:drop", "r#\"//\"# // a", "r # \" / / \" #"),
+        ("code:c:drop", "R\"(/*)\" /* a */ b", "R \" ( / * ) \" b"),
+        (
+            "code:javascript:drop",
+            "a = /[//]/ // b\nc",
+            "a = / [ / / ] / c",
+        ),
+        ("code:javascript:drop", "a = /* b */ / c/ // d", "a = / c /"),
+        ("code:shell:drop", "<<E # a\n# b\nE\n# c", "<< E # b E"),
         ("code:latex:drop", "a%b\n\\%c", "a \\% c"),
         ("code:drop", "/* open", ""),
     ] {
@@ -229,6 +282,10 @@ fn literals_are_folded() {
         ("code", "'\\'' + \"\" // 12 \"a\"", "' ' + \" \" // 0 a"),
         ("code:python", "'''a\nb''' 0x1F", "' ' ' ' ' ' 0"),
         ("code:go", "`a\n1` + 1", "` ` + 0"),
+        ("code:rust", "r#\"a 1\"# 1", "r # \" 0"),
+        ("code:c", "R\"x(a 1)x\" 1", "R \" 0"),
+        ("code:javascript", "x = /[a]1/g", "x = / / g"),
+        ("code:shell", "<<E\na 1\nE\n2", "<< E 0"),
         ("code", "1..2", "0 .. 0"),
     ] {
         assert_eq!(tokens(text, kind, "literals"), expected, "{kind}: {text}");

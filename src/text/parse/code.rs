@@ -22,10 +22,12 @@
 //! - Canonically equivalent texts have the same tokens: a mark takes the last character out of an
 //!   operator of several, because it may compose with it (`=` with U+0338 is `≠`).
 //! - A literal in quotes ends with its line, unless the language marks it otherwise (three quotes,
-//!   or backquotes). So a quote that begins no literal spoils one line at most.
+//!   backquotes, or the delimiter of a raw string). So a quote that begins no literal spoils one line at most.
 
+mod fence;
 mod keywords;
 
+use self::fence::{Fence, Memory};
 use self::keywords::is_keyword;
 use super::class::Class;
 use super::config::{Code, Comments, Fold, Language};
@@ -84,6 +86,10 @@ enum State {
     TickOther,
     Literal(Literal),
     Comment(Comment),
+    /// The signs `#` after the prefix of a raw string of Rust.
+    Hashes(u8),
+    /// A slash that begins a comment or a regular expression.
+    Slash,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +121,12 @@ enum Ends {
     Line,
     Quote,
     ThreeQuotes,
+    /// What [`Memory`] knows.
+    Fence(Fence),
+    /// A slash, unless it is in a class (in brackets), or the end of the line.
+    Pattern {
+        class: bool,
+    },
 }
 
 /// The position after a backslash in a literal.
@@ -171,6 +183,10 @@ struct Rules {
     digits: bool,
     /// Keywords are the same in upper and lower case.
     caseless: bool,
+    /// What marks literals without escapes.
+    fence: Option<Fence>,
+    /// A slash may begin a regular expression.
+    regex: bool,
 }
 
 const fn packed(bytes: [u8; 2]) -> u32 {
@@ -202,13 +218,18 @@ const COMMON: Rules = Rules {
     underscore: true,
     digits: true,
     caseless: false,
+    fence: None,
+    regex: false,
 };
 
 /// In the order of [`Language`].
 static RULES: [Rules; Language::ALL.len()] = [
     COMMON,
     // C
-    COMMON,
+    Rules {
+        fence: Some(Fence::Paren),
+        ..COMMON
+    },
     // Java
     Rules {
         double: THREE,
@@ -227,12 +248,14 @@ static RULES: [Rules; Language::ALL.len()] = [
     // JavaScript
     Rules {
         back: Quote::Many { escapes: true },
+        regex: true,
         dollar: true,
         ..COMMON
     },
     // Rust
     Rules {
         nested: true,
+        fence: Some(Fence::Hashes),
         single: Quote::Tick,
         ..COMMON
     },
@@ -252,6 +275,7 @@ static RULES: [Rules; Language::ALL.len()] = [
     // Shells
     Rules {
         comment: Some(('#', true)),
+        fence: Some(Fence::Lines),
         line: 0,
         block: 0,
         single: PLAIN,
@@ -355,6 +379,7 @@ pub(super) struct Cutter {
     /// The content of literals has no tokens (`--fold literals`).
     hollow: bool,
     state: State,
+    memory: Memory,
     /// Whether a token is open.
     open: bool,
 }
@@ -366,6 +391,7 @@ impl Cutter {
             rules: &RULES[code.language as usize],
             keep: code.comments == Comments::Keep,
             state: State::Space,
+            memory: Memory::NEW,
             open: false,
         }
     }
@@ -373,6 +399,7 @@ impl Cutter {
     /// Begins another text.
     pub(super) fn reset(&mut self) {
         (self.state, self.open) = (State::Space, false);
+        self.memory = Memory::NEW;
     }
 
     /// Whether the open token is a name, if it ends here.
@@ -392,12 +419,26 @@ impl Cutter {
     /// no effect at all. 0 if the next character needs [`Cutter::step`].
     #[inline]
     pub(super) fn run(&mut self, text: &[u8]) -> (usize, bool) {
+        let (length, extends) = self.run_length(text);
+        // White space and comments have an effect on nothing else.
+        if length > 0 && self.remembers() && matches!(self.state, State::Name | State::Literal(_)) {
+            self.remember_run(&text[..length]);
+        }
+        (length, extends)
+    }
+
+    #[inline]
+    fn run_length(&mut self, text: &[u8]) -> (usize, bool) {
         #[inline(always)]
         fn length(text: &[u8], has: impl Fn(u8) -> bool) -> usize {
             text.iter().position(|&b| !has(b)).unwrap_or(text.len())
         }
         match &mut self.state {
             State::Name if self.rules.underscore => (length(text, is_word), true),
+            // The end of a line may begin a here-document.
+            State::Space if self.rules.fence == Some(Fence::Lines) => {
+                (length(text, |b| matches!(b, b' ' | b'\t')), false)
+            }
             State::Space => (length(text, |b| b.is_ascii_whitespace()), false),
             State::Comment(comment) if !self.keep => {
                 let skipped = length(text, |b| {
@@ -425,10 +466,15 @@ impl Cutter {
     /// The effect of a character. Its class only matters if it is not ASCII.
     #[inline]
     pub(super) fn step(&mut self, c: char, class: Class) -> Step {
-        match self.step_fast(c) {
+        let before = self.state;
+        let step = match self.step_fast(c) {
             Some(step) => step,
             None => self.step_slowly(c, class),
+        };
+        if self.remembers() {
+            self.remember(before, c);
         }
+        step
     }
 
     /// What [`Cutter::step_slowly`] says of the most frequent characters in the most frequent
@@ -454,6 +500,7 @@ impl Cutter {
                 Frequent::Space => (Cut::Separate, State::Space),
                 Frequent::Bracket => (Cut::Begin, State::Done),
                 Frequent::Letter if !name => (Cut::Begin, State::Name),
+                Frequent::Operator if c == '/' && self.rules.regex => return None,
                 Frequent::Operator if !matches!(self.state, State::Operator(_)) => {
                     (Cut::Begin, State::Operator(c as u32))
                 }
@@ -487,6 +534,14 @@ impl Cutter {
             before = Before::Split;
             self.begin(char::from(held), false, false);
         }
+        if self.state == State::Slash {
+            // It begins a comment as any other one does.
+            self.state = match c {
+                '/' | '*' => State::Operator(u32::from(b'/')),
+                _ if is_mark(class) => State::Done,
+                _ => State::Literal(Literal::new(b'/', Ends::Pattern { class: false }, true)),
+            };
+        }
         let cut = if c.is_whitespace() {
             self.white(c, &mut before)
         } else if let State::Literal(literal) = self.state {
@@ -511,7 +566,9 @@ impl Cutter {
         let line = matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
         match &mut self.state {
             State::Literal(literal)
-                if !line || literal.ends != Ends::Line || literal.escape != Escape::None =>
+                if !line
+                    || !matches!(literal.ends, Ends::Line | Ends::Pattern { .. })
+                    || literal.escape != Escape::None =>
             {
                 literal.word = Open::None;
                 literal.quotes = 0;
@@ -552,7 +609,14 @@ impl Cutter {
             Cut::Extend
         } else if escape == Escape::Next {
             Cut::Extend
-        } else if c == char::from(literal.quote) {
+        } else if let Ends::Pattern { class } = literal.ends
+            && (c == ']' || c == '[' || class && c == '/')
+        {
+            literal.ends = Ends::Pattern {
+                class: c == '[' || class && c == '/',
+            };
+            Cut::Begin
+        } else if c == char::from(literal.quote) && !matches!(literal.ends, Ends::Fence(_)) {
             content = false;
             literal.quotes = quotes + 1;
             if literal.ends != Ends::ThreeQuotes {
@@ -686,6 +750,19 @@ impl Cutter {
                     return Cut::Extend;
                 }
             }
+            State::Name if c == '#' && self.is_raw() => {
+                self.state = State::Hashes(1);
+                return Cut::Begin;
+            }
+            // A longer delimiter is not one.
+            State::Hashes(count) if c == '#' && count < 16 => {
+                self.state = State::Hashes(count + 1);
+                return Cut::Begin;
+            }
+            State::Name | State::Hashes(_) if c == '"' && self.is_raw() => {
+                self.enter_raw();
+                return Cut::Begin;
+            }
             State::Backslash => {
                 self.state = match c != '_' && letter {
                     true => State::Command,
@@ -757,6 +834,7 @@ impl Cutter {
             '\'' => quoted(rules.single),
             '`' => quoted(rules.back),
             '\\' => State::Backslash,
+            '/' if self.before_regex() => State::Slash,
             _ if rules
                 .comment
                 .is_some_and(|(begin, after)| begin == c && (apart || !after)) =>
