@@ -49,6 +49,8 @@ enum Opening {
     /// The tag is known, and the text begins on the next line. Other here-documents that begin on
     /// this line are not known.
     Line,
+    /// That, in white space after a backslash.
+    Continued,
 }
 
 /// What stands for a name or a tag that is not remembered.
@@ -273,7 +275,9 @@ impl Cutter {
             }
             Opening::Tag => Opening::None,
             // After a backslash, the line goes on.
-            Opening::Line if line && before != State::Backslash => return self.enter(Fence::Lines),
+            Opening::Line if c.is_whitespace() && before == State::Backslash => Opening::Continued,
+            Opening::Line if line => return self.enter(Fence::Lines),
+            Opening::Continued if !c.is_whitespace() => Opening::Line,
             opening => opening,
         };
     }
