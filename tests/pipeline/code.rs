@@ -130,6 +130,7 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("x++ / 2 / 'a'", "x ++ / 2 / ' a '"),
             ("<a>it</a>", "< a > it < / a >"),
             ("= /'\ny = 'a'", "= / ' y = ' a '"),
+            ("x.return / 2 + 'a/b'", "x . return / 2 + ' a / b '"),
         ],
     ),
     (
@@ -155,6 +156,7 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ),
             ("r#\"don't\"#; 'a'", "r # \" don ' t \" # ; ' a '"),
             ("xr\"a\\\"\" b", "xr \" a \\\" \" b"),
+            ("\"a\n// 'b\" // c", "\" a / / ' b \" // c"),
         ],
     ),
     (
@@ -298,6 +300,17 @@ fn names_are_folded_and_keywords_stay() {
         ("code", "int sum=a1+Sum;", "int $_ = $_ + $_ ;"),
         ("code", "return f(\"f\") // f", "return $_ ( \" f \" ) // f"),
         ("code", "If if SELECT select", "$_ if SELECT select"),
+        (
+            "code:python",
+            "record = map(range) if x",
+            "$_ = $_ ( $_ ) if $_",
+        ),
+        (
+            "code:go",
+            "record := map[string]int",
+            "$_ := map [ string ] int",
+        ),
+        ("code:java", "SELECT fn; class c", "$_ $_ ; class $_"),
         ("code:sql", "Select x From t", "Select $_ From $_"),
         ("code:rust", "'a: 'a' x", "' $_ : ' a ' $_"),
         ("code:latex", "\\sin x_1", "\\sin $_ _ 1"),

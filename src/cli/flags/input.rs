@@ -340,10 +340,10 @@ pub(crate) struct ShingleFlags {
     /// Syriac. digits takes the decimal digits of all scripts as the same. Composed and decomposed
     /// characters are always the same, and characters that nobody sees never count.
     ///
-    /// identifiers, with --tokens code or auto, takes all names as the same that are no keyword of C, C++,
-    /// Java, Python, JavaScript, TypeScript, Rust, Go, the shell or SQL, so that a program with
-    /// other names is a copy. Words of strings and comments stay. literals does so with numbers and
-    /// with the content of strings.
+    /// identifiers, with --tokens code or auto, takes all names as the same that are no keyword of
+    /// the language, so that a program with other names is a copy. Without a language, keywords of
+    /// C, C++, Java, Python, JavaScript, TypeScript, Rust, Go, the shell and SQL stay. So do words
+    /// of strings and comments. literals does so with numbers and with the content of strings.
     ///
     /// Example: --fold compat,digits
     #[arg(

@@ -22,7 +22,7 @@
 //! - Canonically equivalent texts have the same tokens: a mark takes the last character out of an
 //!   operator of several, because it may compose with it (`=` with U+0338 is `≠`).
 //! - A literal in quotes ends with its line, unless the language marks it otherwise (three quotes,
-//!   backquotes, or the delimiter of a raw string). So a quote that begins no literal spoils one line at most.
+//!   backquotes, or the delimiter of a raw string) or, as Rust, lets it go on. So a quote that begins no literal spoils one line at most.
 
 mod fence;
 mod keywords;
@@ -255,6 +255,7 @@ static RULES: [Rules; Language::ALL.len()] = [
     // Rust
     Rules {
         nested: true,
+        double: Quote::Many { escapes: true },
         fence: Some(Fence::Hashes),
         single: Quote::Tick,
         ..COMMON
@@ -375,6 +376,7 @@ static FREQUENT: [Frequent; 128] = {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cutter {
     rules: &'static Rules,
+    language: Language,
     keep: bool,
     /// The content of literals has no tokens (`--fold literals`).
     hollow: bool,
@@ -389,6 +391,7 @@ impl Cutter {
         Cutter {
             hollow: fold.literals,
             rules: &RULES[code.language as usize],
+            language: code.language,
             keep: code.comments == Comments::Keep,
             state: State::Space,
             memory: Memory::NEW,
@@ -410,8 +413,8 @@ impl Cutter {
     /// Whether a name is no keyword.
     pub(super) fn is_own(&self, name: &[u8]) -> bool {
         match self.rules.caseless {
-            true => !is_keyword(name) && !is_keyword(&name.to_ascii_uppercase()),
-            false => !is_keyword(name),
+            true => !is_keyword(&name.to_ascii_uppercase(), self.language),
+            false => !is_keyword(name, self.language),
         }
     }
 

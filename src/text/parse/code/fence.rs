@@ -56,6 +56,9 @@ enum Opening {
 /// What stands for a name or a tag that is not remembered.
 const OTHER: u128 = u128::MAX;
 
+const POINT: u32 = b'.' as u32;
+const QUESTION: u32 = packed(*b"?.");
+
 /// The name or tag with one more character.
 fn add(name: u128, c: char) -> u128 {
     match c.is_ascii() && name >> 120 == 0 {
@@ -138,6 +141,8 @@ impl Cutter {
             State::Name => {
                 let word = match before {
                     State::Name => memory.word,
+                    // Of a member or a lifetime.
+                    State::Operator(operator) if [POINT, QUESTION].contains(&operator) => OTHER,
                     State::TickWord => OTHER,
                     _ => 0,
                 };

@@ -1,343 +1,131 @@
 //! The words that `--fold identifiers` keeps.
 
-/// Words that `--fold identifiers` keeps: keywords and literals of C, C++, Java, Python, JavaScript,
-/// TypeScript, Rust, Go, the shell and, in upper case, SQL. Sorted.
-static KEYWORDS: [&[u8]; 316] = [
-    b"ADD",
-    b"ALL",
-    b"ALTER",
-    b"AND",
-    b"ANY",
-    b"AS",
-    b"ASC",
-    b"BEGIN",
-    b"BETWEEN",
-    b"BY",
-    b"CASE",
-    b"CAST",
-    b"CHECK",
-    b"COLUMN",
-    b"COMMIT",
-    b"CONSTRAINT",
-    b"CREATE",
-    b"CROSS",
-    b"CURRENT",
-    b"DEFAULT",
-    b"DELETE",
-    b"DESC",
-    b"DISTINCT",
-    b"DROP",
-    b"ELSE",
-    b"END",
-    b"EXCEPT",
-    b"EXISTS",
-    b"FETCH",
-    b"FOREIGN",
-    b"FROM",
-    b"FULL",
-    b"False",
-    b"GRANT",
-    b"GROUP",
-    b"HAVING",
-    b"IF",
-    b"IN",
-    b"INDEX",
-    b"INNER",
-    b"INSERT",
-    b"INTERSECT",
-    b"INTO",
-    b"IS",
-    b"JOIN",
-    b"KEY",
-    b"LEFT",
-    b"LIKE",
-    b"LIMIT",
-    b"NATURAL",
-    b"NOT",
-    b"NULL",
-    b"None",
-    b"OFFSET",
-    b"ON",
-    b"OR",
-    b"ORDER",
-    b"OUTER",
-    b"OVER",
-    b"PARTITION",
-    b"PRIMARY",
-    b"REFERENCES",
-    b"REVOKE",
-    b"RIGHT",
-    b"ROLLBACK",
-    b"SELECT",
-    b"SET",
-    b"Self",
-    b"TABLE",
-    b"THEN",
-    b"TO",
-    b"TRIGGER",
-    b"TRUNCATE",
-    b"True",
-    b"UNION",
-    b"UNIQUE",
-    b"UPDATE",
-    b"USING",
-    b"VALUES",
-    b"VIEW",
-    b"WHEN",
-    b"WHERE",
-    b"WITH",
-    b"_Alignas",
-    b"_Alignof",
-    b"_Atomic",
-    b"_Bool",
-    b"_Complex",
-    b"_Generic",
-    b"_Imaginary",
-    b"_Noreturn",
-    b"_Static_assert",
-    b"_Thread_local",
-    b"abstract",
-    b"alignas",
-    b"alignof",
-    b"and",
-    b"any",
-    b"arguments",
-    b"as",
-    b"asm",
-    b"assert",
-    b"async",
-    b"auto",
-    b"await",
-    b"bool",
-    b"boolean",
-    b"break",
-    b"byte",
-    b"case",
-    b"catch",
-    b"chan",
-    b"char",
-    b"char16_t",
-    b"char32_t",
-    b"char8_t",
-    b"class",
-    b"co_await",
-    b"co_return",
-    b"co_yield",
-    b"complex128",
-    b"complex64",
-    b"concept",
-    b"const",
-    b"const_cast",
-    b"consteval",
-    b"constexpr",
-    b"constinit",
-    b"continue",
-    b"crate",
-    b"debugger",
-    b"declare",
-    b"decltype",
-    b"def",
-    b"default",
-    b"defer",
-    b"define",
-    b"del",
-    b"delete",
-    b"do",
-    b"done",
-    b"double",
-    b"dyn",
-    b"dynamic_cast",
-    b"echo",
-    b"elif",
-    b"else",
-    b"endif",
-    b"enum",
-    b"error",
-    b"esac",
-    b"except",
-    b"exit",
-    b"explicit",
-    b"export",
-    b"extends",
-    b"extern",
-    b"f32",
-    b"f64",
-    b"fallthrough",
-    b"false",
-    b"fi",
-    b"final",
-    b"finally",
-    b"float",
-    b"float32",
-    b"float64",
-    b"fn",
-    b"for",
-    b"friend",
-    b"from",
-    b"func",
-    b"function",
-    b"get",
-    b"global",
-    b"go",
-    b"goto",
-    b"i128",
-    b"i16",
-    b"i32",
-    b"i64",
-    b"i8",
-    b"if",
-    b"ifdef",
-    b"ifndef",
-    b"impl",
-    b"implements",
-    b"import",
-    b"in",
-    b"include",
-    b"infer",
-    b"inline",
-    b"instanceof",
-    b"int",
-    b"int16",
-    b"int32",
-    b"int64",
-    b"int8",
-    b"interface",
-    b"iota",
-    b"is",
-    b"isize",
-    b"keyof",
-    b"lambda",
-    b"let",
-    b"local",
-    b"long",
-    b"loop",
-    b"macro_rules",
-    b"map",
-    b"match",
-    b"mod",
-    b"move",
-    b"mut",
-    b"mutable",
-    b"namespace",
-    b"native",
-    b"never",
-    b"new",
-    b"nil",
-    b"noexcept",
-    b"nonlocal",
-    b"not",
-    b"null",
-    b"nullptr",
-    b"number",
-    b"object",
-    b"of",
-    b"operator",
-    b"or",
-    b"override",
-    b"package",
-    b"pass",
-    b"permits",
-    b"pragma",
-    b"private",
-    b"protected",
-    b"pub",
-    b"public",
-    b"raise",
-    b"range",
-    b"readonly",
-    b"record",
-    b"ref",
-    b"register",
-    b"reinterpret_cast",
-    b"requires",
-    b"restrict",
-    b"return",
-    b"rune",
-    b"satisfies",
-    b"sealed",
-    b"select",
-    b"self",
-    b"set",
-    b"short",
-    b"signed",
-    b"sizeof",
-    b"static",
-    b"static_assert",
-    b"static_cast",
-    b"str",
-    b"strictfp",
-    b"string",
-    b"struct",
-    b"super",
-    b"switch",
-    b"symbol",
-    b"synchronized",
-    b"template",
-    b"then",
-    b"this",
-    b"thread_local",
-    b"throw",
-    b"throws",
-    b"trait",
-    b"transient",
-    b"true",
-    b"try",
-    b"type",
-    b"typedef",
-    b"typeid",
-    b"typename",
-    b"typeof",
-    b"u128",
-    b"u16",
-    b"u32",
-    b"u64",
-    b"u8",
-    b"uint",
-    b"uint16",
-    b"uint32",
-    b"uint64",
-    b"uint8",
-    b"uintptr",
-    b"undef",
-    b"undefined",
-    b"union",
-    b"unknown",
-    b"unsafe",
-    b"unset",
-    b"unsigned",
-    b"until",
-    b"use",
-    b"using",
-    b"usize",
-    b"var",
-    b"virtual",
-    b"void",
-    b"volatile",
-    b"wchar_t",
-    b"where",
-    b"while",
-    b"with",
-    b"xor",
-    b"yield",
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::text::parse::config::Language;
+
+/// Keywords and literals of each language, in order. LaTeX has none, and `common` has all.
+static KEYWORDS: [(Language, &str); 8] = [
+    // C and C++.
+    (
+        Language::C,
+        "NULL _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert \
+         _Thread_local alignas alignof and asm auto bool break case catch char char16_t char32_t \
+         char8_t class co_await co_return co_yield concept const const_cast consteval constexpr \
+         constinit continue decltype default define defined delete do double dynamic_cast elif else \
+         endif enum error explicit export extern false float for friend goto if ifdef ifndef include \
+         inline int line long mutable namespace new noexcept not nullptr operator or pragma private \
+         protected public register reinterpret_cast requires restrict return short signed sizeof \
+         static static_assert static_cast struct switch template this thread_local throw true try \
+         typedef typeid typename undef union unsigned using virtual void volatile wchar_t while xor",
+    ),
+    // Java.
+    (
+        Language::Java,
+        "abstract assert boolean break byte case catch char class const continue default do double \
+         else enum extends false final finally float for goto if implements import instanceof int \
+         interface long native new null package permits private protected public record return sealed \
+         short static strictfp super switch synchronized this throw throws transient true try var \
+         void volatile while yield",
+    ),
+    // Python.
+    (
+        Language::Python,
+        "False None True and as assert async await break case class continue def del elif else except \
+         finally for from global if import in is lambda match nonlocal not or pass raise return try \
+         while with yield",
+    ),
+    // JavaScript and TypeScript.
+    (
+        Language::Javascript,
+        "abstract any arguments as async await boolean break case catch class const continue debugger \
+         declare default delete do else enum export extends false finally for from function get if \
+         implements import in infer instanceof interface is keyof let module namespace never new null \
+         number object of package private protected public readonly return satisfies set static \
+         string super switch symbol this throw true try type typeof undefined unknown var void while \
+         with yield",
+    ),
+    // Rust.
+    (
+        Language::Rust,
+        "Self as async await become bool box break char const continue crate do dyn else enum extern \
+         f32 f64 false final fn for i128 i16 i32 i64 i8 if impl in isize let loop macro macro_rules \
+         match mod move mut override priv pub ref return self static str struct super trait true try \
+         type typeof u128 u16 u32 u64 u8 union unsafe unsized use usize virtual where while yield",
+    ),
+    // Go.
+    (
+        Language::Go,
+        "any bool break byte case chan complex128 complex64 const continue default defer else error \
+         fallthrough false float32 float64 for func go goto if import int int16 int32 int64 int8 \
+         interface iota map nil package range return rune select string struct switch true type uint \
+         uint16 uint32 uint64 uint8 uintptr var",
+    ),
+    // SQL, in upper case.
+    (
+        Language::Sql,
+        "ADD ALL ALTER AND ANY AS ASC BEGIN BETWEEN BY CASE CAST CHECK COLUMN COMMIT CONSTRAINT \
+         CREATE CROSS CURRENT DATABASE DEFAULT DELETE DESC DISTINCT DROP ELSE END EXCEPT EXISTS FETCH \
+         FOREIGN FROM FULL GRANT GROUP HAVING IF IN INDEX INNER INSERT INTERSECT INTO IS JOIN KEY \
+         LEFT LIKE LIMIT NATURAL NOT NULL OFFSET ON OR ORDER OUTER OVER PARTITION PRIMARY REFERENCES \
+         RETURNING REVOKE RIGHT ROLLBACK ROW ROWS SELECT SET TABLE THEN TO TRANSACTION TRIGGER \
+         TRUNCATE UNION UNIQUE UPDATE USING VALUES VIEW WHEN WHERE WITH",
+    ),
+    // shells.
+    (
+        Language::Shell,
+        "break case continue coproc do done echo elif else esac eval exec exit export false fi for \
+         function if in local readonly return select set shift source test then time trap true unset \
+         until while",
+    ),
 ];
 
-pub(super) fn is_keyword(name: &[u8]) -> bool {
+/// All keywords.
+struct Table {
+    /// Each with the languages that have it, as bits.
+    words: Vec<(&'static [u8], u16)>,
     /// For each first byte, the lengths of its keywords as bits.
-    const fn lengths() -> [u32; 128] {
-        let mut lengths = [0; 128];
-        let mut i = 0;
-        while i < KEYWORDS.len() {
-            lengths[KEYWORDS[i][0] as usize] |= 1 << KEYWORDS[i].len();
-            i += 1;
+    lengths: [u32; 128],
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut all: BTreeMap<&[u8], u16> = BTreeMap::new();
+    let mut lengths = [0; 128];
+    for (language, words) in &KEYWORDS {
+        for word in words.split(' ').map(str::as_bytes) {
+            *all.entry(word).or_default() |= bit(*language) | ALL;
+            lengths[usize::from(word[0])] |= 1 << word.len();
         }
-        lengths
     }
-    static LENGTHS: [u32; 128] = lengths();
-    let Some(&lengths) = name.first().and_then(|&b| LENGTHS.get(usize::from(b))) else {
+    Table {
+        words: all.into_iter().collect(),
+        lengths,
+    }
+});
+
+/// Of those that are not one language.
+const ALL: u16 = bit(Language::Common) | bit(Language::Auto);
+
+const fn bit(language: Language) -> u16 {
+    1 << language as u16
+}
+
+/// Whether a name is a keyword of a language.
+pub(super) fn is_keyword(name: &[u8], language: Language) -> bool {
+    let table = &*TABLE;
+    let Some(&lengths) = name
+        .first()
+        .and_then(|&b| table.lengths.get(usize::from(b)))
+    else {
         return false;
     };
+    let languages = bit(language);
     lengths.checked_shr(name.len() as u32).unwrap_or(0) & 1 == 1
-        && KEYWORDS.binary_search(&name).is_ok()
+        && table
+            .words
+            .binary_search_by_key(&name, |&(word, _)| word)
+            .is_ok_and(|at| table.words[at].1 & languages != 0)
 }
 
 #[cfg(test)]
@@ -345,14 +133,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_what_the_search_needs() {
-        assert!(KEYWORDS.is_sorted_by(|a, b| a < b));
-        for keyword in KEYWORDS {
-            assert!(is_keyword(keyword));
-            assert!(!is_keyword(&[keyword, &b"_"[..]].concat()));
+    fn keywords_are_those_of_their_language() {
+        for (language, words) in KEYWORDS {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert!(words.is_sorted_by(|a, b| a < b));
+            for word in words {
+                for language in [language, Language::Common] {
+                    assert!(is_keyword(word.as_bytes(), language), "{word}");
+                    let longer = format!("{word}_");
+                    assert!(!is_keyword(longer.as_bytes(), language));
+                }
+                assert!(!is_keyword(word.as_bytes(), Language::Latex));
+            }
         }
         for other in ["", "x", "clas", "Class", "é", &"i".repeat(40)] {
-            assert!(!is_keyword(other.as_bytes()), "{other}");
+            assert!(!is_keyword(other.as_bytes(), Language::Common), "{other}");
         }
+        assert!(!is_keyword(b"range", Language::Python));
+        assert!(is_keyword(b"range", Language::Go));
     }
 }
