@@ -133,6 +133,7 @@ fn each_of(
         let name = input.path.display().to_string();
         wrong(&input.path, reject.line(&name))
     };
+    read.check_programs()?;
     let mut records = RecordReader::open(input, number, read, context.stop);
     let (mut batch, mut documents) = (Batch::default(), 0);
     loop {

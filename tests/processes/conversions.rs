@@ -436,6 +436,42 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
     let mut twice = run(&files, &nowhere, "hid=cat");
     twice.extend(["--convert", "hid=tac"]);
     refused(&twice, &["hid", "one command for each kind"]);
+
+    // What is stored can be used without the program, and does not start it.
+    let started = at("started");
+    write_program(&program, "tool 3.0", "cat");
+    let logging = fs::read_to_string(&program).unwrap();
+    let logging = logging.replace("sh\n", &format!("sh\ntouch {}\n", started.display()));
+    for gone in [false, true] {
+        match gone {
+            true => fs::remove_file(&program).unwrap(),
+            false => fs::write(&program, &logging).unwrap(),
+        }
+        for command in ["status", "verify"] {
+            succeeds(&[command, out.to_str().unwrap()]);
+        }
+        let copy = at(if gone { "copy" } else { "other-copy" });
+        succeeds(&[
+            "dedup",
+            "--from",
+            out.to_str().unwrap(),
+            "-o",
+            copy.to_str().unwrap(),
+        ]);
+        assert!(!started.exists());
+        let output = lookalike(&show);
+        let said = stderr(&output) + &String::from_utf8_lossy(&output.stdout);
+        let why = ["tool 3.0", "cannot be started"][usize::from(gone)];
+        assert!(said.contains(why), "{said}");
+        assert!(!said.contains("corrupt"), "{said}");
+        assert_eq!(started.exists(), !gone);
+        if !gone {
+            fs::remove_file(&started).unwrap();
+        }
+    }
+    for command in ["join", "cluster"] {
+        succeeds(&[command, out.to_str().unwrap()]);
+    }
 }
 
 /// A PDF file of one page with these lines.

@@ -207,6 +207,7 @@ impl<'w> Rereader<'w> {
         let Some(first) = left.peek() else {
             return Ok(());
         };
+        config.check_programs()?;
         let mut records = RecordReader::open(input, first.file, config, context.stop);
         let mut batch = Batch::default();
         let mut n = 0u64;

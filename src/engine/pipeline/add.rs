@@ -108,8 +108,9 @@ pub fn add(
 ) -> Result<Summary> {
     context.budget.check()?;
     let mut workspace = super::open_texts(directory)?;
-    let parse = &collection::config(&workspace.manifest).shingle.parse;
-    parse.check_rule(directory)?;
+    let config = collection::config(&workspace.manifest);
+    config.shingle.parse.check_rule(directory)?;
+    config.read.check_programs()?;
     if super::is_piped(inputs) {
         let limit = "standard input cannot be read again if the command is stopped; store it in a \
                     file first";

@@ -246,6 +246,7 @@ pub(crate) fn ingest_for(
     }
     context.budget.check()?;
     config.check()?;
+    config.read.check_programs()?;
     if let Some(parameters) = parameters {
         parameters.check(&config.size_groups, false)?;
     }

@@ -212,8 +212,13 @@ impl Default for ReadConfig {
 }
 
 impl ReadConfig {
-    /// Rejects limits that would allow no input at all, empty field names, and programs that are
-    /// gone or that have another version than when the parameters were made.
+    /// Refuses to read with programs that are gone or that have another version than when the
+    /// parameters were made. It may start them, so only who reads documents calls it.
+    pub(crate) fn check_programs(&self) -> crate::Result<()> {
+        self.convert.iter().try_for_each(Converter::check)
+    }
+
+    /// Rejects limits that would allow no input at all, and empty field names.
     pub fn check(&self) -> crate::Result<()> {
         if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
             return refuse("max-document", self.max_document, "1 byte to 4GiB");
@@ -228,7 +233,6 @@ impl ReadConfig {
         if self.convert_memory() < ByteSize::mib(1) {
             return refuse("convert-memory", self.convert_memory(), "1MiB or more");
         }
-        self.convert.iter().try_for_each(Converter::check)?;
         for (n, converter) in self.convert.iter().enumerate() {
             if self.convert[..n]
                 .iter()

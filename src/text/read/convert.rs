@@ -26,12 +26,14 @@
 //! - A program that prints something else next time, or that sometimes takes too long, makes other
 //!   documents.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -45,6 +47,15 @@ use crate::base::progress::Stop;
 
 /// The time in which a program has to print its version. Java programs take a second or two.
 const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// How long an answer is believed.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// The versions of programs, by command, and when they were asked for.
+static KNOWN: Mutex<BTreeMap<String, (Instant, Version)>> = Mutex::new(BTreeMap::new());
+
+/// A version, if the program states one; or why it cannot be started.
+type Version = Result<Option<String>, String>;
 
 /// Bytes of standard error that are kept, and of its first line that a message states.
 const ERROR_BYTES: usize = 4 << 10;
@@ -141,11 +152,25 @@ impl Converter {
         command
     }
 
-    /// The version of the program as it is now; `None` if it does not state one.
+    /// The version of the program as it is now, or was a moment ago; `None` if it does not state
+    /// one.
     ///
     /// # Errors
     /// If the program cannot be started.
     fn look_up(&self) -> Result<Option<String>, String> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((asked, version)) = known.get(&self.command)
+            && asked.elapsed() < FRESH
+        {
+            return version.clone();
+        }
+        let version = self.ask();
+        known.insert(self.command.clone(), (Instant::now(), version.clone()));
+        version
+    }
+
+    /// Asks the program for its version.
+    fn ask(&self) -> Result<Option<String>, String> {
         let limits = Limits {
             time: VERSION_TIME,
             memory: None,

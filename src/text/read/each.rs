@@ -82,6 +82,7 @@ fn each(
     mut act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
 ) -> Result<()> {
     config.check()?;
+    config.check_programs()?;
     let mut records = 0u64;
     let mut batch = Batch::default();
     let mut patience = None;
