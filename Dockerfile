@@ -9,7 +9,7 @@
 FROM rust:1-slim-trixie AS build
 WORKDIR /source
 COPY . .
-RUN cargo build --locked --profile dist --bin lookalike
+RUN cargo build --locked --profile dist --features remote --bin lookalike
 
 # The base has the C library of the same Debian and libgcc, and no shell or package manager. The program is not linked
 # statically: with musl, its allocator would be slower and would not return memory as the budget expects.

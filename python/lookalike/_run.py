@@ -18,6 +18,8 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "verbose", "tsv", "progress", "help"}
+# Of the environment: object stores are reached as its variables say.
+OWN_FLAGS |= {"endpoint", "region", "anonymous"}
 # About files, in functions that take texts.
 INPUT_FLAGS = {
     "include",

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::Result;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
+use crate::store::remote;
 
 use super::context::Host;
 
@@ -36,7 +37,9 @@ impl<C: Command> Run for C {
         let printed = setup.printed;
         let progress = host.progress(printed.quiet, self.stages());
         let stop = host.stop();
-        let context = setup.limits.context(&stop, &*progress)?;
+        let mut context = setup.limits.context(&stop, &*progress)?;
+        let reserved = remote::reserve(context.budget.memory.0);
+        context.budget = context.budget.without(reserved);
         let host = &Beside {
             host,
             progress: &*progress,

@@ -8,11 +8,13 @@ use std::process::ExitCode;
 
 use crate::Result;
 use crate::store::disk;
+use crate::store::remote;
 use crate::store::workspace::refuse_remote;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::command::Run;
 use super::context::{Host, ProgressForm};
+use super::flags::StoreFlags;
 use super::*;
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -46,9 +48,14 @@ pub struct Arguments {
         hide_short_help = true
     )]
     pub progress: ProgressForm,
-    /// The first path that is an address of something that is not on this machine.
+    #[command(flatten)]
+    pub stores: StoreFlags,
+    /// The first path that is an address and cannot be one.
     #[arg(skip)]
     pub remote: Option<PathBuf>,
+    /// Whether an input is an object of a store.
+    #[arg(skip)]
+    pub objects: bool,
 }
 
 const STATUS: &str = "Exit status:
@@ -409,20 +416,36 @@ impl Arguments {
         })?;
         let read = Arguments::from_arg_matches(&matches);
         let mut read = read.map_err(|error| error.format(&mut command))?;
-        read.remote = remote(&command, &matches);
+        (read.remote, read.objects) = addresses(&command, &matches);
         Ok(read)
     }
 }
 
-/// The first path among the arguments of a command that is an address.
-fn remote(command: &clap::Command, matches: &clap::ArgMatches) -> Option<PathBuf> {
-    let (name, matches) = matches.subcommand()?;
-    let arguments = command.find_subcommand(name)?.get_arguments();
-    let paths = arguments
-        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>());
-    let given = paths.filter_map(|argument| matches.get_raw(argument.get_id().as_str()));
-    let mut given = given.flatten().map(PathBuf::from);
-    given.find(|path| refuse_remote(path).is_err())
+/// Arguments with files that are read as documents, which may be objects of a store.
+const READ: [&str; 3] = ["inputs", "documents", "exclude_text"];
+
+/// The first path among the arguments of a command that is an address and no input that can be
+/// read; and whether there are inputs that are.
+fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<PathBuf>, bool) {
+    let (mut wrong, mut objects) = (None, false);
+    let Some((name, matches)) = matches.subcommand() else {
+        return (wrong, objects);
+    };
+    let arguments = command.find_subcommand(name).into_iter();
+    let arguments = arguments.flat_map(clap::Command::get_arguments);
+    for argument in arguments
+        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
+    {
+        let id = argument.get_id().as_str();
+        for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
+            if READ.contains(&id) && remote::is_address(&path) {
+                objects = true;
+            } else if wrong.is_none() && refuse_remote(&path).is_err() {
+                wrong = Some(path);
+            }
+        }
+    }
+    (wrong, objects)
 }
 
 /// Commands, and words that people try in their place.

@@ -57,6 +57,7 @@ use crate::base::process::{self, return_freed_memory};
 use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
+use crate::store::remote;
 use crate::store::workspace::{missing, refuse_remote};
 
 use command::Run;
@@ -101,7 +102,8 @@ fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
         let value = memchr::memchr(b'=', bytes).map(|at| &bytes[at + 1..]);
         [Some(bytes), value].contains(&Some(path.as_os_str().as_encoded_bytes()))
     };
-    match source.kind() == std::io::ErrorKind::NotFound && arguments.any(names) {
+    let is_missing = source.kind() == std::io::ErrorKind::NotFound && !remote::is_address(path);
+    match is_missing && arguments.any(names) {
         true => missing(path),
         false => error,
     }
@@ -155,6 +157,8 @@ fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
     if let Some(path) = &arguments.remote {
         refuse_remote(path)?;
     }
+    remote::begin(arguments.objects);
+    arguments.stores.configure();
     disk::forget_copies();
     catch_unwind(AssertUnwindSafe(|| arguments.command.main(host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

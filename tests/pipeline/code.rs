@@ -220,6 +220,7 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("x=$((1<<y))\n'a'", "x = $ ( ( 1 << y ) ) ' a '"),
             ("cat << \\E\n$x_1's\nE\n'b'", "cat << \\E $ x_1 ' s E ' b '"),
             ("cat <<E \\\n f\n'\nE", "cat << E f ' E"),
+            ("cat <<-'x' \\\n\n{ # y", "cat << - ' x ' { # y"),
             ("cat <<<E\n'a'", "cat <<< E ' a '"),
         ],
     ),

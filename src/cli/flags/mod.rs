@@ -10,6 +10,7 @@ mod pairs;
 mod removal;
 mod resources;
 mod results;
+mod stores;
 mod units;
 mod values;
 
@@ -20,5 +21,6 @@ pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub(crate) use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub(crate) use results::ResultsFlag;
+pub use stores::StoreFlags;
 pub(crate) use units::UnitFlags;
 pub use values::{KeepOrDrop, List};

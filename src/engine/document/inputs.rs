@@ -146,10 +146,10 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
         }
         // Opening a FIFO could wait forever.
         Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", entry.path)),
-        Ok(metadata) if metadata.len() != identity.size => Err(format!(
+        Ok(metadata) if metadata.size() != identity.size => Err(format!(
             "{} has {} bytes but had {} when it was read",
             entry.path,
-            metadata.len(),
+            metadata.size(),
             identity.size
         )),
         Ok(_) => Ok(InputFile {

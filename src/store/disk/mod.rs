@@ -21,6 +21,7 @@ use rustix::fs::FileType;
 
 use crate::base::budget::ByteSize;
 use crate::base::keywords::keywords;
+use crate::store::remote;
 use crate::{Error, Result};
 
 #[cfg(feature = "faults")]
@@ -55,6 +56,7 @@ mod faults {
     pub(crate) fn point(_: &'static str) {}
 }
 
+pub use crate::store::metadata::Metadata;
 pub(crate) use faults::{buffer, point};
 pub(crate) use inside::claim;
 
@@ -125,18 +127,42 @@ impl Op {
     }
 }
 
-/// An open file. All bytes go in and out through this type.
+/// An open file, or an object of a store. All bytes go in and out through this type.
 #[derive(Debug)]
 pub struct File {
-    file: fs::File,
+    /// None of an object.
+    file: Opened,
     /// Whether reading and writing may wait for another process: not for a regular file.
     waits: bool,
     #[cfg(feature = "faults")]
     path: PathBuf,
 }
 
+/// What an open file is.
+#[derive(Debug)]
+enum Opened {
+    Disk(fs::File),
+    #[cfg(feature = "remote")]
+    Object(Box<(remote::Object, Mutex<remote::Window>)>),
+}
+
+impl Opened {
+    /// The file on disk.
+    fn disk(&self) -> io::Result<&fs::File> {
+        match self {
+            Opened::Disk(file) => Ok(file),
+            #[cfg(feature = "remote")]
+            Opened::Object(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
 impl File {
     fn new(file: fs::File, path: &Path) -> File {
+        File::of(Opened::Disk(file), path)
+    }
+
+    fn of(file: Opened, path: &Path) -> File {
         #[cfg(not(feature = "faults"))]
         let _ = path;
         File {
@@ -158,8 +184,12 @@ impl File {
     }
 
     /// The file's metadata.
-    pub fn metadata(&self) -> io::Result<fs::Metadata> {
-        faults::doing(Op::Inspect, self.path(), None, || self.file.metadata())
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        faults::doing(Op::Inspect, self.path(), None, || match &self.file {
+            Opened::Disk(file) => file.metadata().map(Metadata::from),
+            #[cfg(feature = "remote")]
+            Opened::Object(object) => Ok(object.0.metadata().clone()),
+        })
     }
 
     /// Fills `out` with the bytes from `offset`.
@@ -167,10 +197,9 @@ impl File {
     /// # Errors
     /// `UnexpectedEof` if the file ends too early.
     pub(crate) fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
-        use std::os::unix::fs::FileExt;
         while !out.is_empty() {
             let read = faults::limit(Op::Read, self.path(), out.len())
-                .and_then(|n| self.file.read_at(&mut out[..n], offset));
+                .and_then(|n| self.read_at(&mut out[..n], offset));
             match read {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(n) => {
@@ -184,6 +213,37 @@ impl File {
         Ok(())
     }
 
+    /// Reads at an offset.
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        use std::os::unix::fs::FileExt;
+        match &self.file {
+            Opened::Disk(file) => file.read_at(out, offset),
+            #[cfg(feature = "remote")]
+            Opened::Object(object) => {
+                let mut window = object.1.lock().unwrap_or_else(PoisonError::into_inner);
+                let _wait = wait();
+                object.0.read_at(&mut window, out, offset)
+            }
+        }
+    }
+
+    /// Reads from the reading position.
+    fn read_on(&self, out: &mut [u8]) -> io::Result<usize> {
+        match &self.file {
+            Opened::Disk(file) => {
+                let mut file: &fs::File = file;
+                file.read(out)
+            }
+            #[cfg(feature = "remote")]
+            Opened::Object(object) => {
+                let at = object.0.at.load(Ordering::Relaxed);
+                let n = self.read_at(out, at)?;
+                object.0.at.store(at + n as u64, Ordering::Relaxed);
+                Ok(n)
+            }
+        }
+    }
+
     /// As [`File::new`], for a file of any type.
     fn of_any_type(file: fs::File, path: &Path) -> io::Result<File> {
         let waits = !file.metadata()?.is_file();
@@ -194,7 +254,7 @@ impl File {
 
     /// Maps the file with `map`.
     pub(super) fn mapped<T>(&self, map: impl FnOnce(&fs::File) -> io::Result<T>) -> io::Result<T> {
-        faults::doing(Op::Map, self.path(), None, || map(&self.file))
+        faults::doing(Op::Map, self.path(), None, || map(self.file.disk()?))
     }
 }
 
@@ -202,7 +262,7 @@ impl Read for File {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Read, self.path(), out.len())?;
         let _wait = self.waits.then(wait);
-        self.file.read(&mut out[..n])
+        self.read_on(&mut out[..n])
     }
 }
 
@@ -235,33 +295,78 @@ pub fn waiting() -> Option<(u64, u64)> {
 }
 
 /// A file that one owner reads while another inspects it.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedFile(Arc<File>);
+#[derive(Debug)]
+pub(crate) struct SharedFile {
+    file: Arc<File>,
+    /// Of an object, each copy has a window, because each is read from places of its own.
+    #[cfg(feature = "remote")]
+    window: Box<Mutex<remote::Window>>,
+}
+
+impl Clone for SharedFile {
+    fn clone(&self) -> SharedFile {
+        SharedFile {
+            file: self.file.clone(),
+            #[cfg(feature = "remote")]
+            window: Box::default(),
+        }
+    }
+}
 
 impl SharedFile {
     /// Makes a file shareable.
     pub fn new(file: File) -> SharedFile {
-        SharedFile(Arc::new(file))
+        SharedFile {
+            file: Arc::new(file),
+            #[cfg(feature = "remote")]
+            window: Box::default(),
+        }
+    }
+
+    /// The same for a reader that wants nothing from a place on.
+    #[must_use]
+    pub fn until(&self, end: Option<u64>) -> SharedFile {
+        let copy = self.clone();
+        #[cfg(feature = "remote")]
+        if let Some(end) = end {
+            *copy.window.lock().unwrap_or_else(PoisonError::into_inner) =
+                remote::Window::until(end);
+        }
+        #[cfg(not(feature = "remote"))]
+        let _ = end;
+        copy
     }
 
     /// The file's metadata.
-    pub fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.0.metadata()
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
     }
 
     /// Reads at an offset, without changing the reading position.
     pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        use std::os::unix::fs::FileExt;
-        let n = faults::limit(Op::Read, self.0.path(), out.len())?;
-        self.0.file.read_at(&mut out[..n], offset)
+        let n = faults::limit(Op::Read, self.file.path(), out.len())?;
+        #[cfg(feature = "remote")]
+        if let Opened::Object(object) = &self.file.file {
+            let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+            let _wait = wait();
+            return object.0.read_at(&mut window, &mut out[..n], offset);
+        }
+        self.file.read_at(&mut out[..n], offset)
     }
 }
 
 impl Read for SharedFile {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = faults::limit(Op::Read, self.0.path(), out.len())?;
-        let _wait = self.0.waits.then(wait);
-        (&self.0.file).read(&mut out[..n])
+        let n = faults::limit(Op::Read, self.file.path(), out.len())?;
+        #[cfg(feature = "remote")]
+        if let Opened::Object(object) = &self.file.file {
+            let at = object.0.at.load(Ordering::Relaxed);
+            let n = self.read_at(&mut out[..n], at)?;
+            object.0.at.store(at + n as u64, Ordering::Relaxed);
+            return Ok(n);
+        }
+        let _wait = self.file.waits.then(wait);
+        self.file.read_on(&mut out[..n])
     }
 }
 
@@ -269,17 +374,36 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Write, self.path(), bytes.len())?;
         let _wait = self.waits.then(wait);
-        self.file.write(&bytes[..n])
+        let mut file = self.file.disk()?;
+        file.write(&bytes[..n])
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        let mut file = self.file.disk()?;
+        file.flush()
     }
 }
 
 impl Seek for File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        match &self.file {
+            Opened::Disk(file) => {
+                let mut file: &fs::File = file;
+                file.seek(to)
+            }
+            #[cfg(feature = "remote")]
+            Opened::Object(object) => {
+                let from = |begin: u64, by| begin.checked_add_signed(by);
+                let at = match to {
+                    SeekFrom::Start(at) => Some(at),
+                    SeekFrom::Current(by) => from(object.0.at.load(Ordering::Relaxed), by),
+                    SeekFrom::End(by) => from(object.0.metadata().size(), by),
+                };
+                let at = at.ok_or(io::ErrorKind::InvalidInput)?;
+                object.0.at.store(at, Ordering::Relaxed);
+                Ok(at)
+            }
+        }
     }
 }
 
@@ -324,7 +448,8 @@ pub fn open(path: &Path) -> Result<File> {
     let opened = faults::doing(Op::Open, path, None, || inside::open(path));
     let file = opened.and_then(|file| File::of_any_type(file, path));
     let mut file = file.map_err(Error::io("open", path))?;
-    if !file.waits || !inside::is_fifo(&file.file) {
+    let is_fifo = file.file.disk().is_ok_and(inside::is_fifo);
+    if !file.waits || !is_fifo {
         return Ok(file);
     }
     let copy = "a temporary file".as_ref();
@@ -363,6 +488,15 @@ pub(crate) fn open_regular(path: &Path) -> Result<File> {
 /// Opens an input file for reading, which was a regular file when it was listed. If something else
 /// has its name, this is an error and never a wait. The errors are the caller's to interpret.
 pub(crate) fn open_input(path: &Path) -> io::Result<File> {
+    #[cfg(feature = "remote")]
+    if remote::is_address(path) {
+        let _wait = wait();
+        let opened = faults::doing(Op::Open, path, None, || remote::Object::open(path))?;
+        return Ok(File::of(
+            Opened::Object(Box::new((opened, Mutex::default()))),
+            path,
+        ));
+    }
     let opened = faults::doing(Op::Open, path, None, || inside::open_regular(path));
     Ok(File::new(opened?, path))
 }
@@ -495,7 +629,7 @@ pub fn space(path: &Path) -> Option<Space> {
 /// Makes the written content durable. It makes only one attempt: after a failure the kernel may
 /// have dropped what it could not write, and a second attempt would succeed.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    faults::doing(Op::Sync, file.path(), None, || file.file.sync_all())
+    faults::doing(Op::Sync, file.path(), None, || file.file.disk()?.sync_all())
         .map_err(Error::io("sync", path))
 }
 
@@ -517,7 +651,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 /// under that name.
 pub(crate) fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
     rename(from, to)?;
-    Ok(File::new(file.file, to))
+    Ok(File::of(file.file, to))
 }
 
 /// Removes a file. A missing file is not an error.
@@ -561,23 +695,31 @@ pub(crate) fn remove_tree(path: &Path) -> Result<()> {
 }
 
 /// The metadata of a path, following links.
-pub fn metadata(path: &Path) -> io::Result<fs::Metadata> {
-    faults::doing(Op::Inspect, path, None, || fs::metadata(path))
+pub fn metadata(path: &Path) -> io::Result<Metadata> {
+    #[cfg(feature = "remote")]
+    if remote::is_address(path) {
+        let _wait = wait();
+        return faults::doing(Op::Inspect, path, None, || remote::metadata(path));
+    }
+    faults::doing(Op::Inspect, path, None, || fs::metadata(path)).map(Metadata::from)
 }
 
 /// The device and the number of a file on it, which together identify a file under any name. `None`
 /// if there is no file.
 pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     use std::os::unix::fs::MetadataExt;
-    match metadata(path) {
+    match faults::doing(Op::Inspect, path, None, || fs::metadata(path)) {
         Ok(metadata) => Ok(Some((metadata.dev(), metadata.ino()))),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
 }
 
-/// The absolute path without links.
+/// The absolute path without links. That of an object is its address.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    if remote::is_address(path) {
+        return Ok(path.into());
+    }
     faults::doing(Op::Inspect, path, None, || fs::canonicalize(path))
 }
 
@@ -726,7 +868,9 @@ pub fn lock_shared(path: &Path) -> Result<Option<Locked>> {
 }
 
 fn try_lock_shared(file: &File, path: &Path) -> io::Result<bool> {
-    faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared()))
+    faults::doing(Op::Lock, path, None, || {
+        got(file.file.disk()?.try_lock_shared())
+    })
 }
 
 /// Whether the attempt got the lock, or the error of the attempt.
@@ -749,7 +893,12 @@ fn holder(file: &mut File) -> String {
 pub(crate) fn locked_by(path: &Path) -> Option<String> {
     let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
     let mut file = File::new(opened.ok()?, path);
-    let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared())).ok();
+    let try_lock = || {
+        faults::doing(Op::Lock, path, None, || {
+            got(file.file.disk()?.try_lock_shared())
+        })
+        .ok()
+    };
     if try_lock()? {
         return None;
     }
@@ -763,7 +912,7 @@ pub(crate) fn locked_by(path: &Path) -> Option<String> {
 pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     let opened = faults::doing(Op::Create, path, None, || inside::open_lock(path));
     let mut file = File::new(opened.map_err(Error::io("open", path))?, path);
-    let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock()));
+    let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.disk()?.try_lock()));
     let mut locked = try_lock().map_err(Error::io("lock", path))?;
     if !locked {
         // The lock may be held only briefly by a process that inspects it, or its owner may not
@@ -783,7 +932,8 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
             String::from_utf8_lossy(&holder).trim().into(),
         ));
     }
-    file.file.set_len(0).map_err(Error::io("write", path))?;
+    let emptied = file.file.disk().and_then(|file| file.set_len(0));
+    emptied.map_err(Error::io("write", path))?;
     file.write_all(text.as_bytes())
         .map_err(Error::io("write", path))?;
     Ok(Locked::Ours(file))

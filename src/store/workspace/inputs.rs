@@ -4,18 +4,17 @@
 //! rewrites the manifest.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ResultFile;
 use crate::base::numbers::counted;
-use crate::store::disk::{self, AtomicFile};
+use crate::store::disk::{self, AtomicFile, Metadata};
 use crate::store::json;
+use crate::store::remote;
 use crate::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -101,17 +100,35 @@ pub struct FileIdentity {
     pub size: u64,
     /// Time of last modification, in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// xxh3 (128 bits, hexadecimal) of the size, the first 64 KiB and the last 64 KiB.
+    /// xxh3 (128 bits, hexadecimal) of the size, the first 64 KiB and the last 64 KiB; of an object
+    /// in a store its etag, after `etag `.
     pub digest: String,
 }
 
 impl FileIdentity {
+    /// The identity of an object in a store.
+    pub(crate) fn of_object(metadata: &Metadata) -> io::Result<FileIdentity> {
+        Ok(FileIdentity {
+            size: metadata.size(),
+            modified_ns: metadata.modified_ns()?,
+            digest: digest_of_etag(metadata.etag()),
+        })
+    }
+
+    /// Whether this is the object with this metadata.
+    pub(crate) fn has_etag_of(&self, metadata: &Metadata) -> bool {
+        metadata.etag().is_none() || self.digest == digest_of_etag(metadata.etag())
+    }
+
     /// The current identity of a file.
     pub fn of(path: &Path) -> io::Result<FileIdentity> {
+        if remote::is_address(path) {
+            return FileIdentity::of_object(&disk::metadata(path)?);
+        }
         let mut file = disk::open_input(path)?;
         let metadata = file.metadata()?;
-        let size = metadata.len();
-        let modified_ns = modified_ns(&metadata)?;
+        let size = metadata.size();
+        let modified_ns = metadata.modified_ns()?;
         let mut hash = Xxh3::new();
         hash.update(&size.to_le_bytes());
         // With room for all of it, the bytes of a small file come in one read.
@@ -132,11 +149,8 @@ impl FileIdentity {
     }
 }
 
-pub(crate) fn modified_ns(metadata: &fs::Metadata) -> io::Result<i64> {
-    Ok(match metadata.modified()?.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
-    })
+fn digest_of_etag(etag: Option<&str>) -> String {
+    format!("etag {}", etag.unwrap_or("unknown"))
 }
 
 /// Writes the list.

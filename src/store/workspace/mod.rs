@@ -33,10 +33,10 @@ mod place;
 mod record;
 
 pub use directory::{Places, Workspace};
+pub(crate) use inputs::check as check_inputs;
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
 };
-pub(crate) use inputs::{check as check_inputs, modified_ns};
 pub(crate) use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};

@@ -73,7 +73,7 @@ pub(crate) fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
     let size = |name| {
         let path = directory.join(name);
         let found = disk::metadata(&path).map_err(Error::io("inspect", &path))?;
-        Ok(found.len())
+        Ok(found.size())
     };
     let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
     // A row of the file has more bytes than its passage takes here.

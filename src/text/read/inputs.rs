@@ -4,7 +4,6 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
@@ -13,9 +12,10 @@ use super::record::Reason;
 use super::source::lasting;
 use crate::base::error::Error;
 use crate::base::error::refuse;
-use crate::store::disk::{self, SharedFile};
+use crate::store::disk::{self, Metadata, SharedFile};
+use crate::store::remote;
 use crate::store::workspace::{
-    FileIdentity, InputEntry, OutputKind, Skipped, missing, modified_ns, output_kind, refuse_remote,
+    FileIdentity, InputEntry, OutputKind, Skipped, missing, output_kind, refuse_remote,
 };
 
 /// One file to read, or standard input.
@@ -126,7 +126,7 @@ impl InputFile {
     ///
     /// This cannot detect a change that keeps the size and happens within one tick of the file
     /// system's clock (some milliseconds), or one after which the modification time was set back.
-    fn check(&self, now: impl FnOnce() -> io::Result<fs::Metadata>) -> crate::Result<()> {
+    fn check(&self, now: impl FnOnce() -> io::Result<Metadata>) -> crate::Result<()> {
         let Some(listed) = &self.identity else {
             return Ok(());
         };
@@ -140,10 +140,14 @@ impl InputFile {
             Ok(metadata) if !metadata.is_file() => {
                 changed(expected(), "something that is not a file".into())
             }
-            Ok(metadata) if metadata.len() != listed.size => {
-                changed(expected(), format!("{} bytes", metadata.len()))
+            Ok(metadata) if metadata.size() != listed.size => {
+                changed(expected(), format!("{} bytes", metadata.size()))
             }
-            Ok(metadata) => match modified_ns(&metadata) {
+            Ok(metadata) if !listed.has_etag_of(&metadata) => changed(
+                format!("{}, {}", expected(), listed.digest),
+                format!("etag {}", metadata.etag().unwrap_or_default()),
+            ),
+            Ok(metadata) => match metadata.modified_ns() {
                 Ok(modified) if modified == listed.modified_ns => Ok(()),
                 _ => changed(
                     format!("{} and another time of modification", expected()),
@@ -253,6 +257,10 @@ pub(crate) fn list_outside(
     let mut walk = Walk::new(selection)?;
     walk.out = out;
     for argument in arguments {
+        if remote::is_address(argument) {
+            walk.objects(argument)?;
+            continue;
+        }
         refuse_remote(argument)?;
         if argument.as_os_str() == "-" {
             if walk.stdin {
@@ -385,6 +393,33 @@ impl Walk {
         excludes
     }
 
+    /// Lists the objects that an address names. The names of those below a prefix are relative to
+    /// it; before a glob, it ends with the last `/`.
+    fn objects(&mut self, argument: &Path) -> crate::Result<()> {
+        let found = remote::list(argument).map_err(Error::io("list", argument))?;
+        let prefix = remote::prefix(argument);
+        let is_one = |path: &PathBuf| path == argument;
+        let alone = found.first().is_some_and(|(path, _)| is_one(path));
+        for (path, metadata) in found {
+            let below = path.strip_prefix(&prefix).unwrap_or(&path).to_path_buf();
+            let hidden = below.components().any(|part| self.hides(part.as_os_str()));
+            if !alone && (hidden || self.excludes(&path, &prefix)) {
+                continue;
+            }
+            if !self.seen.insert(path.clone()) {
+                continue;
+            }
+            let base = match alone {
+                true => path.parent().unwrap_or(&prefix).to_path_buf(),
+                false => prefix.clone(),
+            };
+            let identity = FileIdentity::of_object(&metadata);
+            let identity = identity.map_err(Error::io("list", argument))?;
+            self.push(&path, None, &base, Some(identity), None);
+        }
+        Ok(())
+    }
+
     /// Walks a directory, with an explicit stack because paths can be deeper than the thread's
     /// stack allows.
     ///
@@ -469,7 +504,7 @@ impl Walk {
             // Opening a FIFO could wait for ever, and reading a device might never end.
             let detail = format!(
                 "{}; to read a pipe, give - and redirect it",
-                kind_of(&metadata)
+                metadata.kind()
             );
             self.push(path, real, argument, None, Some((Reason::NotAFile, detail)));
             return Ok(());
@@ -619,18 +654,6 @@ fn absolute_path(path: &Path) -> crate::Result<PathBuf> {
         Ok(absolute) => Ok(absolute),
         Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
         Err(_) => Ok(path.into()),
-    }
-}
-
-fn kind_of(metadata: &fs::Metadata) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = metadata.file_type();
-    if kind.is_fifo() {
-        "a FIFO"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
     }
 }
 

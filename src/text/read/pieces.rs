@@ -25,6 +25,7 @@ use super::record::{Batch, Part};
 use super::source::{Codec, compression_of, read_all_at};
 use crate::base::progress::Stop;
 use crate::store::disk::{self, SharedFile};
+use crate::store::remote;
 
 /// How far after its intended beginning a piece may begin.
 const SEARCH: usize = 4 << 20;
@@ -204,7 +205,7 @@ impl Piece {
     /// from the count are wrong.
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.pieces.failure.load(Ordering::Relaxed);
-        (failure != 0).then(|| io::Error::from_raw_os_error(failure))
+        (failure != 0).then(|| remote::failed(failure))
     }
 
     fn count(&self) -> u64 {
@@ -216,7 +217,7 @@ impl Piece {
             batch.clear();
         }
         if let Some(error) = reader.failure() {
-            let number = error.raw_os_error().unwrap_or(-1);
+            let number = remote::number_of(&error).unwrap_or(i32::MAX);
             self.pieces.failure.store(number, Ordering::Relaxed);
         }
         records

@@ -34,6 +34,7 @@ use super::table::{Claim, Look};
 use crate::base::progress::Stop;
 use crate::base::wide::Wide;
 use crate::store::disk::{self, SharedFile};
+use crate::store::remote;
 
 /// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;
@@ -181,12 +182,18 @@ impl RecordReader {
     /// stop is requested; the input then ends with a fault that the caller never reads, since it
     /// stops.
     pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
-        let mut reader = Self::opened(input, file, config, stop);
+        let mut reader = Self::opened(input, file, config, stop, None);
         reader.origin = Arc::new(reader.origin.until(stop));
         reader
     }
 
-    fn opened(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
+    fn opened(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        stop: &Stop,
+        until: Option<u64>,
+    ) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
             return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
         }
@@ -197,7 +204,7 @@ impl RecordReader {
         match disk::open_input(&input.path) {
             Ok(opened) => {
                 let opened = SharedFile::new(opened);
-                let mut reader = Self::new(Box::new(opened.clone()), input, file, config);
+                let mut reader = Self::new(Box::new(opened.until(until)), input, file, config);
                 reader.seekable = Some(Arc::new(opened.clone()));
                 reader.opened = Some(opened);
                 reader
@@ -251,12 +258,12 @@ impl RecordReader {
         part: Arc<dyn Part>,
         until: Option<u64>,
     ) -> RecordReader {
-        let mut reader = Self::open(input, file, config, stop);
+        let mut reader = Self::opened(input, file, config, stop, until);
         reader.until = until;
         if part.begin() > 0
             && let Some(opened) = &reader.opened
         {
-            let (opened, at) = (opened.clone(), part.begin());
+            let (opened, at) = (opened.until(until), part.begin());
             // The file decides the format.
             if let Ok(mut state) = reader.detect() {
                 if let State::Framed(_, framer) = &mut state {
@@ -448,10 +455,10 @@ impl RecordReader {
     /// input's own.
     pub fn failure(&self) -> Option<io::Error> {
         if let State::Parquet(framer) = &self.state {
-            return framer.failure().map(io::Error::from_raw_os_error);
+            return framer.failure().map(remote::failed);
         }
         let coming = self.stream.fault.as_ref().and_then(|fault| fault.failure);
-        self.failure.or(coming).map(io::Error::from_raw_os_error)
+        self.failure.or(coming).map(remote::failed)
     }
 
     /// The failure that ended the input, if any, as the error of a command.

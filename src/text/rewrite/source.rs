@@ -8,6 +8,7 @@ use super::copy::Members;
 use super::output::OutputFile;
 use crate::base::progress::Context;
 use crate::store::disk;
+use crate::store::remote;
 use crate::text::read::Decompressed;
 use crate::{Error, Result};
 
@@ -51,7 +52,7 @@ impl Read for Source {
         while self.damage.is_none() || self.decompressed.goes_on() {
             match self.decompressed.read(out) {
                 // The disk failed, and not the stream.
-                Err(error) if error.raw_os_error().is_some() => return Err(error),
+                Err(error) if remote::number_of(&error).is_some() => return Err(error),
                 Err(error) => {
                     self.damage.get_or_insert(error);
                     self.gaps += 1;

@@ -74,7 +74,7 @@ impl ReadAt for SharedFile {
     }
 
     fn length(&self) -> std::io::Result<u64> {
-        Ok(self.metadata()?.len())
+        Ok(self.metadata()?.size())
     }
 }
 

@@ -33,6 +33,7 @@ use crate::Error;
 use crate::base::keywords::keywords;
 use crate::base::wide::{self, Wide, WideDecoder};
 use crate::store::disk::SharedFile;
+use crate::store::remote;
 
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
@@ -51,7 +52,8 @@ pub(super) const STEP: usize = 256 << 10;
 pub(super) struct Fault {
     pub reason: Reason,
     pub detail: String,
-    /// The operating system's error number, if the disk or the machine failed rather than the file.
+    /// The number of the error, if the disk, the machine or a store failed rather than the file
+    /// ([`remote::number_of`]).
     pub failure: Option<i32>,
     /// Whether more bytes follow, from behind the damage.
     pub goes_on: bool,
@@ -80,9 +82,9 @@ impl Fault {
         }
     }
 
-    /// An error that the operating system returned.
+    /// An error that the operating system or a store returned.
     pub fn refused(error: &io::Error) -> Self {
-        let failure = error.raw_os_error().filter(|_| !lasting(error));
+        let failure = remote::number_of(error).filter(|_| !lasting(error));
         Fault {
             failure,
             ..Fault::new(Reason::Unreadable, error.to_string())
@@ -96,6 +98,9 @@ pub(crate) fn lasting(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         return true;
+    }
+    if remote::is_failure(error) {
+        return false;
     }
     let kinds = [
         InvalidFilename,
@@ -730,7 +735,7 @@ impl Read for Decompressed {
 
 fn io_error(fault: Fault) -> io::Error {
     if let Some(failure) = fault.failure {
-        return io::Error::from_raw_os_error(failure);
+        return remote::failed(failure);
     }
     io::Error::other(format!("{} ({})", fault.reason.text(), fault.detail))
 }

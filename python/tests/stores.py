@@ -1,0 +1,212 @@
+"""Servers for the tests of object stores: S3 as moto has it, faults in front of it, a hub, a web server."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+SECRET = "never-show-this-secret"
+KEY = "NEVERSHOWTHISKEY"
+# moto looks at who it is, and not at the signature.
+SIGNED = f"AWS4-HMAC-SHA256 Credential={KEY}/20261127/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
+
+
+class Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that is gone is part of the tests."""
+
+
+def serve(handler, **attributes):
+    server = Quiet(("127.0.0.1", 0), handler)
+    for name, value in attributes.items():
+        setattr(server, name, value)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_address[1]}"
+
+
+class S3:
+    """moto's server in a process of its own."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        self.request("PUT", "/crawl")
+
+    def request(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.request(method, path, body, {"authorization": SIGNED})
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        assert answer.status < 300, (method, path, answer.status, content)
+        return content
+
+    def put(self, key, content):
+        from urllib.parse import quote
+
+        self.request("PUT", f"/crawl/{quote(key)}", content)
+
+    def put_all(self, directory, prefix):
+        for path in sorted(Path(directory).rglob("*")):
+            if path.is_file():
+                self.put(f"{prefix}/{path.relative_to(directory)}", path.read_bytes())
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Passes requests on to `server.port`, and spoils some. `server.fault` says how:
+
+    - `cut`: of every second range, only the first half comes, and the connection ends;
+    - `500`, `503`: every second request fails;
+    - `short`: every second range has fewer bytes than it states;
+    - `whole`: the server ignores ranges;
+    - `reversed`: objects are listed in reverse order;
+    - `slow`: a range takes ten seconds;
+    - `broken`: every range fails;
+    - a function: is called with the path of the first range, before it is passed on.
+    """
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        server = self.server
+        path, ranged = urlsplit(self.path).path, "range" in self.headers
+        with server.lock:
+            server.seen.append((self.command, path, self.headers.get("range")))
+            server.count += ranged
+            second = len(server.seen) % 2 == 0
+            second_range = ranged and server.count % 2 == 0
+            fault = server.fault
+            if callable(fault) and ranged:
+                server.fault = None
+                fault(path)
+        if fault == "slow" and ranged:
+            time.sleep(10)
+        if fault in ("500", "503") and second or fault == "broken" and ranged:
+            text = "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
+            status = 503 if fault == "503" else 500
+            return self.send(status, {"content-type": "application/xml"}, text.encode())
+        upstream = http.client.HTTPConnection("127.0.0.1", server.port)
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+        if fault == "whole":
+            headers = {name: value for name, value in headers.items() if name.lower() != "range"}
+        upstream.request(self.command, self.path, headers=headers)
+        answer = upstream.getresponse()
+        content = answer.read()
+        upstream.close()
+        headers = {
+            name.lower(): value
+            for name, value in answer.getheaders()
+            if name.lower() not in ("connection", "date", "server", "transfer-encoding")
+        }
+        if fault == "reversed" and b"<Contents>" in content:
+            objects = re.findall(rb"<Contents>.*?</Contents>", content, re.S)
+            content = content.replace(b"".join(objects), b"".join(objects[::-1]))
+            assert len(objects) < 2 or objects[0] not in content.split(b"</Contents>")[0]
+        if fault == "short" and second_range and answer.status == 206:
+            content = content[:-1]
+            headers["content-length"] = str(len(content))
+        cut = fault == "cut" and second_range and answer.status == 206
+        self.send(answer.status, headers, content, cut)
+
+    def send(self, status, headers, content, cut=False):
+        if self.command != "HEAD":
+            headers["content-length"] = str(len(content))
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content[: len(content) // 2] if cut else content)
+        if cut:
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer
+
+
+def proxy(port):
+    return serve(Proxy, port=port, fault=None, seen=[], count=0, lock=threading.Lock())
+
+
+class Files(BaseHTTPRequestHandler):
+    """The files of `server.root`: as the hub has those of a dataset, and as a web server."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        server, path = self.server, unquote(urlsplit(self.path).path)
+        server.seen.append((self.command, path, self.headers.get("authorization")))
+        tree = re.fullmatch(r"/api/datasets/own/set/tree/(main|v1)(/.*)?", path)
+        if tree:
+            folder = server.root / (tree[2] or "").strip("/")
+            entries = [
+                {
+                    "type": "directory" if entry.is_dir() else "file",
+                    "path": str(entry.relative_to(server.root)),
+                    "size": entry.stat().st_size,
+                    "oid": "1",
+                }
+                for entry in sorted(folder.iterdir(), reverse=True)
+            ]
+            return self.send(200, {}, json.dumps(entries * server.repeat).encode())
+        inside = re.fullmatch(r"/(?:datasets/own/set/resolve/(?:main|v1)|plain)/(.*)", path)
+        file = server.root / inside[1] if inside else server.root / "none"
+        if not file.is_file():
+            return self.send(404, {}, b"no")
+        content = file.read_bytes()
+        headers = {"last-modified": "Fri, 27 Nov 2026 00:00:00 GMT"}
+        if server.etags:
+            headers["etag"] = f'"{hashlib.md5(content).hexdigest()}"'
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range") or "")
+        if not wanted or not server.ranges:
+            return self.send(200, headers, content)
+        begin, end = int(wanted[1]), min(int(wanted[2]) + 1, len(content))
+        headers["content-range"] = f"bytes {begin}-{end - 1}/{len(content)}"
+        return self.send(206, headers, content[begin:end])
+
+    do_HEAD = do_GET
+
+    def send(self, status, headers, content):
+        self.send_response_only(status)
+        for name, value in {**headers, "content-length": len(content)}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+
+def files(root, **attributes):
+    given = {"repeat": 1, "etags": True, "ranges": True, **attributes}
+    return serve(Files, root=Path(root), seen=[], **given)

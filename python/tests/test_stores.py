@@ -1,0 +1,281 @@
+"""Objects as inputs: the results of files, whatever the network does."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import stores
+
+SAMPLES = Path(__file__).parents[2] / "sample-corpora"
+FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv", "rejects.jsonl"]
+# The program, or the module in a process of its own.
+PROGRAM = os.environ.get("LOOKALIKE_PROGRAM")
+MODULE = "import sys; from lookalike import _native; print(_native.command(sys.argv[1:], None))"
+COMMAND = [PROGRAM] if PROGRAM else [sys.executable, "-c", MODULE]
+
+
+def environment(endpoint=None):
+    names = ("AWS_", "HF_", "AZURE_", "GOOGLE_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(names)}
+    clean |= {"HOME": "/nonexistent", "AWS_ACCESS_KEY_ID": stores.KEY}
+    clean |= {"AWS_SECRET_ACCESS_KEY": stores.SECRET, "HF_TOKEN": stores.SECRET}
+    if endpoint:
+        clean |= {"AWS_ENDPOINT_URL": endpoint, "HF_ENDPOINT": endpoint}
+    return clean
+
+
+def told(endpoint, *arguments, fails=False, cwd=None):
+    """What a command prints."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        env=environment(endpoint),
+        capture_output=True,
+        text=True,
+        timeout=250,
+        cwd=cwd,
+    )
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    assert stores.SECRET not in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def same(one, other, names=FILES):
+    """The same bytes; rejects name the place of the file, which is another one."""
+    for name in names:
+        contents = [(directory / name).read_bytes() for directory in (one, other)]
+        if name == "rejects.jsonl":
+            places = (str(SAMPLES).encode(), b"s3://crawl/samples")
+            for place in places:
+                contents = [content.replace(place, b"") for content in contents]
+        assert contents[0] == contents[1], name
+    assert (one / names[0]).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def s3():
+    server = stores.S3()
+    server.put_all(SAMPLES, "samples")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def proxy(s3):
+    server, server.address = stores.proxy(s3.port)
+    yield server
+    server.shutdown()
+
+
+@pytest.mark.parametrize("name", ["trec-web", "trec-sgml", "warc", "jsonl", "mail", "files", "broken"])
+def test_objects_have_the_results_of_files(name, proxy, tmp_path):
+    for place, out in [(SAMPLES / name, "files"), (f"s3://crawl/samples/{name}", "objects")]:
+        told(proxy.address, "run", place, "-o", tmp_path / out, "--quiet", "--threshold", "0.5")
+    same(tmp_path / "objects", tmp_path / "files")
+
+
+@pytest.mark.parametrize("fault", ["cut", "500", "503", "short", "reversed"])
+def test_faults_change_nothing(fault, proxy, tmp_path):
+    told(None, "run", SAMPLES / "trec-web", SAMPLES / "warc", "-o", tmp_path / "files", "--quiet")
+    proxy.fault = fault
+    inputs = ["s3://crawl/samples/trec-web", "s3://crawl/samples/warc"]
+    arguments = ["run", *inputs, "-o", tmp_path / "objects", "--quiet"]
+    if fault == "short":
+        # A server that states fewer bytes than were asked for is not repaired by asking again.
+        text = told(proxy.address, *arguments, fails=True)
+        assert "bytes came for a range of" in text or "Requested" in text
+        proxy.fault = None
+    told(proxy.address, *arguments)
+    same(tmp_path / "objects", tmp_path / "files")
+
+
+def test_what_cannot_be_read_ends_the_run_and_rejects_nothing(proxy, tmp_path):
+    arguments = ["run", "s3://crawl/samples/trec-web", "-o", tmp_path / "out", "--quiet"]
+    for fault, said in [("broken", "Reduce your request rate."), ("whole", "non-partial")]:
+        proxy.fault = fault
+        text = told(proxy.address, *arguments, fails=True)
+        assert said in text and "s3://crawl/samples/trec-web/a.gz" in text
+        assert not (tmp_path / "out/rejects.jsonl").exists()
+    proxy.fault = None
+    told(proxy.address, *arguments)
+    told(None, "run", SAMPLES / "trec-web", "-o", tmp_path / "files", "--quiet")
+    same(tmp_path / "out", tmp_path / "files")
+
+
+def lines(count, seed):
+    chance = random.Random(seed)
+    texts = [" ".join(f"w{chance.randrange(5000)}" for _ in range(60)) for _ in range(count)]
+    texts[::10] = texts[5::10]
+    return "".join(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts)).encode()
+
+
+def test_large_objects_are_cut_where_files_are(s3, proxy, tmp_path):
+    content = lines(100_000, 1)
+    (tmp_path / "in.jsonl").write_bytes(content)
+    s3.put("large/in.jsonl", content)
+    proxy.fault = "cut"
+    for place, out in [(tmp_path / "in.jsonl", "files"), ("s3://crawl/large/in.jsonl", "objects")]:
+        told(proxy.address, "ingest", place, "-o", tmp_path / out, "--quiet", "--segment-size", "8MiB")
+    parts = ["documents.tsv"] if (tmp_path / "files/documents.tsv").exists() else []
+    names = sorted(path.name for path in (tmp_path / "files/collection").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "objects/collection").iterdir())
+    same(tmp_path / "objects/collection", tmp_path / "files/collection", names + parts)
+    # Pieces end, and with them what is asked for ahead.
+    asked = sum(
+        int(end) + 1 - int(begin)
+        for begin, end in (
+            seen[2].removeprefix("bytes=").split("-") for seen in proxy.seen if seen[2]
+        )
+    )
+    assert asked < 2 * len(content)
+
+
+def test_an_object_that_changes_is_an_error(s3, proxy, tmp_path):
+    content = lines(200, 2)
+    # The same size, and within the same second.
+    other = content.replace(b"w1", b"w2")
+    s3.put("changing/a.jsonl", content)
+    proxy.fault = lambda _: s3.put("changing/a.jsonl", other)
+    arguments = ["run", "s3://crawl/changing", "-o", tmp_path / "out", "--quiet"]
+    text = told(proxy.address, *arguments, fails=True)
+    assert "changed" in text and "s3://crawl/changing/a.jsonl" in text
+    # The directory is one of the old object.
+    assert "input changed" in told(proxy.address, *arguments, fails=True)
+    s3.put("changing/a.jsonl", content)
+    text = told(proxy.address, *arguments, fails=True)
+    assert "another time of modification" in text
+
+
+def test_addresses_list_what_they_name(s3, proxy, tmp_path):
+    texts = {"a b.txt": "one", "x#?y%20.txt": "two", "ünï/ç.txt": "three", "deep/er/z.txt": "four", ".hidden/h.txt": "five"}
+    (tmp_path / "files").mkdir()
+    for name, text in texts.items():
+        text = " ".join(f"{text}{n}" for n in range(30))
+        path = tmp_path / "files" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        s3.put(f"names/{name}", text.encode())
+    s3.put("names-not/q.txt", b"other")
+
+    def docnos(*arguments, **given):
+        out = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
+        told(proxy.address, "run", *arguments, "-o", out, "--quiet", **given)
+        rows = (out / "documents.tsv").read_text().splitlines()
+        rows = [row.split("\t") for row in rows if not row.startswith("#")]
+        at = rows[0].index("docno")
+        return [row[at] for row in rows[1:]]
+
+    local = docnos(tmp_path / "files")
+    assert len(local) == 4
+    proxy.fault = "reversed"
+    assert docnos("s3://crawl/names") == docnos("s3://crawl/names/") == local
+    assert docnos("s3://crawl/names/*.txt") == ["a b.txt", "x#?y%20.txt"]
+    assert docnos("s3://crawl/names/**/*z.txt") == ["deep/er/z.txt"]
+    assert docnos("s3://crawl/names/deep") == ["er/z.txt"]
+    assert docnos("s3://crawl/names/a b.txt") == ["a b.txt"]
+    assert docnos("s3://crawl/names", "--exclude", "deep/**", "--hidden") == docnos(
+        tmp_path / "files", "--exclude", "deep/**", "--hidden"
+    )
+    both = docnos("s3://crawl/names/deep", tmp_path / "files/a b.txt")
+    assert both == ["a b.txt", "er/z.txt"] or both == ["er/z.txt", "a b.txt"]
+    for missing in ["s3://crawl/nothing", "s3://crawl/names/q*", "s3://nowhere/x"]:
+        text = told(proxy.address, "run", missing, "-o", tmp_path / "none", fails=True)
+        assert missing in text and "<?xml" not in text, text
+
+
+def test_stored_places_are_read_again(proxy, tmp_path):
+    place = "s3://crawl/samples/trec-web"
+    for inputs, name in [(SAMPLES / "trec-web", "files"), (place, "objects")]:
+        out = tmp_path / name
+        told(proxy.address, "run", inputs, "-o", out, "--quiet")
+        told(proxy.address, "dedup", "--from", out, "-o", tmp_path / f"{name}-kept", "--quiet")
+        told(proxy.address, "report", out, "--quiet")
+        spans = tmp_path / f"{name}-spans"
+        told(proxy.address, "passages", inputs, "-o", spans, "--quiet")
+    for name in ["a.gz", "b.gz"]:
+        kept = [tmp_path / f"{kind}-kept" / name for kind in ("files", "objects")]
+        assert kept[0].read_bytes() == kept[1].read_bytes()
+    same(tmp_path / "objects-spans", tmp_path / "files-spans", ["spans.tsv", "matches.tsv"])
+    pair = ["PG-000004", "PG-000025"]
+    one = told(None, "diff", tmp_path / "files", *pair)
+    proxy.seen.clear()
+    assert told(proxy.address, "diff", tmp_path / "objects", *pair) == one
+    # Both are in one small object: it is asked for once, after its state was looked at.
+    assert [seen[0] for seen in proxy.seen].count("GET") == 1
+
+
+def test_nothing_is_read_twice_and_nothing_is_spooled(proxy, tmp_path):
+    told(proxy.address, "run", "s3://crawl/samples/trec-web", "-o", tmp_path / "out", "--quiet")
+    asked = [seen[1:] for seen in proxy.seen if seen[2]]
+    assert len(asked) == len(set(asked)) > 0
+    stored = sum(path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert stored < sum(path.stat().st_size for path in (SAMPLES / "trec-web").iterdir()) * 8
+
+
+def test_secrets_are_nowhere(proxy, tmp_path):
+    out = tmp_path / "out"
+    told(proxy.address, "run", "s3://crawl/samples/trec-web", "-o", out, "--quiet")
+    told(proxy.address, "report", out, "--quiet")
+    proxy.fault = "broken"
+    told(proxy.address, "run", "s3://crawl/samples/warc", "-o", tmp_path / "failed", fails=True)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    for path in files:
+        content = path.read_bytes()
+        assert stores.SECRET.encode() not in content and stores.KEY.encode() not in content, path
+
+
+def test_a_stop_ends_within_a_second(proxy, tmp_path):
+    proxy.fault = "slow"
+    arguments = ["run", "s3://crawl/samples/trec-web", "-o", tmp_path / "out", "--quiet"]
+    running = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        env=environment(proxy.address),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not any(seen[2] for seen in proxy.seen):
+        time.sleep(0.01)
+    begin = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    running.wait(60)
+    # Timings decide no test; that it does not wait for the answer of ten seconds does.
+    assert time.monotonic() - begin < 8
+    proxy.fault = None
+    told(proxy.address, *arguments)
+
+
+def test_the_hub_and_web_servers(tmp_path):
+    server, address = stores.files(SAMPLES / "trec-web")
+    told(None, "run", SAMPLES / "trec-web", "-o", tmp_path / "files", "--quiet")
+    for number, inputs in enumerate([["hf://datasets/own/set"], ["hf://datasets/own/set@v1/*.gz"]]):
+        told(address, "run", *inputs, "-o", tmp_path / f"hub{number}", "--quiet")
+        same(tmp_path / f"hub{number}", tmp_path / "files")
+    assert {seen[2] for seen in server.seen} == {f"Bearer {stores.SECRET}"}
+    server.seen.clear()
+    told(None, "run", f"{address}/plain/a.gz", f"{address}/plain/b.gz", "-o", tmp_path / "web", "--quiet")
+    same(tmp_path / "web", tmp_path / "files")
+    assert {seen[2] for seen in server.seen} == {None}
+    text = told(None, "run", f"{address}/plain/", "-o", tmp_path / "none", fails=True)
+    assert "does not list" in text
+    server.etags = False
+    told(None, "run", f"{address}/plain/a.gz", f"{address}/plain/b.gz", "-o", tmp_path / "old", "--quiet")
+    same(tmp_path / "old", tmp_path / "files")
+    server.ranges = False
+    text = told(None, "run", f"{address}/plain/a.gz", "-o", tmp_path / "none", fails=True)
+    assert "Range request not supported" in text
+    server.ranges, server.repeat = True, 500
+    text = told(address, "run", "hf://datasets/own/set", "-o", tmp_path / "none", fails=True)
+    assert "1000 entries" in text
+    server.shutdown()
+
+
+def test_outputs_stay_on_this_machine(proxy, tmp_path):
+    text = told(proxy.address, "run", SAMPLES / "jsonl", "-o", "s3://crawl/out", fails=True, cwd=tmp_path)
+    assert "only inputs" in text and not list(tmp_path.iterdir())

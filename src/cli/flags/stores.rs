@@ -1,0 +1,151 @@
+//! Flags about object stores, which all commands have.
+
+use clap::Args;
+
+/// How object stores are reached.
+#[derive(Debug, Args)]
+pub struct StoreFlags {
+    /// Reach object stores at this address
+    ///
+    /// For servers with the interface of S3 (MinIO, Ceph, R2), of Google Cloud Storage or Azure, or
+    /// of the Hugging Face hub. Without it, AWS_ENDPOINT_URL or HF_ENDPOINT of the environment
+    /// applies, or the provider's address.
+    ///
+    /// Example: --endpoint http://localhost:9000
+    #[arg(
+        long,
+        value_name = "URL",
+        global = true,
+        hide_short_help = true,
+        help_heading = "Object stores"
+    )]
+    pub endpoint: Option<String>,
+    /// The region of S3 buckets
+    ///
+    /// Without it, AWS_REGION of the environment applies, or us-east-1.
+    ///
+    /// Example: --region eu-central-1
+    #[arg(
+        long,
+        value_name = "REGION",
+        global = true,
+        hide_short_help = true,
+        help_heading = "Object stores"
+    )]
+    pub region: Option<String>,
+    /// Read public objects without credentials
+    ///
+    /// Without it, credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE and
+    /// others, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME and others, HF_TOKEN),
+    /// from ~/.aws/credentials, or from the machine's role in the cloud.
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        help_heading = "Object stores"
+    )]
+    pub anonymous: bool,
+}
+
+impl StoreFlags {
+    /// Sets how the stores of this process are reached.
+    pub(crate) fn configure(&self) {
+        #[cfg(feature = "remote")]
+        crate::store::remote::configure(self.settings());
+    }
+
+    #[cfg(feature = "remote")]
+    fn settings(&self) -> crate::store::remote::Settings {
+        let known = ["AWS_", "AZURE_", "GOOGLE_", "HF_"];
+        let known = |name: &str| known.iter().any(|prefix| name.starts_with(prefix));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        crate::store::remote::Settings {
+            endpoint: self.endpoint.clone(),
+            region: self.region.clone(),
+            anonymous: self.anonymous,
+            variables: variables.filter(|(name, _)| known(name)).collect(),
+            more: Some(of_files),
+        }
+    }
+}
+
+/// The variables that the files of the AWS command line stand for: those of the profile
+/// `AWS_PROFILE`, unless the environment has keys itself.
+#[cfg(feature = "remote")]
+fn of_files() -> Vec<(String, String)> {
+    use std::env::var;
+    use std::path::PathBuf;
+    if var("AWS_ACCESS_KEY_ID").is_ok() {
+        return Vec::new();
+    }
+    let profile = var("AWS_PROFILE").unwrap_or_else(|_| "default".into());
+    let home = var("HOME").unwrap_or_default();
+    let place = |variable: &str, name: &str| match var(variable) {
+        Ok(path) => PathBuf::from(path),
+        Err(_) => PathBuf::from(&home).join(".aws").join(name),
+    };
+    let mut found = Vec::new();
+    for (path, heading) in [
+        (
+            place("AWS_CONFIG_FILE", "config"),
+            format!("profile {profile}"),
+        ),
+        (
+            place("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
+            profile.clone(),
+        ),
+    ] {
+        // A user without the file has no credentials in it.
+        let text = crate::store::disk::read_all(&path).unwrap_or_default();
+        found.extend(of_profile(
+            &String::from_utf8_lossy(&text),
+            &[&heading, &profile],
+        ));
+    }
+    found
+}
+
+/// The settings below one of some headings of an INI file, as the variables of the environment that
+/// mean the same.
+#[cfg(feature = "remote")]
+fn of_profile(text: &str, headings: &[&str]) -> Vec<(String, String)> {
+    const KNOWN: [(&str, &str); 5] = [
+        ("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
+        ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
+        ("aws_session_token", "AWS_SESSION_TOKEN"),
+        ("region", "AWS_REGION"),
+        ("endpoint_url", "AWS_ENDPOINT_URL"),
+    ];
+    let mut applies = false;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(heading) = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'))
+        {
+            applies = headings.contains(&heading.trim());
+        } else if applies
+            && let Some((name, value)) = line.split_once('=')
+            && let Some((_, variable)) = KNOWN.iter().find(|(known, _)| *known == name.trim())
+        {
+            found.push((variable.to_string(), value.trim().to_string()));
+        }
+    }
+    found
+}
+
+#[cfg(all(test, feature = "remote"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_what_its_heading_has() {
+        let text = "[default]\naws_access_key_id = a\n# x\n[ profile b ]\nregion=eu\nother = 1\n";
+        let of = |heading| of_profile(text, &[heading]);
+        assert_eq!(of("default"), [("AWS_ACCESS_KEY_ID".into(), "a".into())]);
+        assert_eq!(of("profile b"), [("AWS_REGION".into(), "eu".into())]);
+        assert_eq!(of("c"), []);
+    }
+}

@@ -1,0 +1,152 @@
+//! Objects in stores (S3, Google Cloud Storage, Azure, the Hugging Face hub) and on web servers,
+//! which [`disk`](super::disk) reads as it reads files. Needs the feature `remote`.
+//!
+//! An object has no directory entry and no descriptor. Its path is its address, as the user gave
+//! it or as a listing completes it; what identifies its content is the etag of the store. Each
+//! range is asked for with the etag of the object that was opened, so the bytes of two versions are
+//! never mixed.
+//!
+//! # Cost
+//! Memory: the window of each reader and the ranges that are on their way, within `reserve`.
+
+#[cfg(not(feature = "remote"))]
+use std::io;
+#[cfg(feature = "remote")]
+mod address;
+mod failure;
+#[cfg(feature = "remote")]
+mod object;
+#[cfg(feature = "remote")]
+mod stores;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+#[cfg(not(feature = "remote"))]
+use crate::store::metadata::Metadata;
+
+pub(crate) use failure::{failed, is_failure, number_of};
+#[cfg(feature = "remote")]
+pub(in crate::store) use object::{Object, Window};
+#[cfg(feature = "remote")]
+pub use stores::configure;
+#[cfg(feature = "remote")]
+pub(crate) use stores::list;
+#[cfg(feature = "remote")]
+pub(in crate::store) use stores::metadata;
+
+/// Returns variables, by name.
+pub type Asked = fn() -> Vec<(String, String)>;
+
+/// How stores are reached: what a program takes from its arguments and its environment.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// The address of a server with the interface of the store, in place of the provider's.
+    pub endpoint: Option<String>,
+    /// The region of buckets.
+    pub region: Option<String>,
+    /// Requests are not signed.
+    pub anonymous: bool,
+    /// Variables with credentials and other options, by the names that the providers' own programs
+    /// use: `AWS_ACCESS_KEY_ID`, `GOOGLE_APPLICATION_CREDENTIALS`, `AZURE_STORAGE_ACCOUNT_NAME`,
+    /// `HF_TOKEN`.
+    pub variables: Vec<(String, String)>,
+    /// More variables for S3, which are asked for when they are needed.
+    pub more: Option<Asked>,
+}
+
+/// Schemes of addresses that can be read.
+#[cfg(feature = "remote")]
+const READABLE: [&str; 6] = ["s3", "gs", "az", "https", "http", "hf"];
+#[cfg(not(feature = "remote"))]
+const READABLE: [&str; 0] = [];
+
+/// Whether a path is the address of something that can be read, rather than of a file.
+pub fn is_address(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    READABLE.iter().any(|scheme| {
+        text.len() > scheme.len()
+            && text[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
+            && text[scheme.len()..].starts_with(b"://")
+    })
+}
+
+/// The objects that an address names.
+///
+/// # Errors
+/// `Unsupported`: this program was built without the feature `remote`.
+#[cfg(not(feature = "remote"))]
+pub(crate) fn list(_: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The address to which the names of the objects that an address names are relative: without what
+/// comes from the first component on that is a glob.
+pub(crate) fn prefix(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    let from = text.find("://").map_or(0, |at| at + 3);
+    match text[from..].find(GLOB) {
+        Some(at) => text[..from + at]
+            .rsplit_once('/')
+            .map_or(&*text, |(before, _)| before)
+            .into(),
+        None => path.into(),
+    }
+}
+
+/// The signs of a glob.
+const GLOB: [char; 4] = ['*', '?', '[', '{'];
+
+/// Bytes for windows and ranges on their way, if nobody reserves more.
+const LEAST_RESERVED: u64 = 16 << 20;
+
+/// Whether this command reads objects, and the bytes that it may hold of them.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+static RESERVED: AtomicU64 = AtomicU64::new(LEAST_RESERVED);
+
+/// Says whether the command that begins reads objects.
+pub(crate) fn begin(in_use: bool) {
+    IN_USE.store(in_use, Ordering::Relaxed);
+    RESERVED.store(LEAST_RESERVED, Ordering::Relaxed);
+}
+
+/// The part of this much memory that is kept for bytes of objects: an eighth, and 256 MiB at most.
+/// Nothing if the command reads none.
+pub(crate) fn reserve(memory: u64) -> u64 {
+    const MOST: u64 = 256 << 20;
+    if !IN_USE.load(Ordering::Relaxed) {
+        return 0;
+    }
+    let reserved = (memory / 8).min(MOST);
+    RESERVED.store(reserved.max(LEAST_RESERVED), Ordering::Relaxed);
+    reserved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_paths() {
+        let is = |text: &str| is_address(Path::new(text));
+        for path in [
+            "s3",
+            "s3:/bucket/key",
+            "./s3://b/k",
+            "file:///a",
+            "ftp://a/b",
+            "s3a://b/k",
+        ] {
+            assert!(!is(path), "{path}");
+        }
+        for address in [
+            "s3://b/k",
+            "S3://b",
+            "gs://b/",
+            "hf://datasets/a/b",
+            "https://a/b",
+        ] {
+            assert_eq!(is(address), cfg!(feature = "remote"), "{address}");
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! The stores, and what they say of objects.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use globset::GlobBuilder;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::path::Path as Key;
+use object_store::{
+    BackoffConfig, ClientOptions, GetOptions, HeaderMap, HeaderValue, ObjectMeta, ObjectStore,
+    RetryConfig,
+};
+use serde::Deserialize;
+use tokio::runtime::{self, Runtime};
+use tokio::task::AbortHandle;
+
+use super::Settings;
+use super::address::{Address, InDataset, Kind};
+use super::failure::Failure;
+use crate::store::metadata::Metadata;
+
+/// Where the hub is.
+const HUB: &str = "https://huggingface.co";
+
+/// Entries of a folder that the hub lists in one answer.
+const HUB_PAGE: usize = 1000;
+
+/// Characters of an error of a store that are shown.
+const MOST_SAID: usize = 600;
+
+/// Questions to the hub on their way.
+const HEADS: usize = 16;
+
+#[derive(Default)]
+struct Stores {
+    settings: Settings,
+    /// By base.
+    open: HashMap<String, Arc<dyn ObjectStore>>,
+}
+
+fn stores() -> MutexGuard<'static, Stores> {
+    static STORES: LazyLock<Mutex<Stores>> = LazyLock::new(Mutex::default);
+    STORES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets how all stores of this process are reached from now on.
+pub fn configure(settings: Settings) {
+    *stores() = Stores {
+        settings,
+        open: HashMap::new(),
+    };
+}
+
+/// A result that is on its way. If it is dropped, nobody works for it any more.
+pub(super) struct Coming<T> {
+    result: mpsc::Receiver<T>,
+    task: AbortHandle,
+}
+
+impl<T> Coming<T> {
+    /// Waits for it.
+    pub fn wait(self) -> io::Result<T> {
+        let lost = |_| Failure("the request was lost".into()).into();
+        self.result.recv().map_err(lost)
+    }
+}
+
+impl<T> Drop for Coming<T> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Starts a request. The calling thread may be one of another runtime, so it never drives the
+/// request itself.
+pub(super) fn start<T: Send + 'static>(
+    request: impl Future<Output = T> + Send + 'static,
+) -> io::Result<Coming<T>> {
+    static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = match &*runtime {
+        Some(runtime) => runtime,
+        None => {
+            let made = runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .thread_name("objects")
+                .enable_all()
+                .build()?;
+            runtime.insert(made)
+        }
+    };
+    let (send, result) = mpsc::sync_channel(1);
+    let task = runtime.spawn(async move {
+        let _ = send.send(request.await);
+    });
+    Ok(Coming {
+        result,
+        task: task.abort_handle(),
+    })
+}
+
+fn answer<T: Send + 'static>(
+    request: impl Future<Output = object_store::Result<T>> + Send + 'static,
+) -> io::Result<T> {
+    start(request)?.wait()?.map_err(|error| refused(&error))
+}
+
+/// The error of a store. What may be over next time is a [`Failure`].
+pub(super) fn refused(error: &object_store::Error) -> io::Error {
+    use object_store::Error::{
+        InvalidPath, NotFound, PermissionDenied, Precondition, Unauthenticated,
+    };
+    let kind = match error {
+        NotFound { .. } => io::ErrorKind::NotFound,
+        PermissionDenied { .. } | Unauthenticated { .. } => io::ErrorKind::PermissionDenied,
+        InvalidPath { .. } => io::ErrorKind::InvalidInput,
+        Precondition { .. } => return changed().into(),
+        error => return Failure(chain(error)).into(),
+    };
+    let what = match kind {
+        io::ErrorKind::NotFound => "there is no such object".to_string(),
+        io::ErrorKind::PermissionDenied => {
+            "the store does not let these credentials read it".to_string()
+        }
+        _ => chain(error),
+    };
+    io::Error::new(kind, what)
+}
+
+/// An object that is not the one that was opened.
+pub(super) fn changed() -> Failure {
+    Failure("the object has changed since it was opened".into())
+}
+
+/// An error and its causes, each once, in one line. Of an answer in XML it has the message. Of an
+/// address it has nothing from the question mark on, where a signature may be.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text += ": ";
+            text += &cause_text;
+        }
+        next = cause.source();
+    }
+    if let Some((before, answer)) = text
+        .split_once("<?xml")
+        .or_else(|| text.split_once("<Error"))
+    {
+        let said = answer.split_once("<Message>");
+        let said = said.and_then(|(_, rest)| rest.split_once("</Message>"));
+        text = format!("{before}{}", said.map_or("", |(message, _)| message));
+    }
+    let words = text
+        .split_whitespace()
+        .map(|word| match word.contains("://") {
+            true => word.split('?').next().unwrap_or_default(),
+            false => word,
+        });
+    words
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(MOST_SAID)
+        .collect()
+}
+
+/// The store of an address.
+pub(super) fn store(address: &Address) -> io::Result<Arc<dyn ObjectStore>> {
+    let mut stores = stores();
+    if let Some(store) = stores.open.get(&address.base) {
+        return Ok(store.clone());
+    }
+    let made = make(address, &stores.settings);
+    let made = made.map_err(|error| refused(&error))?;
+    stores.open.insert(address.base.clone(), made.clone());
+    Ok(made)
+}
+
+fn make(address: &Address, settings: &Settings) -> object_store::Result<Arc<dyn ObjectStore>> {
+    // Another library of the process may have chosen one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let retry = RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(10),
+            base: 2.0,
+        },
+        max_retries: 8,
+        retry_timeout: Duration::from_secs(120),
+    };
+    let options = ClientOptions::new()
+        .with_timeout(Duration::from_secs(120))
+        .with_connect_timeout(Duration::from_secs(10))
+        .with_user_agent(HeaderValue::from_static(concat!(
+            "lookalike/",
+            env!("CARGO_PKG_VERSION")
+        )));
+    let variables = |prefix: &'static str| {
+        settings.variables.iter().filter_map(move |(name, value)| {
+            let name = name.to_ascii_lowercase();
+            name.starts_with(prefix).then_some((name, value))
+        })
+    };
+    let variable = |wanted: &str| {
+        let found = settings.variables.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.clone())
+    };
+    let plain = |endpoint: &Option<String>| {
+        endpoint
+            .as_ref()
+            .is_some_and(|endpoint| endpoint.starts_with("http://"))
+    };
+    Ok(match address.kind {
+        Kind::S3 => {
+            let mut builder = AmazonS3Builder::new();
+            let more = settings.more.map(|more| more()).unwrap_or_default();
+            let more = more
+                .iter()
+                .map(|(name, value)| (name.to_ascii_lowercase(), value));
+            for (name, value) in more.chain(variables("aws_")) {
+                if let Ok(key) = name.parse() {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            let given = settings.endpoint.clone();
+            let endpoint = given
+                .or_else(|| variable("AWS_ENDPOINT_URL_S3"))
+                .or_else(|| variable("AWS_ENDPOINT_URL"));
+            let allowed = options.with_allow_http(plain(&endpoint));
+            if let Some(endpoint) = endpoint {
+                builder = builder.with_endpoint(endpoint);
+            }
+            if let Some(region) = &settings.region {
+                builder = builder.with_region(region);
+            }
+            if settings.anonymous {
+                builder = builder.with_skip_signature(true);
+            }
+            let builder = builder
+                .with_bucket_name(&address.bucket)
+                .with_client_options(allowed)
+                .with_retry(retry);
+            Arc::new(builder.build()?)
+        }
+        Kind::Google => {
+            let mut builder = GoogleCloudStorageBuilder::new();
+            for (name, value) in variables("google_") {
+                if let Ok(key) = name.parse() {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            if let Some(endpoint) = &settings.endpoint {
+                builder = builder.with_base_url(endpoint);
+            }
+            if settings.anonymous {
+                builder = builder.with_skip_signature(true);
+            }
+            let builder = builder
+                .with_bucket_name(&address.bucket)
+                .with_client_options(options.with_allow_http(plain(&settings.endpoint)))
+                .with_retry(retry);
+            Arc::new(builder.build()?)
+        }
+        Kind::Azure => {
+            let mut builder = MicrosoftAzureBuilder::new();
+            for (name, value) in variables("azure_") {
+                if let Ok(key) = name.parse() {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            if let Some(endpoint) = &settings.endpoint {
+                builder = builder.with_endpoint(endpoint.clone());
+            }
+            if settings.anonymous {
+                builder = builder.with_skip_signature(true);
+            }
+            let builder = builder
+                .with_container_name(&address.bucket)
+                .with_client_options(options)
+                .with_allow_http(plain(&settings.endpoint))
+                .with_retry(retry);
+            Arc::new(builder.build()?)
+        }
+        Kind::Web => {
+            let options = options.with_allow_http(address.base.starts_with("http://"));
+            let builder = HttpBuilder::new().with_url(&address.base);
+            Arc::new(
+                builder
+                    .with_client_options(options)
+                    .with_retry(retry)
+                    .build()?,
+            )
+        }
+        Kind::Hub => {
+            let endpoint = settings
+                .endpoint
+                .clone()
+                .or_else(|| variable("HF_ENDPOINT"));
+            let mut options = options.with_allow_http(plain(&endpoint));
+            let token = variable("HF_TOKEN").filter(|_| !settings.anonymous);
+            if let Some(token) = token
+                && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
+            {
+                value.set_sensitive(true);
+                let mut headers = HeaderMap::new();
+                headers.insert("authorization", value);
+                options = options.with_default_headers(headers);
+            }
+            let builder = HttpBuilder::new().with_url(endpoint.as_deref().unwrap_or(HUB));
+            Arc::new(
+                builder
+                    .with_client_options(options)
+                    .with_retry(retry)
+                    .build()?,
+            )
+        }
+    })
+}
+
+thread_local! {
+    /// The last object that this thread asked about, for the one that it opens next. It cannot be
+    /// too old: all ranges are asked for with its etag.
+    static LAST: RefCell<Option<(PathBuf, Metadata)>> = const { RefCell::new(None) };
+}
+
+fn metadata_of(meta: &ObjectMeta) -> Metadata {
+    let modified = meta.last_modified.timestamp_nanos_opt().unwrap_or(0);
+    Metadata::of_object(meta.size, modified, meta.e_tag.clone())
+}
+
+/// Asks what the store says of an object.
+fn head(address: &Address) -> io::Result<Coming<object_store::Result<ObjectMeta>>> {
+    let (store, key) = (store(address)?, address.path()?);
+    start(async move {
+        let head = GetOptions {
+            head: true,
+            ..GetOptions::default()
+        };
+        store.get_opts(&key, head).await.map(|found| found.meta)
+    })
+}
+
+/// What the store says of an object.
+pub(in crate::store) fn metadata(path: &Path) -> io::Result<Metadata> {
+    let address = Address::of(path)?;
+    let found = head(&address)?.wait()?;
+    let found = found.map_err(|error| refused(&error))?;
+    let found = metadata_of(&found);
+    LAST.set(Some((path.into(), found.clone())));
+    Ok(found)
+}
+
+/// As [`metadata`], without asking again what was just asked.
+pub(super) fn last_metadata(path: &Path) -> io::Result<Metadata> {
+    let last = LAST.take().filter(|(asked, _)| asked == path);
+    match last {
+        Some((_, found)) => Ok(found),
+        None => metadata(path),
+    }
+}
+
+/// The objects that an address names: the object itself, those whose keys fit its glob, or all
+/// below it as a prefix. In the order of the store.
+///
+/// # Errors
+/// `NotFound` if there are none.
+pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+    let address = Address::of(path)?;
+    if !address.key.is_empty() && !address.key.ends_with('/') {
+        match metadata(path) {
+            Ok(found) => return Ok(vec![(path.into(), found)]),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // A folder of the hub is no file, and has another status.
+            Err(_) if address.kind == Kind::Hub => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if address.kind == Kind::Web {
+        let what = "there is no such file, and a web server does not list those below it";
+        return Err(io::Error::new(io::ErrorKind::NotFound, what));
+    }
+    let prefix = address.before_glob();
+    let glob = prefix.map(|_| {
+        let mut glob = GlobBuilder::new(&address.key);
+        let built = glob.literal_separator(true).build();
+        built
+            .map(|glob| glob.compile_matcher())
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.kind().to_string()))
+    });
+    let glob = glob.transpose()?;
+    let below = address.at(prefix.unwrap_or(&address.key));
+    let mut found = match address.kind {
+        Kind::Hub => hub_files(&below)?,
+        _ => below_prefix(&below)?,
+    };
+    if let Some(glob) = glob {
+        found.retain(|(key, _)| glob.is_match(key));
+    }
+    if found.is_empty() {
+        let what = "there is no such object, and none below it";
+        return Err(io::Error::new(io::ErrorKind::NotFound, what));
+    }
+    let objects = found.into_iter();
+    let objects = objects.map(|(key, metadata)| (address.at(&key).text().into(), metadata));
+    Ok(objects.collect())
+}
+
+/// The keys below a prefix.
+fn below_prefix(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
+    let (store, key) = (store(address)?, address.path()?);
+    let request = async move {
+        let prefix = (!key.as_ref().is_empty()).then_some(&key);
+        store.list(prefix).try_collect::<Vec<ObjectMeta>>().await
+    };
+    let all = answer(request)?;
+    let all = all.iter();
+    let all = all.map(|meta| (meta.location.as_ref().to_string(), metadata_of(meta)));
+    Ok(all.collect())
+}
+
+/// An entry of a folder on the hub (`GET /api/datasets/OWNER/NAME/tree/REVISION/PATH`).
+#[derive(Deserialize)]
+struct Entry {
+    r#type: String,
+    path: String,
+}
+
+/// The files below a folder of a dataset. What the hub lists of them is not what it answers when
+/// they are read, so each is asked for.
+fn hub_files(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
+    let InDataset {
+        dataset,
+        revision,
+        path,
+    } = address.in_dataset()?;
+    let store = store(address)?;
+    let mut folders = vec![path.trim_matches('/').to_string()];
+    let mut keys = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let at = format!("api/datasets/{dataset}/tree/{revision}/{folder}");
+        let key = Key::from(at.trim_end_matches('/'));
+        let store = store.clone();
+        let request = async move {
+            let found = store.get_opts(&key, GetOptions::default()).await?;
+            found.bytes().await
+        };
+        let bytes = answer(request)?;
+        let entries: Vec<Entry> = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure(format!("the hub's list of files: {error}")))?;
+        if entries.len() >= HUB_PAGE {
+            let what = format!(
+                "the folder `{folder}` has {HUB_PAGE} entries or more, and the hub does not list \
+                 the rest at once; name its files"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        for entry in entries {
+            match entry.r#type == "directory" {
+                true => folders.push(entry.path),
+                false => keys.push(entry.path),
+            }
+        }
+    }
+    let root = address
+        .key
+        .splitn(3, '/')
+        .take(2)
+        .collect::<Vec<_>>()
+        .join("/");
+    let keys: Vec<String> = keys.iter().map(|path| format!("{root}/{path}")).collect();
+    let mut files = Vec::with_capacity(keys.len());
+    for some in keys.chunks(HEADS) {
+        let asked = some.iter().map(|key| head(&address.at(key)));
+        let asked = asked.collect::<io::Result<Vec<_>>>()?;
+        for (key, coming) in some.iter().zip(asked) {
+            let meta = coming.wait()?.map_err(|error| refused(&error))?;
+            files.push((key.clone(), metadata_of(&meta)));
+        }
+    }
+    Ok(files)
+}
