@@ -1,8 +1,6 @@
 //! What is known of a file without reading it.
 
-use std::fs;
 use std::io;
-use std::time::UNIX_EPOCH;
 
 /// The kind, size and age of a file, or of an object in a store.
 #[derive(Clone, Debug)]
@@ -13,8 +11,9 @@ pub struct Metadata {
     etag: Option<String>,
 }
 
+/// What has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     File,
     Directory,
     Fifo,
@@ -25,16 +24,19 @@ enum Kind {
 impl Metadata {
     /// Of an object.
     #[cfg(feature = "remote")]
-    pub(in crate::store) fn of_object(
-        size: u64,
-        modified_ns: i64,
-        etag: Option<String>,
-    ) -> Metadata {
+    pub(super) fn of_object(size: u64, modified_ns: i64, etag: Option<String>) -> Metadata {
         Metadata {
-            kind: Kind::File,
-            size,
-            modified_ns: Some(modified_ns),
             etag,
+            ..Metadata::new(Kind::File, size, Some(modified_ns))
+        }
+    }
+
+    pub(super) fn new(kind: Kind, size: u64, modified_ns: Option<i64>) -> Metadata {
+        Metadata {
+            kind,
+            size,
+            modified_ns,
+            etag: None,
         }
     }
 
@@ -80,33 +82,5 @@ impl Metadata {
     /// What a store calls this version of an object.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
-    }
-}
-
-impl From<fs::Metadata> for Metadata {
-    fn from(metadata: fs::Metadata) -> Metadata {
-        use std::os::unix::fs::FileTypeExt;
-        let kind = metadata.file_type();
-        let modified = metadata
-            .modified()
-            .ok()
-            .map(|at| match at.duration_since(UNIX_EPOCH) {
-                Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-                Err(before) => {
-                    i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
-                }
-            });
-        Metadata {
-            kind: match () {
-                () if kind.is_file() => Kind::File,
-                () if kind.is_dir() => Kind::Directory,
-                () if kind.is_fifo() => Kind::Fifo,
-                () if kind.is_socket() => Kind::Socket,
-                () => Kind::Other,
-            },
-            size: metadata.len(),
-            modified_ns: modified,
-            etag: None,
-        }
     }
 }

@@ -15,12 +15,13 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 
 use crate::base::budget::ByteSize;
 use crate::base::keywords::keywords;
+use crate::store::metadata::Kind;
 use crate::store::remote;
 use crate::{Error, Result};
 
@@ -186,7 +187,7 @@ impl File {
     /// The file's metadata.
     pub fn metadata(&self) -> io::Result<Metadata> {
         faults::doing(Op::Inspect, self.path(), None, || match &self.file {
-            Opened::Disk(file) => file.metadata().map(Metadata::from),
+            Opened::Disk(file) => file.metadata().map(known),
             #[cfg(feature = "remote")]
             Opened::Object(object) => Ok(object.0.metadata().clone()),
         })
@@ -694,6 +695,24 @@ pub(crate) fn remove_tree(path: &Path) -> Result<()> {
         .map_err(Error::io("remove", path))
 }
 
+fn known(metadata: fs::Metadata) -> Metadata {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    let kind = match () {
+        () if kind.is_file() => Kind::File,
+        () if kind.is_dir() => Kind::Directory,
+        () if kind.is_fifo() => Kind::Fifo,
+        () if kind.is_socket() => Kind::Socket,
+        () => Kind::Other,
+    };
+    let modified = metadata.modified().ok();
+    let modified = modified.map(|at| match at.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+    });
+    Metadata::new(kind, metadata.len(), modified)
+}
+
 /// The metadata of a path, following links.
 pub fn metadata(path: &Path) -> io::Result<Metadata> {
     #[cfg(feature = "remote")]
@@ -701,7 +720,7 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
         let _wait = wait();
         return faults::doing(Op::Inspect, path, None, || remote::metadata(path));
     }
-    faults::doing(Op::Inspect, path, None, || fs::metadata(path)).map(Metadata::from)
+    faults::doing(Op::Inspect, path, None, || fs::metadata(path)).map(known)
 }
 
 /// The device and the number of a file on it, which together identify a file under any name. `None`
