@@ -1027,6 +1027,7 @@ fn io_help(error: &io::Error) -> &'static str {
             "let the process open more files (`ulimit -n`) and repeat the command: it \
              continues from the last commit"
         }
+        io::ErrorKind::InvalidInput => "correct it and repeat the command",
         _ => "remove the cause and repeat the command: it continues from the last commit",
     }
 }

@@ -74,13 +74,14 @@ impl StoreFlags {
 /// The variables that the files of the AWS command line stand for: those of the profile
 /// `AWS_PROFILE`, unless the environment has keys itself.
 #[cfg(feature = "remote")]
-fn of_files() -> Vec<(String, String)> {
+fn of_files() -> Result<Vec<(String, String)>, String> {
     use std::env::var;
     use std::path::PathBuf;
     if var("AWS_ACCESS_KEY_ID").is_ok() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let profile = var("AWS_PROFILE").unwrap_or_else(|_| "default".into());
+    let named = var("AWS_PROFILE").ok();
+    let profile = named.clone().unwrap_or_else(|| "default".into());
     let home = var("HOME").unwrap_or_default();
     let place = |variable: &str, name: &str| match var(variable) {
         Ok(path) => PathBuf::from(path),
@@ -104,7 +105,14 @@ fn of_files() -> Vec<(String, String)> {
             &[&heading, &profile],
         ));
     }
-    found
+    match named {
+        // Who names a profile does not want the role of the machine in its place.
+        Some(named) if !found.iter().any(|(name, _)| name == "AWS_ACCESS_KEY_ID") => Err(format!(
+            "the profile `{named}` (AWS_PROFILE) has no aws_access_key_id in the files of the AWS \
+             command line; profiles with roles or single sign-on are not read"
+        )),
+        _ => Ok(found),
+    }
 }
 
 /// The settings below one of some headings of an INI file, as the variables of the environment that

@@ -35,8 +35,8 @@ pub(crate) use stores::list;
 #[cfg(feature = "remote")]
 pub(in crate::store) use stores::metadata;
 
-/// Returns variables, by name.
-pub type Asked = fn() -> Vec<(String, String)>;
+/// Returns variables, by name, or says what is wrong with the files that have them.
+pub type Asked = fn() -> Result<Vec<(String, String)>, String>;
 
 /// How stores are reached: what a program takes from its arguments and its environment.
 #[derive(Clone, Default)]
@@ -83,14 +83,15 @@ pub(crate) fn list(_: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
 /// The address to which the names of the objects that an address names are relative: without what
 /// comes from the first component on that is a glob.
 pub(crate) fn prefix(path: &Path) -> PathBuf {
-    let text = path.to_string_lossy();
+    let mut text = path.to_string_lossy().into_owned();
     let from = text.find("://").map_or(0, |at| at + 3);
+    text[..from].make_ascii_lowercase();
     match text[from..].find(GLOB) {
         Some(at) => text[..from + at]
             .rsplit_once('/')
             .map_or(&*text, |(before, _)| before)
             .into(),
-        None => path.into(),
+        None => text.into(),
     }
 }
 

@@ -125,7 +125,13 @@ impl Object {
                 ..GetOptions::default()
             };
             let found = store.get_opts(&key, options).await;
-            let found = found.map_err(|error| stores::refused(&error))?;
+            let found = found.map_err(|error| match stores::refused(&error) {
+                // It was there a moment ago.
+                error if error.kind() == io::ErrorKind::NotFound => {
+                    Failure(stores::NO_OBJECT.into()).into()
+                }
+                error => error,
+            })?;
             if found.meta.size != opened.size() || found.meta.e_tag.as_deref() != opened.etag() {
                 return Err(stores::changed().into());
             }

@@ -31,6 +31,9 @@ use crate::store::metadata::Metadata;
 /// Where the hub is.
 const HUB: &str = "https://huggingface.co";
 
+/// What is said of an object that is not there.
+pub(super) const NO_OBJECT: &str = "there is no such object";
+
 /// Entries of a folder that the hub lists in one answer.
 const HUB_PAGE: usize = 1000;
 
@@ -116,24 +119,15 @@ fn answer<T: Send + 'static>(
 
 /// The error of a store. What may be over next time is a [`Failure`].
 pub(super) fn refused(error: &object_store::Error) -> io::Error {
-    use object_store::Error::{
-        InvalidPath, NotFound, PermissionDenied, Precondition, Unauthenticated,
-    };
-    let kind = match error {
-        NotFound { .. } => io::ErrorKind::NotFound,
-        PermissionDenied { .. } | Unauthenticated { .. } => io::ErrorKind::PermissionDenied,
-        InvalidPath { .. } => io::ErrorKind::InvalidInput,
-        Precondition { .. } => return changed().into(),
-        error => return Failure(chain(error)).into(),
-    };
-    let what = match kind {
-        io::ErrorKind::NotFound => "there is no such object".to_string(),
-        io::ErrorKind::PermissionDenied => {
-            "the store does not let these credentials read it".to_string()
-        }
-        _ => chain(error),
-    };
-    io::Error::new(kind, what)
+    use object_store::Error::{InvalidPath, NotFound, Precondition};
+    match error {
+        NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, NO_OBJECT),
+        InvalidPath { .. } => io::Error::new(io::ErrorKind::InvalidInput, chain(error)),
+        Precondition { .. } => changed().into(),
+        // Also if access is denied: credentials expire, and no object is rejected for good because
+        // of that.
+        error => Failure(chain(error)).into(),
+    }
 }
 
 /// An object that is not the one that was opened.
@@ -182,22 +176,51 @@ pub(super) fn store(address: &Address) -> io::Result<Arc<dyn ObjectStore>> {
     if let Some(store) = stores.open.get(&address.base) {
         return Ok(store.clone());
     }
-    let made = make(address, &stores.settings);
-    let made = made.map_err(|error| refused(&error))?;
+    let made = make(address, &stores.settings)?;
     stores.open.insert(address.base.clone(), made.clone());
     Ok(made)
 }
 
-fn make(address: &Address, settings: &Settings) -> object_store::Result<Arc<dyn ObjectStore>> {
+fn make(address: &Address, settings: &Settings) -> io::Result<Arc<dyn ObjectStore>> {
+    let more = match (address.kind, settings.more) {
+        (Kind::S3, Some(more)) if !settings.anonymous => more().map_err(Failure)?,
+        _ => Vec::new(),
+    };
+    let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "HF_ENDPOINT"];
+    let variables = settings.variables.iter().chain(&more);
+    let variables = variables.filter(|(name, _)| endpoints.contains(&&**name));
+    for endpoint in settings
+        .endpoint
+        .iter()
+        .chain(variables.map(|(_, value)| value))
+    {
+        let rest = endpoint
+            .strip_prefix("http://")
+            .or_else(|| endpoint.strip_prefix("https://"));
+        if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
+            let what = format!(
+                "the endpoint `{endpoint}` does not begin with http:// or https:// and a host"
+            );
+            return Err(Failure(what).into());
+        }
+    }
+    build(address, settings, &more).map_err(|error| refused(&error))
+}
+
+fn build(
+    address: &Address,
+    settings: &Settings,
+    more: &[(String, String)],
+) -> object_store::Result<Arc<dyn ObjectStore>> {
     // Another library of the process may have chosen one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = RetryConfig {
         backoff: BackoffConfig {
-            init_backoff: Duration::from_millis(100),
-            max_backoff: Duration::from_secs(10),
-            base: 2.0,
+            init_backoff: Duration::from_millis(200),
+            max_backoff: Duration::from_secs(15),
+            base: 2.5,
         },
-        max_retries: 8,
+        max_retries: 10,
         retry_timeout: Duration::from_secs(120),
     };
     let options = ClientOptions::new()
@@ -225,7 +248,6 @@ fn make(address: &Address, settings: &Settings) -> object_store::Result<Arc<dyn 
     Ok(match address.kind {
         Kind::S3 => {
             let mut builder = AmazonS3Builder::new();
-            let more = settings.more.map(|more| more()).unwrap_or_default();
             let more = more
                 .iter()
                 .map(|(name, value)| (name.to_ascii_lowercase(), value));
@@ -424,10 +446,22 @@ fn below_prefix(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
         let prefix = (!key.as_ref().is_empty()).then_some(&key);
         store.list(prefix).try_collect::<Vec<ObjectMeta>>().await
     };
-    let all = answer(request)?;
-    let all = all.iter();
-    let all = all.map(|meta| (meta.location.as_ref().to_string(), metadata_of(meta)));
-    Ok(all.collect())
+    let mut found = Vec::new();
+    for meta in answer(request)? {
+        let key = meta.location.as_ref().to_string();
+        // The key of a folder ends with a slash, which the listing leaves out. It is no object, and
+        // without the slash there is none.
+        if meta.size == 0
+            && let Err(error) = head(&address.at(&key))?.wait()?
+        {
+            match refused(&error) {
+                error if error.kind() == io::ErrorKind::NotFound => continue,
+                error => return Err(error),
+            }
+        }
+        found.push((key, metadata_of(&meta)));
+    }
+    Ok(found)
 }
 
 /// An entry of a folder on the hub (`GET /api/datasets/OWNER/NAME/tree/REVISION/PATH`).

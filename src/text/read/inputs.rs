@@ -399,7 +399,7 @@ impl Walk {
         let found = remote::list(argument).map_err(Error::io("list", argument))?;
         let prefix = remote::prefix(argument);
         let is_one = |path: &PathBuf| path == argument;
-        let alone = found.first().is_some_and(|(path, _)| is_one(path));
+        let alone = found.len() == 1 && found.iter().any(|(path, _)| is_one(path));
         for (path, metadata) in found {
             let below = path.strip_prefix(&prefix).unwrap_or(&path).to_path_buf();
             let hidden = below.components().any(|part| self.hides(part.as_os_str()));
