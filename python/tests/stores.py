@@ -181,6 +181,12 @@ class Files(BaseHTTPRequestHandler):
                 for entry in sorted(folder.iterdir(), reverse=True)
             ]
             return self.send(200, {}, json.dumps(entries * server.repeat).encode())
+        if path == "/endless":
+            begin, end = re.findall(r"\d+", self.headers.get("range") or "0-0")
+            headers = {"content-range": f"bytes {begin}-{end}/{10**15}"}
+            if self.command == "HEAD":
+                headers["content-length"] = 10**15
+            return self.send(206 if "range" in self.headers else 200, headers, b"A" * (int(end) + 1 - int(begin)))
         inside = re.fullmatch(r"/(?:datasets/own/set/resolve/(?:main|v1)|plain)/(.*)", path)
         file = server.root / inside[1] if inside else server.root / "none"
         if not file.is_file():
@@ -200,7 +206,7 @@ class Files(BaseHTTPRequestHandler):
 
     def send(self, status, headers, content):
         self.send_response_only(status)
-        for name, value in {**headers, "content-length": len(content)}.items():
+        for name, value in {"content-length": len(content), **headers}.items():
             self.send_header(name, str(value))
         self.end_headers()
         if self.command != "HEAD":

@@ -232,24 +232,41 @@ def test_secrets_are_nowhere(proxy, tmp_path):
         assert stores.SECRET.encode() not in content and stores.KEY.encode() not in content, path
 
 
-def test_a_stop_ends_within_a_second(proxy, tmp_path):
-    proxy.fault = "slow"
-    arguments = ["run", "s3://crawl/samples/trec-web", "-o", tmp_path / "out", "--quiet"]
+def stopped(endpoint, arguments, ready):
+    """Interrupts a command once it waits for an object. Returns its status."""
     running = subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
-        env=environment(proxy.address),
+        env=environment(endpoint),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    while not any(seen[2] for seen in proxy.seen):
+    while not ready():
+        assert running.poll() is None
         time.sleep(0.01)
     begin = time.monotonic()
     running.send_signal(signal.SIGINT)
-    running.wait(60)
+    status = running.wait(60)
     # Timings decide no test; that it does not wait for the answer of ten seconds does.
     assert time.monotonic() - begin < 8
+    return status
+
+
+def test_a_stop_ends_within_a_second(proxy, tmp_path):
+    proxy.fault = "slow"
+    arguments = ["run", "s3://crawl/samples/trec-web", "-o", tmp_path / "out", "--quiet"]
+    stopped(proxy.address, arguments, lambda: any(seen[2] for seen in proxy.seen))
     proxy.fault = None
     told(proxy.address, *arguments)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "text"])
+def test_a_record_without_end_can_be_stopped(format, tmp_path):
+    server, address = stores.files(SAMPLES)
+    arguments = ["ingest", f"{address}/endless", "-o", tmp_path / "out", "--format", format, "--quiet"]
+    status = stopped(None, arguments, lambda: len(server.seen) > 30)
+    assert status == (130 if PROGRAM else 1)
+    assert not list((tmp_path / "out/collection").glob("*.docs"))
+    server.shutdown()
 
 
 def test_the_hub_and_web_servers(tmp_path):

@@ -216,6 +216,7 @@ read mode
 case $mode in
 ok) cat;;
 fail) printf '\n  bad \033[31mheader\nmore\n' >&2; exit 3;;
+traces) printf 'Traceback (most recent call last):\n  File "x"\nValueError: bad\n\n' >&2; exit 1;;
 nothing) echo ' ';;
 forever) yes;;
 noise) yes >&2;;
@@ -239,7 +240,7 @@ fn programs_that_misbehave_cost_their_document_only() {
     fs::create_dir(&input).unwrap();
     for mode in [
         "ok", "fail", "nothing", "forever", "noise", "sleep", "orphan", "closes", "invalid",
-        "binary", "killed", "memory",
+        "binary", "killed", "memory", "traces",
     ] {
         let mut text = format!("{mode}\nthe text of a document that is well\n");
         if mode == "closes" {
@@ -277,6 +278,7 @@ fn programs_that_misbehave_cost_their_document_only() {
             not_converted,
             r"exit status: 3: bad \u{1b}[31mheader",
         ),
+        ("traces", not_converted, "exit status: 1: ValueError: bad"),
         ("nothing", not_converted, "it printed no text"),
         (
             "forever",

@@ -22,6 +22,19 @@ impl From<Failure> for io::Error {
     }
 }
 
+/// What a reader says that was stopped.
+const STOPPED: &str = "a stop was asked for";
+
+/// The error of a reader that is stopped. What it has read is not all there is, so it is a failure.
+pub(crate) fn stopped() -> io::Error {
+    Failure(STOPPED.into()).into()
+}
+
+/// Whether an error is [`stopped`].
+pub(crate) fn is_stop(error: &io::Error) -> bool {
+    is_failure(error) && error.to_string() == STOPPED
+}
+
 /// Whether an error is such a failure.
 pub(crate) fn is_failure(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Failure>())

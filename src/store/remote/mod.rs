@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(feature = "remote"))]
 use crate::store::metadata::Metadata;
 
-pub(crate) use failure::{failed, is_failure, number_of};
+pub(crate) use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
 pub(in crate::store) use object::{Object, Window};
 #[cfg(feature = "remote")]

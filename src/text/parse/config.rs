@@ -22,6 +22,8 @@ use crate::text::read::extension;
 /// assert!("bytes:0".parse::<TokenKind>().is_err());
 /// assert_eq!("code:python:drop".parse::<TokenKind>().unwrap().to_string(), "code:python:drop");
 /// assert_eq!("code:common:keep".parse::<TokenKind>().unwrap().to_string(), "code");
+/// assert_eq!("code:c++".parse::<TokenKind>().unwrap().to_string(), "code:c");
+/// assert_eq!("code:ts:drop".parse::<TokenKind>().unwrap().to_string(), "code:javascript:drop");
 /// assert_eq!("auto".parse::<TokenKind>().unwrap().of("src/a.py").to_string(), "code:python");
 /// assert_eq!("auto".parse::<TokenKind>().unwrap().of("README").to_string(), "words");
 /// ```
@@ -126,7 +128,7 @@ impl FromStr for TokenKind {
                 let mut code = Code::default();
                 let mut parts = text.split(':').skip(1).peekable();
                 if let Some(language) = parts.next_if(|part| part.parse::<Comments>().is_err()) {
-                    code.language = language.parse()?;
+                    code.language = Language::called(language)?;
                 }
                 if let Some(comments) = parts.next() {
                     code.comments = comments.parse()?;
@@ -270,6 +272,18 @@ const EXTENSIONS: [(&str, Language); 65] = [
 ];
 
 impl Language {
+    /// The language with this name, or what programs in it are called or end in: `typescript` and
+    /// `ts` are `javascript`.
+    fn called(name: &str) -> Result<Language, String> {
+        let known: Result<Language, String> = name.parse();
+        known.or_else(|wrong| match name {
+            "c++" => Ok(Language::C),
+            "golang" => Ok(Language::Go),
+            "typescript" => Ok(Language::Javascript),
+            name => Language::of(&format!(".{name}")).ok_or(wrong),
+        })
+    }
+
     /// The language of a document whose name ends in the extension of a program; `None` if it does
     /// not. An extension of a compressed file (`.gz`) may follow.
     pub fn of(name: &str) -> Option<Language> {

@@ -239,7 +239,7 @@ impl Converter {
             Err(Ending::Stopped) => return refused("interrupted".into()),
             Err(Ending::Failed(error)) => return refused(error.to_string()),
         };
-        let message = first_line(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
+        let message = reason(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
         if !ended.status.success() {
             return refused(format!("{}{message}", ended.status));
         }
@@ -260,6 +260,18 @@ pub(crate) fn extension(name: &str) -> Option<String> {
         last => last,
     };
     (!extension.is_empty()).then(|| extension.into())
+}
+
+/// Why a program failed, as far as its standard error says: the first line that has text, or the
+/// last one if Python traces its calls.
+fn reason(errors: &[u8]) -> Option<String> {
+    let first = first_line(errors)?;
+    if !first.starts_with("Traceback (most recent call last)") {
+        return Some(first);
+    }
+    let end = errors.trim_ascii_end();
+    let last = memchr::memrchr(b'\n', end).map_or(end, |at| &end[at..]);
+    first_line(last)
 }
 
 /// The first line that has text, with characters made visible that change a terminal.

@@ -282,6 +282,9 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
     let mut from = bytes;
     // The last piece is not much smaller than the others.
     while from + bytes / 2 < size {
+        if stop.requested() {
+            return Ok(Bounds::default());
+        }
         match next_begin(&file, &*framer, from)? {
             Some(begin) => {
                 bounds.push(begin);

@@ -27,7 +27,7 @@ use super::record::{
     WholeFile,
 };
 use super::sniff::{binary_file_kind, looks_like_markup};
-use super::source::{Codec, Fault, From, Helpers, Input, Source, compression_of};
+use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
 use super::standard_input::{StandardInput, pauses_for};
 use super::stream::{Sink, Stream};
 use super::table::{Claim, Look};
@@ -177,6 +177,22 @@ fn head_of(stream: &mut Stream) -> &[u8] {
     &head[..head.len().min(LOOK)]
 }
 
+/// The bytes of an input. Those of an object end with an error once a stop is requested; a disk
+/// delivers a record before anybody waits for it.
+fn until_stop(
+    bytes: impl Read + Send + 'static,
+    input: &InputFile,
+    stop: &Stop,
+) -> Box<dyn Read + Send> {
+    match remote::is_address(&input.path) {
+        true => Box::new(Stoppable {
+            inner: bytes,
+            stop: stop.clone(),
+        }),
+        false => Box::new(bytes),
+    }
+}
+
 impl RecordReader {
     /// Opens an input. The first record reports any error. Waiting for standard input ends when a
     /// stop is requested; the input then ends with a fault that the caller never reads, since it
@@ -204,7 +220,8 @@ impl RecordReader {
         match disk::open_input(&input.path) {
             Ok(opened) => {
                 let opened = SharedFile::new(opened);
-                let mut reader = Self::new(Box::new(opened.until(until)), input, file, config);
+                let bytes = until_stop(opened.until(until), input, stop);
+                let mut reader = Self::new(bytes, input, file, config);
                 reader.seekable = Some(Arc::new(opened.clone()));
                 reader.opened = Some(opened);
                 reader
@@ -270,7 +287,8 @@ impl RecordReader {
                     framer.begun();
                 }
                 reader.state = state;
-                let source = Source::plain(Input::new(Box::new(From { file: opened, at })));
+                let bytes = until_stop(From { file: opened, at }, input, stop);
+                let source = Source::plain(Input::new(bytes));
                 reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
                 reader.framed = 1;
             }
@@ -463,8 +481,13 @@ impl RecordReader {
 
     /// The failure that ended the input, if any, as the error of a command.
     pub(crate) fn check(&self, input: &InputFile) -> crate::Result<()> {
-        let failure = self.failure().map_or(Ok(()), Err);
-        failure.map_err(crate::Error::io("read", &input.path))
+        match self.failure() {
+            None => Ok(()),
+            Some(error) if remote::is_stop(&error) => {
+                Err(crate::Error::Interrupted { stage: "read" })
+            }
+            Some(error) => Err(error).map_err(crate::Error::io("read", &input.path)),
+        }
     }
 
     /// The format of the input, by its first bytes. `None` if it has no records: it is empty, not

@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, Read};
 
 use super::{Failure, Fault, begins_compressed};
+use crate::base::progress::Stop;
 use crate::store::disk::SharedFile;
+use crate::store::remote;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
@@ -21,6 +23,22 @@ impl Read for From {
         let n = self.file.read_at(out, self.at)?;
         self.at += n as u64;
         Ok(n)
+    }
+}
+
+/// The bytes of an object until a stop is requested: a record may have more of them than come in a
+/// second, or in a day.
+pub(in crate::text::read) struct Stoppable<R> {
+    pub inner: R,
+    pub stop: Stop,
+}
+
+impl<R: Read> Read for Stoppable<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.stop.requested() {
+            true => Err(remote::stopped()),
+            false => self.inner.read(out),
+        }
     }
 }
 

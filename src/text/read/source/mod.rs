@@ -37,7 +37,7 @@ use crate::store::remote;
 
 pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
-pub(super) use input::{From, Input};
+pub(super) use input::{From, Input, Stoppable};
 pub(super) use members::read_all_at;
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
