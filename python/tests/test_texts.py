@@ -317,7 +317,6 @@ def test_addresses_are_no_directories(tmp_path, monkeypatch):
     run = lookalike.run(file, "out")
     for address in ("s3://bucket/x", Path("gs://bucket/x"), "hf://datasets/x", "https://host/x"):
         for call in [
-            lambda: lookalike.run(address, "other"),
             lambda: lookalike.run(file, address),
             lambda: lookalike.run(file, "other", scratch=address),
             lambda: lookalike.dedup(file, address),
@@ -326,7 +325,6 @@ def test_addresses_are_no_directories(tmp_path, monkeypatch):
             lambda: lookalike.find_pairs(["a"], scratch=address),
             lambda: lookalike.deduplicate(["a"], scratch=address),
             lambda: lookalike.Run(address),
-            lambda: run.add(address),
             lambda: run.report(address),
         ]:
             with pytest.raises(ValueError, match="is not on this machine"):

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::Result;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
 use crate::store::remote;
+use crate::{Error, Result};
 
 use super::context::Host;
 
@@ -37,6 +37,7 @@ impl<C: Command> Run for C {
         let printed = setup.printed;
         let progress = host.progress(printed.quiet, self.stages());
         let stop = host.stop();
+        remote::wait_until(&stop);
         let mut context = setup.limits.context(&stop, &*progress)?;
         let reserved = remote::reserve(context.budget.memory.0);
         context.budget = context.budget.without(reserved);
@@ -44,7 +45,14 @@ impl<C: Command> Run for C {
             host,
             progress: &*progress,
         };
-        self.run(&Out { host, printed }, &context)?;
+        let done = self.run(&Out { host, printed }, &context);
+        done.map_err(|error| match &error {
+            // Of a wait for a store, which no stage sees.
+            Error::Io { source, .. } if remote::is_stop(source) => {
+                Error::Interrupted { stage: "read" }
+            }
+            _ => error,
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -21,6 +21,9 @@ mod stores;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use crate::base::progress::Stop;
 
 #[cfg(not(feature = "remote"))]
 use crate::store::metadata::Metadata;
@@ -105,10 +108,25 @@ const LEAST_RESERVED: u64 = 16 << 20;
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static RESERVED: AtomicU64 = AtomicU64::new(LEAST_RESERVED);
 
+/// The request to stop of the last command that began.
+static STOP: RwLock<Option<Stop>> = RwLock::new(None);
+
 /// Says whether the command that begins reads objects.
 pub(crate) fn begin(in_use: bool) {
     IN_USE.store(in_use, Ordering::Relaxed);
     RESERVED.store(LEAST_RESERVED, Ordering::Relaxed);
+}
+
+/// Says what ends the waits for a store.
+pub(crate) fn wait_until(stop: &Stop) {
+    *STOP.write().unwrap_or_else(PoisonError::into_inner) = Some(stop.clone());
+}
+
+/// Whether waits have to end.
+#[cfg(feature = "remote")]
+fn is_stopped() -> bool {
+    let stop = STOP.read().unwrap_or_else(PoisonError::into_inner);
+    stop.as_ref().is_some_and(Stop::requested)
 }
 
 /// The part of this much memory that is kept for bytes of objects: an eighth, and 256 MiB at most.

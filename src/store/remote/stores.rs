@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -43,6 +44,9 @@ const MOST_SAID: usize = 600;
 /// Questions to the hub on their way.
 const HEADS: usize = 16;
 
+/// While a request is on its way, this is the interval between checks for a stop.
+const LOOK_FOR_STOP: Duration = Duration::from_millis(50);
+
 #[derive(Default)]
 struct Stores {
     settings: Settings,
@@ -70,10 +74,20 @@ pub(super) struct Coming<T> {
 }
 
 impl<T> Coming<T> {
-    /// Waits for it.
+    /// Waits for it, or for a stop.
     pub fn wait(self) -> io::Result<T> {
-        let lost = |_| Failure("the request was lost".into()).into();
-        self.result.recv().map_err(lost)
+        loop {
+            match self.result.recv_timeout(LOOK_FOR_STOP) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) if super::is_stopped() => {
+                    return Err(super::stopped());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure("the request was lost".into()).into());
+                }
+            }
+        }
     }
 }
 
