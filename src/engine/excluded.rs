@@ -19,6 +19,7 @@ use crate::base::numbers::count;
 use crate::base::progress::Context;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::shingle::{Excluded, MOST_EXCLUDED, Shingler};
+use crate::text::parse::TokenKind;
 use crate::text::read::{
     Batch, InputFile, Interpreted, RawDocument, ReadConfig, RecordKind, RecordReader, Reject,
     interpret, list_inputs,
@@ -60,7 +61,17 @@ fn shingles<K: Key>(
     let mut shingler = Shingler::<K>::new(&config.shingle);
     let (mut keys, mut set) = (Vec::new(), Vec::new());
     let mut is_full = false;
+    let mut told = PathBuf::new();
+    let tokens = &config.shingle.parse.tokens;
     let texts = each_text(files, &config.read, context, |document, file| {
+        if tokens.is_by_name() && tokens.of(&document.docno) == TokenKind::Words && told != file {
+            let name = file.display();
+            context.progress.note(&format!(
+                "{name} is excluded as words, because its name is not that of a program; to exclude \
+                 it from programs, give it a name such as theirs"
+            ));
+            told = file.to_path_buf();
+        }
         shingler.in_passes(document, SET_BYTES, &mut set, |_, set| {
             if !is_full {
                 keys.extend(set.iter().map(|key| key.to_u128()));

@@ -294,3 +294,24 @@ fn names_decide_on_tokens() {
         assert!(message.contains("tokens"), "{line}: {message}");
     }
 }
+
+/// The name of a template decides on its tokens, too, which surprises who calls it `.txt`.
+#[test]
+fn a_template_that_is_cut_into_words_is_told() {
+    let place = temporary();
+    let place = place.path();
+    fs::create_dir(place.join("in")).unwrap();
+    for (n, names) in [["a", "b", "c"], ["x", "y", "z"]].into_iter().enumerate() {
+        let text = format!("{TEMPLATE}{}", sum(names));
+        fs::write(place.join(format!("in/{n}.java")), text).unwrap();
+    }
+    for (name, tells) in [("template.txt", true), ("Template.java", false)] {
+        fs::write(place.join(name), TEMPLATE).unwrap();
+        let line = format!("run in -o out-{name} --tokens auto --exclude-text {name}");
+        let output = lookalike(place, &line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let note = format!("{name} is excluded as words");
+        assert_eq!(said.contains(&note), tells, "{said}");
+    }
+}

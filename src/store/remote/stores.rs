@@ -29,6 +29,9 @@ use super::address::{Address, InDataset, Kind};
 use super::failure::Failure;
 use crate::store::metadata::Metadata;
 
+/// Where a machine in a cloud finds the credentials of its role, which are asked for last.
+const MACHINE: &str = "169.254.169.254";
+
 /// Where the hub is.
 const HUB: &str = "https://huggingface.co";
 
@@ -140,7 +143,14 @@ pub(super) fn refused(error: &object_store::Error) -> io::Error {
         Precondition { .. } => changed().into(),
         // Also if access is denied: credentials expire, and no object is rejected for good because
         // of that.
-        error => Failure(chain(error)).into(),
+        error => {
+            let mut what = chain(error);
+            if what.contains(MACHINE) {
+                what += "; there are no credentials on this machine: set them, or give --anonymous \
+                         for public objects";
+            }
+            Failure(what).into()
+        }
     }
 }
 
