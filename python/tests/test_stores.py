@@ -116,7 +116,7 @@ def lines(count, seed):
 
 
 def test_large_objects_are_cut_where_files_are(s3, proxy, tmp_path):
-    content = lines(100_000, 1)
+    content = lines(40_000, 1)
     (tmp_path / "in.jsonl").write_bytes(content)
     s3.put("large/in.jsonl", content)
     proxy.fault = "cut"
@@ -223,7 +223,7 @@ def test_secrets_are_nowhere(proxy, tmp_path):
     out = tmp_path / "out"
     told(proxy.address, "run", "s3://crawl/samples/trec-web", "-o", out, "--quiet")
     told(proxy.address, "report", out, "--quiet")
-    proxy.fault = "broken"
+    proxy.fault = "whole"
     told(proxy.address, "run", "s3://crawl/samples/warc", "-o", tmp_path / "failed", fails=True)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 10
@@ -264,7 +264,8 @@ def test_a_record_without_end_can_be_stopped(format, tmp_path):
     server, address = stores.files(SAMPLES)
     arguments = ["ingest", f"{address}/endless", "-o", tmp_path / "out", "--format", format, "--quiet"]
     status = stopped(None, arguments, lambda: len(server.seen) > 30)
-    assert status == (130 if PROGRAM else 1)
+    # Python ends as the signal does that it was told of.
+    assert status in (130, -signal.SIGINT)
     assert not list((tmp_path / "out/collection").glob("*.docs"))
     server.shutdown()
 
