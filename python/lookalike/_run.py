@@ -18,7 +18,7 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "verbose", "tsv", "progress", "help"}
-# Of the environment: object stores are reached as its variables say.
+# Variables of the environment say how object stores are reached.
 OWN_FLAGS |= {"endpoint", "region", "anonymous"}
 # About files, in functions that take texts.
 INPUT_FLAGS = {

@@ -282,7 +282,7 @@ def test_the_hub_and_web_servers(tmp_path):
     same(tmp_path / "web", tmp_path / "files")
     assert {seen[2] for seen in server.seen} == {None}
     text = told(None, "run", f"{address}/plain/", "-o", tmp_path / "none", fails=True)
-    assert "does not list" in text
+    assert "are not listed" in text
     server.etags = False
     told(None, "run", f"{address}/plain/a.gz", f"{address}/plain/b.gz", "-o", tmp_path / "old", "--quiet")
     same(tmp_path / "old", tmp_path / "files")
@@ -300,7 +300,7 @@ def test_what_is_gone_or_denied_ends_the_run(s3, proxy, tmp_path):
     proxy.fault = lambda _: s3.request("DELETE", "/crawl/going/a.txt")
     out = tmp_path / "out"
     text = told(proxy.address, "run", "s3://crawl/going", "-o", out, fails=True)
-    assert "there is no such object" in text and not (out / "rejects.jsonl").exists()
+    assert "the store has no such object" in text and not (out / "rejects.jsonl").exists()
     place = "s3://crawl/samples/trec-web"
     text = told(proxy.address, "run", place, "-o", tmp_path / "denied", "--anonymous", fails=True)
     assert "403" in text and "changed" not in text
@@ -311,8 +311,9 @@ def test_wrong_settings_are_named(proxy, tmp_path):
     text = told("localhost:1", "count", place, fails=True)
     assert "`localhost:1` does not begin with http://" in text and "panicked" not in text
     profile = tmp_path / "credentials"
-    profile.write_text(f"[work]\naws_access_key_id = {stores.KEY}\naws_secret_access_key = {stores.SECRET}\n")
-    given = environment(proxy.address) | {"AWS_SHARED_CREDENTIALS_FILE": str(profile)}
+    lines = ["[work]", f"aws_access_key_id = {stores.KEY}", f"aws_secret_access_key = {stores.SECRET}"]
+    profile.write_text("\n".join([*lines, f"endpoint_url = {proxy.address}", ""]))
+    given = environment() | {"AWS_SHARED_CREDENTIALS_FILE": str(profile)}
     del given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"]
     for name, works in [("work", True), ("wrok", False)]:
         done = subprocess.run(

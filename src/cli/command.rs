@@ -47,7 +47,7 @@ impl<C: Command> Run for C {
         };
         let done = self.run(&Out { host, printed }, &context);
         done.map_err(|error| match &error {
-            // Of a wait for a store, which no stage sees.
+            // A wait for a store was stopped before any stage began.
             Error::Io { source, .. } if remote::is_stop(source) => {
                 Error::Interrupted { stage: "read" }
             }

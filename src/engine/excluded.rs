@@ -67,8 +67,8 @@ fn shingles<K: Key>(
         if tokens.is_by_name() && tokens.of(&document.docno) == TokenKind::Words && told != file {
             let name = file.display();
             context.progress.note(&format!(
-                "{name} is excluded as words, because its name is not that of a program; to exclude \
-                 it from programs, give it a name such as theirs"
+                "{name} is excluded as words, because its name does not end as a program's name \
+                 does; to exclude it from programs, rename it (template.py)"
             ));
             told = file.to_path_buf();
         }

@@ -22,7 +22,7 @@ pub(super) enum Kind {
 }
 
 impl Metadata {
-    /// Of an object.
+    /// The metadata of an object.
     #[cfg(feature = "remote")]
     pub(super) fn of_object(size: u64, modified_ns: i64, etag: Option<String>) -> Metadata {
         Metadata {

@@ -71,8 +71,8 @@ impl StoreFlags {
     }
 }
 
-/// The variables that the files of the AWS command line stand for: those of the profile
-/// `AWS_PROFILE`, unless the environment has keys itself.
+/// The settings of the profile `AWS_PROFILE` in the files of the AWS command line, as variables.
+/// Nothing if the environment has keys itself.
 #[cfg(feature = "remote")]
 fn of_files() -> Result<Vec<(String, String)>, String> {
     use std::env::var;
@@ -106,7 +106,7 @@ fn of_files() -> Result<Vec<(String, String)>, String> {
         ));
     }
     match named {
-        // Who names a profile does not want the role of the machine in its place.
+        // A user who names a profile does not mean the role of the machine.
         Some(named) if !found.iter().any(|(name, _)| name == "AWS_ACCESS_KEY_ID") => Err(format!(
             "the profile `{named}` (AWS_PROFILE) has no aws_access_key_id in the files of the AWS \
              command line; profiles with roles or single sign-on are not read"

@@ -131,7 +131,6 @@ impl Op {
 /// An open file, or an object of a store. All bytes go in and out through this type.
 #[derive(Debug)]
 pub struct File {
-    /// None of an object.
     file: Opened,
     /// Whether reading and writing may wait for another process: not for a regular file.
     waits: bool,
@@ -299,7 +298,7 @@ pub fn waiting() -> Option<(u64, u64)> {
 #[derive(Debug)]
 pub(crate) struct SharedFile {
     file: Arc<File>,
-    /// Of an object, each copy has a window, because each is read from places of its own.
+    /// Each copy reads an object from other places, so each has its own window.
     #[cfg(feature = "remote")]
     window: Box<Mutex<remote::Window>>,
 }
@@ -734,7 +733,7 @@ pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// The absolute path without links. That of an object is its address.
+/// The absolute path without links; the address of an object.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     if remote::is_address(path) {
         return Ok(path.into());

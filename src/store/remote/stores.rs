@@ -36,7 +36,7 @@ const MACHINE: &str = "169.254.169.254";
 const HUB: &str = "https://huggingface.co";
 
 /// What is said of an object that is not there.
-pub(super) const NO_OBJECT: &str = "there is no such object";
+pub(super) const NO_OBJECT: &str = "the store has no such object";
 
 /// Entries of a folder that the hub lists in one answer.
 const HUB_PAGE: usize = 1000;
@@ -211,12 +211,16 @@ fn make(address: &Address, settings: &Settings) -> io::Result<Arc<dyn ObjectStor
         _ => Vec::new(),
     };
     let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "HF_ENDPOINT"];
-    let variables = settings.variables.iter().chain(&more);
-    let variables = variables.filter(|(name, _)| endpoints.contains(&&**name));
+    // Variables of the environment come later than those of files, so they count.
+    let mut variables = more;
+    variables.extend_from_slice(&settings.variables);
+    let given = variables
+        .iter()
+        .filter(|(name, _)| endpoints.contains(&&**name));
     for endpoint in settings
         .endpoint
         .iter()
-        .chain(variables.map(|(_, value)| value))
+        .chain(given.map(|(_, value)| value))
     {
         let rest = endpoint
             .strip_prefix("http://")
@@ -228,13 +232,13 @@ fn make(address: &Address, settings: &Settings) -> io::Result<Arc<dyn ObjectStor
             return Err(Failure(what).into());
         }
     }
-    build(address, settings, &more).map_err(|error| refused(&error))
+    build(address, settings, &variables).map_err(|error| refused(&error))
 }
 
 fn build(
     address: &Address,
     settings: &Settings,
-    more: &[(String, String)],
+    variables: &[(String, String)],
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
     // Another library of the process may have chosen one.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -254,16 +258,28 @@ fn build(
             "lookalike/",
             env!("CARGO_PKG_VERSION")
         )));
-    let variables = |prefix: &'static str| {
-        settings.variables.iter().filter_map(move |(name, value)| {
-            let name = name.to_ascii_lowercase();
-            name.starts_with(prefix).then_some((name, value))
-        })
-    };
     let variable = |wanted: &str| {
-        let found = settings.variables.iter().find(|(name, _)| name == wanted);
+        let found = variables.iter().rfind(|(name, _)| name == wanted);
         found.map(|(_, value)| value.clone())
     };
+    // The builders have the same methods and no common trait.
+    macro_rules! configured {
+        ($builder:expr, $prefix:literal) => {{
+            let mut builder = $builder.with_retry(retry);
+            for (name, value) in variables {
+                let name = name.to_ascii_lowercase();
+                if name.starts_with($prefix)
+                    && let Ok(key) = name.parse()
+                {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            match settings.anonymous {
+                true => builder.with_skip_signature(true),
+                false => builder,
+            }
+        }};
+    }
     let plain = |endpoint: &Option<String>| {
         endpoint
             .as_ref()
@@ -271,15 +287,7 @@ fn build(
     };
     Ok(match address.kind {
         Kind::S3 => {
-            let mut builder = AmazonS3Builder::new();
-            let more = more
-                .iter()
-                .map(|(name, value)| (name.to_ascii_lowercase(), value));
-            for (name, value) in more.chain(variables("aws_")) {
-                if let Ok(key) = name.parse() {
-                    builder = builder.with_config(key, value);
-                }
-            }
+            let mut builder = configured!(AmazonS3Builder::new(), "aws_");
             let given = settings.endpoint.clone();
             let endpoint = given
                 .or_else(|| variable("AWS_ENDPOINT_URL_S3"))
@@ -291,53 +299,26 @@ fn build(
             if let Some(region) = &settings.region {
                 builder = builder.with_region(region);
             }
-            if settings.anonymous {
-                builder = builder.with_skip_signature(true);
-            }
-            let builder = builder
-                .with_bucket_name(&address.bucket)
-                .with_client_options(allowed)
-                .with_retry(retry);
-            Arc::new(builder.build()?)
+            let builder = builder.with_bucket_name(&address.bucket);
+            Arc::new(builder.with_client_options(allowed).build()?)
         }
         Kind::Google => {
-            let mut builder = GoogleCloudStorageBuilder::new();
-            for (name, value) in variables("google_") {
-                if let Ok(key) = name.parse() {
-                    builder = builder.with_config(key, value);
-                }
-            }
+            let mut builder = configured!(GoogleCloudStorageBuilder::new(), "google_");
             if let Some(endpoint) = &settings.endpoint {
                 builder = builder.with_base_url(endpoint);
             }
-            if settings.anonymous {
-                builder = builder.with_skip_signature(true);
-            }
-            let builder = builder
-                .with_bucket_name(&address.bucket)
-                .with_client_options(options.with_allow_http(plain(&settings.endpoint)))
-                .with_retry(retry);
-            Arc::new(builder.build()?)
+            let options = options.with_allow_http(plain(&settings.endpoint));
+            let builder = builder.with_bucket_name(&address.bucket);
+            Arc::new(builder.with_client_options(options).build()?)
         }
         Kind::Azure => {
-            let mut builder = MicrosoftAzureBuilder::new();
-            for (name, value) in variables("azure_") {
-                if let Ok(key) = name.parse() {
-                    builder = builder.with_config(key, value);
-                }
-            }
+            let mut builder = configured!(MicrosoftAzureBuilder::new(), "azure_");
             if let Some(endpoint) = &settings.endpoint {
                 builder = builder.with_endpoint(endpoint.clone());
             }
-            if settings.anonymous {
-                builder = builder.with_skip_signature(true);
-            }
-            let builder = builder
-                .with_container_name(&address.bucket)
-                .with_client_options(options)
-                .with_allow_http(plain(&settings.endpoint))
-                .with_retry(retry);
-            Arc::new(builder.build()?)
+            let options = options.with_allow_http(plain(&settings.endpoint));
+            let builder = builder.with_container_name(&address.bucket);
+            Arc::new(builder.with_client_options(options).build()?)
         }
         Kind::Web => {
             let options = options.with_allow_http(address.base.starts_with("http://"));
@@ -434,7 +415,7 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
         }
     }
     if address.kind == Kind::Web {
-        let what = "there is no such file, and a web server does not list those below it";
+        let what = "the server has no such file, and files of web servers are not listed";
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
     }
     let prefix = address.before_glob();
@@ -455,7 +436,7 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
         found.retain(|(key, _)| glob.is_match(key));
     }
     if found.is_empty() {
-        let what = "there is no such object, and none below it";
+        let what = "no object has this key or a key below it";
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
     }
     let objects = found.into_iter();
@@ -473,8 +454,8 @@ fn below_prefix(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
     let mut found = Vec::new();
     for meta in answer(request)? {
         let key = meta.location.as_ref().to_string();
-        // The key of a folder ends with a slash, which the listing leaves out. It is no object, and
-        // without the slash there is none.
+        // A key that ends with a slash marks a folder. The listing drops the slash, and the store
+        // has no object with the shorter key.
         if meta.size == 0
             && let Err(error) = head(&address.at(&key))?.wait()?
         {

@@ -213,7 +213,8 @@ impl Default for ReadConfig {
 
 impl ReadConfig {
     /// Refuses to read with programs that are gone or that have another version than when the
-    /// parameters were made. It may start them, so only who reads documents calls it.
+    /// parameters were made. Callers are about to read documents, because this may start the
+    /// programs.
     pub(crate) fn check_programs(&self) -> crate::Result<()> {
         self.convert.iter().try_for_each(Converter::check)
     }

@@ -141,7 +141,7 @@ impl Cutter {
             State::Name => {
                 let word = match before {
                     State::Name => memory.word,
-                    // Of a member or a lifetime.
+                    // A member or a lifetime, which is not a keyword.
                     State::Operator(operator) if [POINT, QUESTION].contains(&operator) => OTHER,
                     State::TickWord => OTHER,
                     _ => 0,

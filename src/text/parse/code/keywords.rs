@@ -104,7 +104,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
 });
 
-/// Of those that are not one language.
+/// The bits of `common` and `auto`, which have the keywords of all languages.
 const ALL: u16 = bit(Language::Common) | bit(Language::Auto);
 
 const fn bit(language: Language) -> u16 {
