@@ -70,6 +70,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "passages",
             "contamination",
             "distributed",
+            "jobs",
             "audit",
             "inspect",
         ],

@@ -326,6 +326,18 @@ pub enum Error {
         /// Other flags with which the work is possible, if there are any.
         instead: Option<String>,
     },
+    /// Tasks of an array of jobs have not left what others need.
+    #[error("{}: {count} tasks of the step {step} are not done: {missing}", exchange.display())]
+    TasksMissing {
+        /// The directory or address of the tasks.
+        exchange: PathBuf,
+        /// The step.
+        step: &'static str,
+        /// Their numbers.
+        missing: String,
+        /// How many.
+        count: u64,
+    },
     /// A limit of the operating system is too low for the work.
     #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
     Limit {
@@ -844,6 +856,11 @@ impl Error {
                 let instead: String = instead.collect();
                 format!("give --memory {} or more{instead}", least.exact())
             }
+            Error::TasksMissing { exchange, .. } => format!(
+                "run them first, or let this wait for them with --wait; `lookalike tasks status \
+                 {}` lists what can run",
+                exchange.display()
+            ),
             Error::Missing {
                 near: Some(near), ..
             }

@@ -144,6 +144,17 @@ commands! {
     "lookalike join out"
     "lookalike cluster out"
     Cluster(run::ClusterOptions),
+    /// Search on many machines, as an array of jobs
+    ///
+    /// `plan` cuts a search into tasks, `run` does one of them, and `finish` makes the output
+    /// directory that `lookalike run` makes. The tasks share nothing but EXCHANGE, a directory that
+    /// all machines see or a prefix of an object store, so any scheduler can start them: Slurm, AWS
+    /// Batch, GNU parallel, xargs.
+    "lookalike tasks plan sample-corpora/trec-web --tasks 2 -o shared"
+    "seq 0 15 | xargs -P 2 -I {} lookalike tasks run shared --task {} --wait 600"
+    "lookalike tasks status shared"
+    "lookalike tasks finish shared -o out"
+    Tasks(tasks::Options),
     /// Find pairs by a published method, or list the methods
     ///
     /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters.
@@ -422,23 +433,30 @@ impl Arguments {
 }
 
 /// Arguments with files that are read as documents, which may be objects of a store.
-const READ: [&str; 3] = ["inputs", "documents", "exclude_text"];
+const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
+
+/// Commands and their arguments with places where objects of a store are written.
+const WRITTEN: [(&str, &str); 2] = [("tasks plan", "output"), ("tasks finish", "output")];
 
 /// The first path among the arguments of a command that is an address and no input that can be
 /// read; and whether there are inputs that are.
 fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<PathBuf>, bool) {
     let (mut wrong, mut objects) = (None, false);
-    let Some((name, matches)) = matches.subcommand() else {
-        return (wrong, objects);
-    };
-    let arguments = command.find_subcommand(name).into_iter();
+    let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
+    while let Some((name, of)) = matches.subcommand() {
+        command = command.and_then(|command| command.find_subcommand(name));
+        matches = of;
+        named.push(name);
+    }
+    let writes = |id: &str| WRITTEN.contains(&(&*named.join(" "), id));
+    let arguments = command.into_iter().filter(|_| !named.is_empty());
     let arguments = arguments.flat_map(clap::Command::get_arguments);
     for argument in arguments
         .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
     {
         let id = argument.get_id().as_str();
         for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
-            if READ.contains(&id) && remote::is_address(&path) {
+            if (READ.contains(&id) || writes(id)) && remote::is_address(&path) {
                 objects = true;
             } else if wrong.is_none() && refuse_remote(&path).is_err() {
                 wrong = Some(path);

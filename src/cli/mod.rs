@@ -41,6 +41,7 @@ mod show;
 mod signals;
 mod status;
 mod study;
+mod tasks;
 mod transfer;
 mod unread;
 mod verify;

@@ -8,6 +8,7 @@
 //!   in a corpus.
 //! - [`count`] counts the documents, words and shingles of inputs.
 //! - [`distributed`] cuts the search for pairs into tasks for an engine on many machines.
+//! - [`jobs`] runs these tasks as an array of jobs of a scheduler.
 //! - [`inspect`] verifies every file of an output directory, and shows it as text.
 
 pub mod audit;
@@ -17,6 +18,7 @@ pub mod dedup;
 pub mod distributed;
 pub mod evaluate;
 pub mod inspect;
+pub mod jobs;
 pub mod passages;
 pub mod query;
 pub mod transfer;

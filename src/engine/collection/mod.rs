@@ -61,7 +61,7 @@ pub use config::{CollectionConfig, SizeGroups};
 pub(crate) use documents::DocumentView;
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub(crate) use ingest::{Reread, require_memory};
-pub use ingest::{SegmentStats, least_memory, run as ingest};
+pub use ingest::{SegmentStats, Share, least_memory, run as ingest};
 pub(crate) use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{

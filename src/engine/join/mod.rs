@@ -29,6 +29,7 @@ pub(crate) mod closest;
 mod config;
 pub mod count;
 mod counters;
+mod found;
 mod list;
 mod lists;
 mod pairs;
@@ -51,6 +52,7 @@ use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
+pub(crate) use found::run as found;
 pub use list::{Before, PairsEntry};
 pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair, sizes_of_pairs};

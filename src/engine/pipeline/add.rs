@@ -126,7 +126,7 @@ pub fn add(
     let arranged = workspace::arrange(directory, &entries, false)?;
     if !collection::ingested(&workspace.manifest) {
         let listed = listed(&workspace, inputs, &arranged.listed)?;
-        super::read(&mut workspace, &listed, context)?;
+        super::read(&mut workspace, &listed, None, context)?;
     }
     if !arranged.listed.is_empty() {
         let there = counted(arranged.listed.len() as u64, "input");
@@ -141,7 +141,7 @@ pub fn add(
         let mut all = listed(&workspace, inputs, &arranged.listed)?;
         let known = all.len() - new.len();
         all.splice(known.., new);
-        super::read(&mut workspace, &all, context)?;
+        super::read(&mut workspace, &all, None, context)?;
     }
     let mut workspace = super::accepted(workspace, false, (false, false), strict)?;
     let (parameters, tables) = match parameters(&workspace) {

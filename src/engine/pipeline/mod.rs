@@ -10,7 +10,7 @@ use crate::engine::cluster;
 use crate::engine::cluster::{ResultFormat, ResultsEntry, TablesEntry};
 use crate::engine::collection::{
     self, Additions, Against, Catalogue, CatalogueBefore, CatalogueEntry, CollectionConfig,
-    Ingested, Segments,
+    Ingested, Segments, Share,
 };
 use crate::engine::index::{self, IndexEntry, IndexStats};
 use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
@@ -30,6 +30,7 @@ mod lines;
 mod open;
 mod parameters;
 pub mod preflight;
+mod shares;
 mod summary;
 
 pub use add::add;
@@ -40,6 +41,7 @@ pub use open::{
 };
 use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
+pub(crate) use shares::{gather, ingest_share, join_found};
 pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
@@ -272,10 +274,10 @@ pub(crate) fn ingest_for(
         return refuse("INPUT", "-", limit);
     }
     note_lost(&mut workspace, context);
-    read(&mut workspace, &inputs[..known], context)?;
+    read(&mut workspace, &inputs[..known], None, context)?;
     if known < inputs.len() {
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
-        read(&mut workspace, inputs, context)?;
+        read(&mut workspace, inputs, None, context)?;
     }
     catalogue(&mut workspace, context)?;
     accepted(workspace, inputs.need_documents, (new, made), strict)
@@ -308,15 +310,20 @@ fn accepted(
     Ok(workspace)
 }
 
-/// Reads the inputs, unless all of them have been read.
-fn read(workspace: &mut Workspace, inputs: &[InputFile], context: &Context<'_>) -> Result<()> {
+/// Reads the inputs or a share of them, unless all of that has been read.
+fn read(
+    workspace: &mut Workspace,
+    inputs: &[InputFile],
+    share: Option<Share>,
+    context: &Context<'_>,
+) -> Result<()> {
     if collection::ingested(&workspace.manifest) {
         return Ok(());
     }
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
     stage(workspace, "ingest", context, |w| match kind {
-        FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
-        FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
+        FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, share, context),
+        FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, share, context),
     })
 }
 

@@ -105,6 +105,30 @@ impl Intake {
         Ok(())
     }
 
+    /// Adds a document that was read before, with the MD5 of its words, their number, and its text
+    /// without markup. One whose words an earlier document of this task has may come without text.
+    pub(crate) fn add_read(
+        &mut self,
+        (digest, words): ([u8; 16], u64),
+        text: &[u8],
+        id: &[u8],
+        out: &mut Vec<Row>,
+    ) -> Result<()> {
+        let mut record = Vec::with_capacity(text.len() + id.len() + 8);
+        record.push(Side::Any as u8);
+        record.push(self.groups.group(words));
+        put_bytes(&mut record, id);
+        put_bytes(&mut record, &[]);
+        put_bytes(&mut record, text);
+        self.bytes += record.len();
+        self.records
+            .push((part_of_digest(&digest, self.places), digest, record));
+        match self.bytes >= INTAKE_BYTES {
+            true => self.send(out),
+            false => Ok(()),
+        }
+    }
+
     /// Sends the rest.
     pub fn finish(&mut self, out: &mut Vec<Row>) -> Result<()> {
         self.send(out)
@@ -141,10 +165,8 @@ impl Intake {
         let digests = self.shingler.digests();
         for (record, digest) in self.open.drain(..).zip(digests) {
             if !record.is_empty() {
-                let [a, b, c, d, e, f, g, h, ..] = *digest;
-                let value = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
                 self.records
-                    .push((place_of(value, self.places), *digest, record));
+                    .push((part_of_digest(digest, self.places), *digest, record));
             }
         }
     }
@@ -170,6 +192,18 @@ impl Intake {
         self.records.clear();
         Ok(())
     }
+}
+
+/// The part of the documents with these words.
+fn part_of_digest(&[a, b, c, d, e, f, g, h, ..]: &[u8; 16], places: u32) -> u32 {
+    place_of(u64::from_be_bytes([a, b, c, d, e, f, g, h]), places)
+}
+
+/// The number of documents in a row; 0 if it has something else.
+pub(crate) fn documents_in(blob: &[u8]) -> u64 {
+    let reader = Reader::of(STAGE, DOCUMENTS, blob);
+    let count = reader.and_then(|mut reader| reader.number());
+    count.unwrap_or(0)
 }
 
 /// A document of a part.

@@ -68,6 +68,7 @@ use crate::engine::shingle::ShingleConfig;
 use crate::{Error, Result};
 
 pub use candidates::{Blocks, Candidates};
+pub(crate) use documents::documents_in;
 pub use documents::{Intake, Side};
 pub use frequencies::{Classes, Frequencies};
 pub use graph::Graph;

@@ -142,7 +142,8 @@ pub struct Found {
 }
 
 impl Found {
-    fn put(&self, out: &mut Vec<u8>) {
+    /// Appends its bytes.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
         for bytes in [&self.a, &self.b, &self.ranks[0], &self.ranks[1]] {
             put_bytes(out, bytes);
         }
@@ -150,6 +151,16 @@ impl Found {
             put(out, number.into());
         }
         out.push(self.exact.into());
+    }
+
+    /// The pairs of which `put` appended the bytes.
+    pub(crate) fn all(bytes: &[u8]) -> Result<Vec<Found>> {
+        let mut reader = Reader::new(STAGE, bytes);
+        let mut all = Vec::new();
+        while !reader.is_empty() {
+            all.push(Found::read(&mut reader)?);
+        }
+        Ok(all)
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Found> {

@@ -52,6 +52,8 @@ use shares::{INPUT_BYTES, Shares};
 use threads::Ingest;
 use units::Unit;
 
+pub use units::Share;
+
 pub(crate) use reread::Reread;
 pub use shares::least_memory;
 pub use stats::SegmentStats;
@@ -117,19 +119,27 @@ fn forget(workspace: &mut Workspace, units: &[Unit], damaged: &[Damaged]) -> Vec
     gone.into_iter().flat_map(parts).collect()
 }
 
-/// Reads the inputs into committed segments, starting after the last committed one.
+/// Reads the inputs into committed segments, starting after the last committed one. With a share,
+/// reads nothing but that, and also keeps its texts.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     inputs: &[InputFile],
+    share: Option<Share>,
     context: &Context<'_>,
 ) -> Result<()> {
     if collection::ingested(&workspace.manifest) {
         return Ok(());
     }
-    let config = collection::config(&workspace.manifest).clone();
+    let mut config = collection::config(&workspace.manifest).clone();
+    config.text |= share.is_some();
     require_memory(&config, inputs.len(), &context.budget)?;
     let addition = last_addition(workspace)?;
-    let units = units::units(inputs, addition, &config, context.stop);
+    let mut units = units::units(inputs, addition, &config, context.stop);
+    let mut total = InputFile::total(inputs);
+    if let Some(share) = share {
+        units = share.of_units(units);
+        total = Some(units.iter().map(|unit| unit.bytes).sum());
+    }
     context.stop.check(STAGE)?;
     let begin = Cursor::of_file(addition.file);
     let segments = collection::segments(&workspace.manifest);
@@ -145,7 +155,7 @@ pub fn run<K: Key>(
     let memory = ByteSize(context.budget.memory.0 - list);
     let threads = context.budget.threads;
     let shares = Shares::new(memory, &config, units.len().min(threads), threads > 1);
-    context.start(STAGE, Progressing::Bytes, InputFile::total(inputs));
+    context.start(STAGE, Progressing::Bytes, total);
     let mut damaged: Vec<Damaged> = Vec::new();
     loop {
         let known = Known {

@@ -54,6 +54,30 @@ pub(super) fn units(
     (addition.unit..).zip(stretches).map(unit).collect()
 }
 
+/// A share of the inputs, for one of several processes that read them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its number, from 0.
+    pub number: u32,
+    /// The number of shares.
+    pub of: u32,
+}
+
+impl Share {
+    /// The units of a share: consecutive ones, with about the same number of bytes in each share.
+    pub(super) fn of_units(self, units: Vec<Unit>) -> Vec<Unit> {
+        let total: u64 = units.iter().map(|unit| unit.bytes).sum();
+        let mut before = 0;
+        let is_own = |unit: &Unit| {
+            let middle = before + unit.bytes / 2;
+            before += unit.bytes;
+            let share = u128::from(middle) * u128::from(self.of) / u128::from(total.max(1));
+            share.min(u128::from(self.of - 1)) == u128::from(self.number)
+        };
+        units.into_iter().filter(is_own).collect()
+    }
+}
+
 impl Unit {
     /// The number of the parts of its segment `segment`.
     pub(super) fn part(&self, segment: usize) -> u64 {
@@ -174,6 +198,27 @@ mod tests {
             "stats": stats,
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn each_unit_is_in_one_share() {
+        let sizes: Vec<_> = (0..50).map(|n| Some(n * n % 37 * 20)).collect();
+        let config = CollectionConfig {
+            segment_size: ByteSize(1600),
+            ..CollectionConfig::default()
+        };
+        let first = Addition::default();
+        let all = units(&inputs(&sizes), first, &config, &Stop::default());
+        for of in [1, 2, 3, 7, 64, 1000] {
+            let shares = (0..of).map(|number| Share { number, of });
+            let numbers = shares.flat_map(|share| share.of_units(all.clone()));
+            let numbers: Vec<u32> = numbers.map(|unit| unit.number).collect();
+            assert_eq!(numbers, (0..all.len() as u32).collect::<Vec<_>>());
+        }
+        let half = Share { number: 0, of: 2 }.of_units(all.clone());
+        let bytes = |units: &[Unit]| units.iter().map(|unit| unit.bytes).sum::<u64>();
+        assert!(bytes(&half).abs_diff(bytes(&all) / 2) <= bytes(&all) / 20);
+        assert!(Share { number: 1, of: 2 }.of_units(Vec::new()).is_empty());
     }
 
     #[test]

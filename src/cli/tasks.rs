@@ -1,0 +1,262 @@
+//! `tasks`: a search as an array of jobs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::Result;
+use crate::base::error::refuse;
+use crate::base::numbers::counted;
+use crate::base::progress::Context;
+use crate::engine::pipeline;
+use crate::report::answer;
+use crate::tasks::jobs::{self, Outcome, Plan, Planned};
+
+use super::command::{Command, Out, Setup};
+use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
+use super::unread;
+
+/// Options of `tasks`.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What is done.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Write the plan of a search to a directory or an object store
+    ///
+    /// It lists the inputs and says what to find. Nothing is read yet.
+    Plan(Box<PlanOptions>),
+    /// Do one task of a plan
+    ///
+    /// A task that is done is not done again. A task that was stopped begins again.
+    Run(RunOptions),
+    /// Say which tasks are done, and which can run
+    Status(StatusOptions),
+    /// Make the results of a plan whose tasks are done
+    ///
+    /// DIR becomes what `lookalike run` makes of the same inputs, without postings. After a plan
+    /// with --pairs-only, DIR gets pairs.tsv and exact-duplicates.tsv alone, in no order.
+    Finish(FinishOptions),
+}
+
+/// Options of `tasks plan`.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "output" => arg
+        .value_name("EXCHANGE")
+        .help("Directory or address that all tasks share")
+        .long_help(
+            "Directory or address that all tasks share\n\n\
+             A directory that all machines see, or a prefix of a store (s3://BUCKET/KEY). It must be \
+             empty. Tasks put their files there, and you remove it after `tasks finish`.",
+        ),
+    _ => arg,
+}))]
+struct PlanOptions {
+    #[command(flatten)]
+    collection: CollectionFlags,
+    /// Tasks of each of the 8 steps
+    ///
+    /// A task should have 50 MB to 2 GB of text.
+    ///
+    /// Example: --tasks 64
+    #[arg(long, value_name = "N", help_heading = None)]
+    tasks: u32,
+    /// Find the pairs alone, of any number of documents
+    ///
+    /// Without it, `tasks finish` makes an output directory, which has at most 2^32 - 2 documents
+    /// and takes about the space that `lookalike run` takes. With it, the rows of pairs.tsv and
+    /// exact-duplicates.tsv are written as they are found.
+    #[arg(long, help_heading = None)]
+    pairs_only: bool,
+    #[command(flatten)]
+    join: JoinFlags,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// Options of `tasks run`.
+#[derive(Debug, Args)]
+struct RunOptions {
+    /// Directory or address with a plan
+    #[arg(value_name = "EXCHANGE")]
+    exchange: PathBuf,
+    /// Number of the task, from 0
+    ///
+    /// The tasks are numbered through, step by step: with N tasks in each step, the tasks of the
+    /// first step are 0 to N - 1, the tasks of the second one N to 2 N - 1.
+    ///
+    /// Example: --task 17
+    #[arg(long, value_name = "I", help_heading = None)]
+    task: u64,
+    /// Wait up to this number of seconds for the tasks of earlier steps
+    ///
+    /// Without it, a task that lacks them fails at once.
+    ///
+    /// Example: --wait 3600
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = None)]
+    wait: u64,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// Options of `tasks status`.
+#[derive(Debug, Args)]
+struct StatusOptions {
+    /// Directory or address with a plan
+    #[arg(value_name = "EXCHANGE")]
+    exchange: PathBuf,
+    #[command(flatten)]
+    print: Output,
+}
+
+/// Options of `tasks finish`.
+#[derive(Debug, Args)]
+struct FinishOptions {
+    /// Directory or address with a plan whose tasks are done
+    #[arg(value_name = "EXCHANGE")]
+    exchange: PathBuf,
+    /// Output directory; after a plan with --pairs-only also an address
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    #[command(flatten)]
+    results: ResultsFlag,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        match &self.what {
+            What::Plan(options) => options.limits.setup(),
+            What::Run(options) => options.limits.setup(),
+            What::Status(options) => Setup {
+                limits: Default::default(),
+                printed: options.print.printed().always(),
+            },
+            What::Finish(options) => options.limits.setup(),
+        }
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        match &self.what {
+            What::Plan(options) => options.run(out, context),
+            What::Run(options) => options.run(out, context),
+            What::Status(options) => options.run(out),
+            What::Finish(options) => options.run(out, context),
+        }
+    }
+}
+
+/// What `tasks plan --json` prints.
+#[derive(Serialize)]
+struct PlanPrinted {
+    tasks: u64,
+    tasks_of_step: u32,
+    steps: Vec<&'static str>,
+}
+
+impl PlanOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let flags = &self.collection;
+        if flags.strict {
+            let limit = "a task does not know what others reject; look at rejects.jsonl at the end";
+            return refuse("strict", "given", limit);
+        }
+        let config = flags.config(context)?;
+        let (planning, parameters) = self.join.parameters(&config)?;
+        if planning.is_some() {
+            let limit = "a plan of tasks needs the ratios themselves; give --sampling";
+            return refuse("precision", "given", limit);
+        }
+        let inputs = flags.choice().list(&flags.output)?;
+        let planned = Planned {
+            inputs: &inputs,
+            collection: &config,
+            parameters: &parameters,
+            tasks: self.tasks,
+            pairs_only: self.pairs_only,
+        };
+        let plan = Plan::make(&planned, &flags.output)?;
+        let printed = PlanPrinted {
+            tasks: plan.all_tasks(),
+            tasks_of_step: plan.tasks(),
+            steps: jobs::Step::ALL.map(jobs::Step::name).to_vec(),
+        };
+        out.result(&printed, || {
+            let exchange = flags.output.display();
+            Ok(format!(
+                "{}\n\nNext: lookalike tasks run {exchange} --task I, for I from 0 to {}\n      \
+                 lookalike tasks finish {exchange} -o DIR\n",
+                jobs::summary(&plan)?,
+                plan.all_tasks() - 1,
+            ))
+        })
+    }
+}
+
+impl RunOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let plan = Plan::read(&self.exchange)?;
+        let ran = jobs::run(&plan, self.task, Duration::from_secs(self.wait), context)?;
+        out.result(&ran, || {
+            Ok(match ran.outcome {
+                Outcome::Already => format!("task {} ({}) was done before\n", ran.task, ran.step),
+                Outcome::Done => format!("task {} ({}) is done\n", ran.task, ran.step),
+            })
+        })
+    }
+}
+
+impl StatusOptions {
+    fn run(&self, out: &Out<'_>) -> Result<()> {
+        let states = Plan::read(&self.exchange)?.state()?;
+        out.result(&states, || {
+            let mut lines = vec![format!(
+                "{:<14}{:<14}{:>6}  missing",
+                "step", "tasks", "done"
+            )];
+            for state in &states {
+                let tasks = format!("{}-{}", state.first, state.last);
+                let missing = match (state.missing.is_empty(), state.ready) {
+                    (true, _) => String::new(),
+                    (_, true) => jobs::ranges(&state.missing),
+                    (_, false) => "all or some, after the steps before".into(),
+                };
+                let line = format!("{:<14}{tasks:<14}{:>6}  {missing}", state.step, state.done);
+                lines.push(line.trim_end().into());
+            }
+            Ok(lines.join("\n") + "\n")
+        })
+    }
+}
+
+impl FinishOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let format = self.results.some()?;
+        let plan = Plan::read(&self.exchange)?;
+        if plan.pairs_only() {
+            let listed = jobs::pairs(&plan, &self.output, context)?;
+            return out.result(&listed, || {
+                Ok(format!(
+                    "{}, {}, {}\n",
+                    counted(listed.documents, "document"),
+                    counted(listed.pairs, "pair"),
+                    counted(listed.exact_duplicates, "exact duplicate"),
+                ))
+            });
+        }
+        let summary = jobs::finish(&plan, &self.output, format, context)?;
+        out.result(&summary, || {
+            let workspace = pipeline::open_shared(&self.output, context)?;
+            answer(&summary, &workspace, &self.output)
+        })?;
+        unread::warn_in(&self.output, &summary, context)
+    }
+}

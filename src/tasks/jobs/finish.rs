@@ -1,0 +1,252 @@
+//! After the last step: the output directory of a run, or the lines of its pairs.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::base::error::refuse;
+use crate::base::numbers::count;
+use crate::base::progress::{Context, Unit};
+use crate::engine::cluster::ResultFormat;
+use crate::engine::collection::{self, insert_segment};
+use crate::engine::pipeline::{self, JoinParameters, Summary};
+use crate::store::table::{Cell, Column, cells, columns, header, push_row};
+use crate::store::workspace::Workspace;
+use crate::tasks::distributed::Found;
+use crate::{Error, Result};
+
+use super::read::{Facts, copy};
+use super::{COLLECTION, Plan, STAGE, Step, Task, named_document, number_of};
+
+/// The most documents of an output directory.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// What [`pairs`] wrote.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Listed {
+    /// Documents of all shares.
+    pub documents: u64,
+    /// Pairs of documents with different words.
+    pub pairs: u64,
+    /// Documents whose words an earlier one has.
+    pub exact_duplicates: u64,
+}
+
+impl Plan {
+    /// What the first tasks say.
+    fn facts(&self) -> Result<Vec<Facts>> {
+        let step = Step::Read;
+        let facts = (0..self.tasks()).map(|number| self.open(Task { step, number })?.facts());
+        facts.collect()
+    }
+
+    /// Passes all pairs to `take`.
+    fn each_found(
+        &self,
+        context: &Context<'_>,
+        mut take: impl FnMut(Found) -> Result<()>,
+    ) -> Result<()> {
+        let step = Step::Results;
+        for number in 0..self.tasks() {
+            let file = self.open(Task { step, number })?;
+            file.each(0, context.stop, |blob| {
+                Found::all(blob)?.into_iter().try_for_each(&mut take)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of the first document of each share, and of all documents.
+fn bases(facts: &[Facts]) -> Vec<u64> {
+    let mut bases = vec![0u64];
+    for share in facts {
+        let before = bases.last().copied().unwrap_or(0);
+        bases.push(before.saturating_add(share.documents));
+    }
+    bases
+}
+
+/// Numbers and docnos of the documents of a pair.
+fn documents<'f>(bases: &[u64], found: &'f Found) -> Result<[(u64, &'f str); 2]> {
+    let document = |name: &'f [u8]| {
+        let (task, number, docno) = named_document(name)?;
+        Some((number_of(bases, task, number)?, docno))
+    };
+    match (document(&found.a), document(&found.b)) {
+        (Some(a), Some(b)) => Ok([a, b]),
+        _ => Err(
+            Error::corrupt("(the pairs of the tasks)", "names of documents")
+                .expected("documents of a share", "others"),
+        ),
+    }
+}
+
+/// Makes the output directory of a run over the inputs of a plan whose tasks are done. The same
+/// call continues one that was stopped.
+///
+/// # Errors
+/// `TasksMissing`; `BadParameter` if there are more documents than a directory can have; `Corrupt`; `BudgetTooSmall`; `DiskSpace`; `Io`.
+pub fn finish(
+    plan: &Plan,
+    out: &Path,
+    format: ResultFormat,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    let written = &plan.written;
+    plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
+    let facts = plan.facts()?;
+    let bases = bases(&facts);
+    let documents_there = bases.last().copied().unwrap_or(0);
+    if documents_there > MOST_DOCUMENTS {
+        let limit = format!(
+            "a directory has at most {}; plan with --pairs-only for the pairs alone",
+            count(MOST_DOCUMENTS)
+        );
+        return refuse("documents", count(documents_there), limit);
+    }
+    let inputs = plan.inputs()?;
+    let bring = |workspace: &mut Workspace| bring(plan, &facts, workspace, context);
+    let mut workspace = pipeline::gather(&inputs, out, &written.collection, bring, context)?;
+    let parameters = JoinParameters {
+        join: written.join,
+        sampling: written.sampling.clone(),
+        results: format,
+        ..JoinParameters::default()
+    };
+    let begin = || {
+        let mut file = 0;
+        let mut waiting = Vec::new().into_iter();
+        let bases = &bases;
+        Ok(move || {
+            loop {
+                if let Some(pair) = waiting.next() {
+                    return Ok(Some(pair));
+                }
+                if file == plan.tasks() {
+                    return Ok(None);
+                }
+                // The pairs of one task at a time: it found them within its memory.
+                let number = file;
+                file += 1;
+                let mut pairs = Vec::new();
+                let step = Step::Results;
+                plan.open(Task { step, number })?
+                    .each(0, context.stop, |blob| {
+                        for found in Found::all(blob)?.iter().filter(|found| !found.exact) {
+                            let [(a, _), (b, _)] = documents(bases, found)?;
+                            // The directory has at most 2^32 documents.
+                            pairs.push((a as u32, b as u32, found.numbers[0]));
+                        }
+                        Ok(())
+                    })?;
+                waiting = pairs.into_iter();
+            }
+        })
+    };
+    pipeline::join_found(&mut workspace, &parameters, begin, context)?;
+    pipeline::results(&mut workspace, format, context)
+}
+
+/// Copies the segments that a directory does not have yet.
+fn bring(
+    plan: &Plan,
+    facts: &[Facts],
+    workspace: &mut Workspace,
+    context: &Context<'_>,
+) -> Result<()> {
+    context.start(STAGE, Unit::Count("shares"), Some(facts.len() as u64));
+    for (done, share) in facts.iter().enumerate() {
+        context.progress.at(done as u64);
+        let there = collection::segments(&workspace.manifest).to_vec();
+        let is_there = |name: &str| there.iter().any(|segment| segment.documents.name == name);
+        let missing = share.segments.iter();
+        let missing = missing.filter(|segment| !is_there(&segment.documents.name));
+        for segment in missing {
+            let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
+            for part in parts.into_iter().chain(&segment.text) {
+                let from = plan.exchange.join(COLLECTION).join(&part.name);
+                copy(&from, &workspace.path(COLLECTION).join(&part.name), context)?;
+            }
+            insert_segment(&mut workspace.manifest, segment.clone());
+        }
+        workspace.commit(&[COLLECTION])?;
+    }
+    Ok(())
+}
+
+/// Writes the pairs of a plan whose tasks are done to a directory or below an address: `pairs.tsv`
+/// and `exact-duplicates.tsv`, whose rows are those of a run, in no order, with document numbers of
+/// up to 64 bits. No memory is needed for documents or pairs, however many there are.
+///
+/// # Errors
+/// `TasksMissing`; `BadParameter` if the plan was not made for it, or the place is not empty;
+/// `Corrupt`; `Io`.
+pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
+    plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
+    if !super::names(out)?.is_empty() {
+        return refuse("output", out.display(), "it is not empty; give a new place");
+    }
+    let bases = bases(&plan.facts()?);
+    let measure = plan.written.join.measure;
+    let mut columns = columns! {
+        docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
+        shingles_b: U32, document_a: I64, document_b: I64,
+    };
+    columns[2].name = measure.column();
+    let exact = columns! {
+        docno: Text, representative: Text, document: I64, representative_document: I64,
+    };
+    let mut parameters = vec![("format", "lookalike 1".to_string())];
+    let (collection, join) = (&plan.written.collection, &plan.written.join);
+    parameters.extend(collection.parameters());
+    let shingle = &collection.shingle;
+    let more: [(&str, &dyn Display); 6] = [
+        ("shingle-size", &shingle.shingle_size),
+        ("short", &shingle.short),
+        ("fingerprint", &shingle.fingerprint),
+        ("seed", &shingle.seed),
+        ("size-groups", &collection.size_groups),
+        ("sampling", &plan.written.sampling),
+    ];
+    parameters.extend(more.map(|(name, value)| (name, value.to_string())));
+    if !measure.is_default() {
+        parameters.push(("score", measure.to_string()));
+    }
+    parameters.push(("threshold", join.threshold.to_string()));
+    parameters.push(("max-postings", "none".into()));
+    let paths = ["pairs.tsv", "exact-duplicates.tsv"].map(|name| out.join(name));
+    let begin = |path: &Path, columns: &[Column]| {
+        let mut file = super::create(path)?;
+        file.put(header(&parameters, columns).as_bytes())?;
+        Ok::<_, Error>(file)
+    };
+    let (mut near, mut equal) = (begin(&paths[0], &columns)?, begin(&paths[1], &exact)?);
+    let mut listed = Listed {
+        documents: bases.last().copied().unwrap_or(0),
+        ..Listed::default()
+    };
+    context.start(STAGE, Unit::Count("pairs"), None);
+    let mut line = String::new();
+    plan.each_found(context, |found| {
+        context.advance(STAGE, listed.pairs + listed.exact_duplicates)?;
+        let [(a, docno_a), (b, docno_b)] = documents(&bases, &found)?;
+        line.clear();
+        if found.exact {
+            listed.exact_duplicates += 1;
+            push_row(&mut line, &exact, &cells![docno_b, docno_a, b, a]);
+            return equal.put(line.as_bytes());
+        }
+        listed.pairs += 1;
+        let [shared, of_a, of_b] = found.numbers;
+        let value = Cell::Measured(measure, [shared.into(), of_a.into(), of_b.into()]);
+        let cells = cells![docno_a, docno_b, value, shared, of_a, of_b, a, b];
+        push_row(&mut line, &columns, &cells);
+        near.put(line.as_bytes())
+    })?;
+    super::finish_file(near, &paths[0])?;
+    super::finish_file(equal, &paths[1])?;
+    Ok(listed)
+}

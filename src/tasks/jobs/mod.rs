@@ -1,0 +1,823 @@
+//! The search for pairs as an array of jobs, which share nothing but a directory or a bucket.
+//!
+//! # Source
+//! The steps of [`super::distributed`], which are also those of an engine such as Spark. Files that
+//! tasks leave for others, on a file system that all of them see, in place of a shuffle: Dean &
+//! Ghemawat 2004, section 3.
+//!
+//! # In and out
+//! The *exchange* is a directory or a prefix of an object store. [`Plan::make`] writes the plan and
+//! the list of inputs to it. [`run`] does one task: it reads what the tasks of earlier steps left,
+//! and leaves one file, which appears complete or not at all. [`finish`] makes an output directory
+//! of a run of what the last tasks left, and [`pairs`] the lines of its pairs alone.
+//!
+//! # Algorithm
+//! A plan of N tasks has N parts of the documents and N ranges of fingerprints, and each step has N
+//! tasks. The tasks are numbered through, step by step ([`Step`]). A task of the first step reads a
+//! share of the inputs as a run does ([`crate::engine::collection::Share`]), and leaves the segments
+//! as well. Documents are called by the number of that task and their number in its share.
+//!
+//! # Invariants
+//! - A task that runs again, anywhere, writes the same bytes. Two that run at the same time do not
+//!   disturb each other.
+//! - No task begins before all of the files that it needs are there.
+//! - The files of another plan are refused.
+//!
+//! # Limits
+//! 2^32 documents in a part and in a share, 2^32 parts: documents are called by 64 bits in the steps
+//! and by 96 bits between them. An output directory has at most 2^32 - 2 documents.
+//!
+//! # Cost
+//! Memory: that of the steps, within the budget. Disk: what a task reads beyond its memory and what
+//! it leaves; in the first step also the segments and texts of the share.
+
+mod finish;
+mod read;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::refuse;
+use crate::base::ids::FingerprintKind;
+use crate::base::numbers::{count, counted};
+use crate::base::progress::{Context, Unit};
+use crate::engine::collection::CollectionConfig;
+use crate::engine::join::{JoinConfig, Pairs};
+use crate::engine::pipeline::JoinParameters;
+use crate::engine::sample::Sampling;
+use crate::store::disk::{self, AtomicFile, Scratch};
+use crate::store::remote;
+use crate::store::workspace::{InputEntry, Skipped};
+use crate::tasks::distributed::{
+    Blocks, Candidates, Classes, Config, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
+    documents_in,
+};
+use crate::text::read::{InputFile, Inputs};
+use crate::text::rewrite::again;
+use crate::{Error, Result};
+
+pub use finish::{Listed, finish, pairs};
+
+const STAGE: &str = "task";
+/// The format of a plan.
+const FORMAT: u32 = 1;
+const PLAN: &str = "plan.json";
+const INPUTS: &str = "inputs.jsonl";
+/// Where the segments of the collection are.
+const COLLECTION: &str = "collection";
+/// The most tasks of a step.
+pub const MOST_TASKS: u32 = 10_000;
+/// Memory that a step needs beyond what it takes by the budget: a chunk of fingerprints, its copies
+/// and the buffers of the process.
+const STEP_BYTES: u64 = 200 << 20;
+/// The least memory for the rest.
+const LEAST_BYTES: u64 = 56 << 20;
+/// Memory for a document of a part.
+const DOCUMENT_BYTES: u64 = 150;
+/// How often a task that waits looks whether its inputs are there: at first, and in the end.
+const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(15)];
+
+/// A step of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Reads a share of the inputs.
+    Read,
+    /// [`Frequencies`] of a part.
+    Frequencies,
+    /// [`Classes`] of a range.
+    Classes,
+    /// [`Prefixes`] of a part.
+    Prefixes,
+    /// [`Candidates`] of a range.
+    Candidates,
+    /// [`Blocks`] of long lists.
+    Blocks,
+    /// [`Verify`] of a part.
+    Verify,
+    /// [`PartResults`] of a part.
+    Results,
+}
+
+impl Step {
+    /// All steps, in order.
+    pub const ALL: [Step; 8] = [
+        Step::Read,
+        Step::Frequencies,
+        Step::Classes,
+        Step::Prefixes,
+        Step::Candidates,
+        Step::Blocks,
+        Step::Verify,
+        Step::Results,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Read => "read",
+            Step::Frequencies => "frequencies",
+            Step::Classes => "classes",
+            Step::Prefixes => "prefixes",
+            Step::Candidates => "candidates",
+            Step::Blocks => "blocks",
+            Step::Verify => "verify",
+            Step::Results => "results",
+        }
+    }
+
+    /// The steps whose rows it takes. All of their tasks must be done.
+    fn sources(self) -> &'static [Step] {
+        match self {
+            Step::Read => &[],
+            Step::Frequencies => &[Step::Read],
+            Step::Classes => &[Step::Frequencies],
+            Step::Prefixes => &[Step::Classes, Step::Read],
+            Step::Candidates => &[Step::Prefixes],
+            Step::Blocks => &[Step::Candidates],
+            Step::Verify => &[Step::Blocks, Step::Read],
+            Step::Results => &[Step::Verify],
+        }
+    }
+
+    /// The directory of its files: in the order of the steps.
+    fn directory(self) -> String {
+        format!("{}-{}", self as u8 + 1, self.name())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What the tasks of a search have in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    format: u32,
+    /// The program that wrote it.
+    program: String,
+    /// Tasks of a step.
+    tasks: u32,
+    collection: CollectionConfig,
+    join: JoinConfig,
+    sampling: Sampling,
+    /// Whether only the pairs are wanted: then the segments stay where they are made, and documents
+    /// are called by their docnos as well.
+    pairs_only: bool,
+    need_documents: bool,
+    skipped: Skipped,
+    /// Number of inputs, and the xxh3 of their list.
+    inputs: u64,
+    list: String,
+}
+
+/// The plan of a search.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The directory or address where it is.
+    exchange: PathBuf,
+    written: Written,
+    digest: u128,
+}
+
+/// What is to be planned.
+#[derive(Clone, Debug)]
+pub struct Planned<'p> {
+    /// The inputs.
+    pub inputs: &'p Inputs,
+    /// How they are read.
+    pub collection: &'p CollectionConfig,
+    /// The pairs that are wanted.
+    pub parameters: &'p JoinParameters,
+    /// Tasks of a step.
+    pub tasks: u32,
+    /// Whether only the pairs are wanted.
+    pub pairs_only: bool,
+}
+
+impl Planned<'_> {
+    /// Refuses what tasks cannot do.
+    fn check(&self) -> Result<()> {
+        if !(1..=MOST_TASKS).contains(&self.tasks) {
+            return refuse("tasks", self.tasks, format!("1 to {MOST_TASKS}"));
+        }
+        let (shingle, join) = (&self.collection.shingle, &self.parameters.join);
+        if shingle.excluded.is_some() {
+            let limit = "tasks compare whole texts; leave --exclude-text out";
+            return refuse("exclude-text", "given", limit);
+        }
+        if shingle.parse.tokens.is_by_name() {
+            let limit = "the texts go on without their names; choose words, or one language";
+            return refuse("tokens", &shingle.parse.tokens, limit);
+        }
+        if shingle.fingerprint != FingerprintKind::Xxh3 {
+            return refuse("fingerprint", shingle.fingerprint, "tasks take 64 bits");
+        }
+        if join.pairs != Pairs::All {
+            return refuse("pairs", join.pairs, "tasks find all pairs");
+        }
+        if join.candidates.is_some() {
+            return refuse("verified", "given", "tasks do not verify samples");
+        }
+        if join.max_postings.is_some() {
+            return refuse("max-postings", "given", "no task knows how long a list is");
+        }
+        if self.parameters.plan.is_some() {
+            return refuse("sampling", "a plan", "give the ratios themselves");
+        }
+        if self.inputs.iter().any(|input| input.path == Path::new("-")) {
+            return Err(again::standard_input());
+        }
+        let written = self.written(String::new());
+        written.config(Path::new("."), 0).check()
+    }
+
+    fn written(&self, list: String) -> Written {
+        Written {
+            format: FORMAT,
+            program: concat!("lookalike ", env!("CARGO_PKG_VERSION")).into(),
+            tasks: self.tasks,
+            collection: self.collection.clone(),
+            join: self.parameters.join,
+            sampling: self.parameters.sampling.clone(),
+            pairs_only: self.pairs_only,
+            need_documents: self.inputs.need_documents,
+            skipped: self.inputs.skipped,
+            inputs: self.inputs.len() as u64,
+            list,
+        }
+    }
+}
+
+impl Written {
+    /// The parameters of the steps.
+    fn config(&self, scratch: &Path, memory: u64) -> Config {
+        Config {
+            shingle: self.collection.shingle.clone(),
+            criterion: self.join.criterion(),
+            sampling: self.sampling.clone(),
+            size_groups: self.collection.size_groups.clone(),
+            places: self.tasks,
+            memory,
+            scratch: scratch.into(),
+            bands: None,
+            look_up: false,
+        }
+    }
+}
+
+/// A task, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Task {
+    step: Step,
+    /// Its number in the step.
+    number: u32,
+}
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It was done now.
+    Done,
+    /// It had been done.
+    Already,
+}
+
+/// What a task did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ran {
+    /// Its number.
+    pub task: u64,
+    /// The name of its step.
+    pub step: &'static str,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Bytes of rows that it read.
+    pub read: u64,
+    /// Bytes of rows that it left.
+    pub left: u64,
+}
+
+/// How far a step is.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepState {
+    /// Its name.
+    pub step: &'static str,
+    /// The number of its first task.
+    pub first: u64,
+    /// The number of its last task.
+    pub last: u64,
+    /// Tasks that are done.
+    pub done: u64,
+    /// The others.
+    pub missing: Vec<u64>,
+    /// Whether everything is there that these need.
+    pub ready: bool,
+}
+
+impl Plan {
+    /// Writes a plan to a directory or below an address, where nothing else may be. The same plan
+    /// may be there already.
+    ///
+    /// # Errors
+    /// `BadParameter`; `Io`.
+    pub fn make(planned: &Planned<'_>, exchange: &Path) -> Result<Plan> {
+        planned.check()?;
+        let mut lines = Vec::new();
+        for input in planned.inputs.iter() {
+            let path = exchange.join(INPUTS);
+            lines.extend(crate::store::to_json(&input.entry(), &path)?);
+            lines.push(b'\n');
+        }
+        let list = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&lines));
+        let path = exchange.join(PLAN);
+        let written = planned.written(list);
+        let mut bytes = crate::store::json::pretty(&written, &path)?.into_bytes();
+        bytes.push(b'\n');
+        match Plan::read(exchange) {
+            Ok(there) if there.digest == digest_of(&bytes) => return Ok(there),
+            Ok(_) => {
+                let limit = "it has another plan; give a new place, or the same parameters";
+                return refuse("output", exchange.display(), limit);
+            }
+            Err(_) if exists(&path)? => {
+                let limit = "it has a plan of another program; give a new place";
+                return refuse("output", exchange.display(), limit);
+            }
+            Err(_) => {}
+        }
+        if is_taken(exchange)? {
+            return refuse(
+                "output",
+                exchange.display(),
+                "it is not empty; give a new place",
+            );
+        }
+        for (name, content) in [(INPUTS, &lines), (PLAN, &bytes)] {
+            let path = exchange.join(name);
+            let mut out = create(&path)?;
+            out.put(content)?;
+            finish_file(out, &path)?;
+        }
+        Plan::read(exchange)
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// `Io`; `Corrupt`; `BadParameter` if it is not one of this program.
+    pub fn read(exchange: &Path) -> Result<Plan> {
+        let path = exchange.join(PLAN);
+        if !exists(&path)? {
+            let limit = "it has no plan; `lookalike tasks plan` writes one";
+            return refuse("EXCHANGE", exchange.display(), limit);
+        }
+        let bytes = disk::read_all(&path)?;
+        let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::corrupt(&path, "plan").expected("what `lookalike tasks plan` writes", error)
+        })?;
+        if written.format != FORMAT || !(1..=MOST_TASKS).contains(&written.tasks) {
+            let found = format!("format {}, {} tasks", written.format, written.tasks);
+            return Err(Error::corrupt(&path, "plan").expected(format!("format {FORMAT}"), found));
+        }
+        written.config(Path::new("."), 0).check()?;
+        Ok(Plan {
+            exchange: exchange.into(),
+            written,
+            digest: digest_of(&bytes),
+        })
+    }
+
+    /// Whether only the pairs are wanted.
+    pub fn pairs_only(&self) -> bool {
+        self.written.pairs_only
+    }
+
+    /// The tasks of each step.
+    pub fn tasks(&self) -> u32 {
+        self.written.tasks
+    }
+
+    /// The tasks of all steps.
+    pub fn all_tasks(&self) -> u64 {
+        u64::from(self.tasks()) * Step::ALL.len() as u64
+    }
+
+    /// Number and bytes of the inputs.
+    pub fn inputs_and_bytes(&self) -> Result<(u64, u64)> {
+        let inputs = self.inputs()?;
+        Ok((
+            inputs.len() as u64,
+            inputs.iter().map(InputFile::size).sum(),
+        ))
+    }
+
+    fn task(&self, number: u64) -> Result<Task> {
+        if number >= self.all_tasks() {
+            let limit = format!("0 to {}", self.all_tasks() - 1);
+            return refuse("task", number, limit);
+        }
+        let tasks = u64::from(self.tasks());
+        Ok(Task {
+            step: Step::ALL[(number / tasks) as usize],
+            number: (number % tasks) as u32,
+        })
+    }
+
+    fn number(&self, task: Task) -> u64 {
+        u64::from(self.tasks()) * task.step as u64 + u64::from(task.number)
+    }
+
+    fn origin(&self, task: Task) -> rows::Origin {
+        rows::Origin {
+            plan: self.digest,
+            task: self.number(task),
+            places: self.tasks(),
+        }
+    }
+
+    fn path(&self, task: Task) -> PathBuf {
+        let name = format!("{:05}.rows", task.number);
+        self.exchange.join(task.step.directory()).join(name)
+    }
+
+    fn open(&self, task: Task) -> Result<rows::File> {
+        rows::File::open(&self.path(task), self.origin(task))
+    }
+
+    /// The inputs. Those in stores are not looked at: they are when they are opened.
+    fn inputs(&self) -> Result<Inputs> {
+        let path = self.exchange.join(INPUTS);
+        let bytes = disk::read_all(&path)?;
+        let found = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
+        if found != self.written.list {
+            let what = "checksum of the list of inputs";
+            return Err(Error::corrupt(path, what).expected(&self.written.list, found));
+        }
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let files = lines.map(|line| {
+            let entry: InputEntry = serde_json::from_slice(line).map_err(|error| {
+                Error::corrupt(&path, "list of inputs").expected("an input on a line", error)
+            })?;
+            match remote::is_address(Path::new(&entry.path)) {
+                true => Ok(InputFile::of_entry(&entry, Path::new(&entry.path), None)),
+                false => again::listed(&entry),
+            }
+        });
+        Ok(Inputs {
+            files: files.collect::<Result<_>>()?,
+            skipped: self.written.skipped,
+            need_documents: self.written.need_documents,
+        })
+    }
+
+    /// The tasks of a step that are done.
+    fn done(&self, step: Step) -> Result<BTreeSet<u32>> {
+        let names = names(&self.exchange.join(step.directory()))?;
+        let numbers = names.iter().filter_map(|name| {
+            let number = name.strip_suffix(".rows")?.parse().ok()?;
+            (number < self.tasks()).then_some(number)
+        });
+        Ok(numbers.collect())
+    }
+
+    /// The numbers of the tasks of a step that are not done.
+    fn missing(&self, step: Step) -> Result<Vec<u64>> {
+        let done = self.done(step)?;
+        let missing = (0..self.tasks()).filter(|number| !done.contains(number));
+        let number = |number| self.number(Task { step, number });
+        Ok(missing.map(number).collect())
+    }
+
+    /// How far each step is.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn state(&self) -> Result<Vec<StepState>> {
+        let mut states: Vec<StepState> = Vec::new();
+        for step in Step::ALL {
+            let missing = self.missing(step)?;
+            let is_done = |step: &Step| states[*step as usize].missing.is_empty();
+            let ready = step.sources().iter().all(is_done);
+            let (first, last) = (0, self.tasks() - 1);
+            let number = |number| self.number(Task { step, number });
+            states.push(StepState {
+                step: step.name(),
+                first: number(first),
+                last: number(last),
+                done: u64::from(self.tasks()) - missing.len() as u64,
+                missing,
+                ready,
+            });
+        }
+        Ok(states)
+    }
+
+    /// Refuses a step of which tasks are missing. Waits for them for some time.
+    fn need(&self, steps: &[Step], wait: Duration, context: &Context<'_>) -> Result<()> {
+        let begun = Instant::now();
+        for &step in steps {
+            let mut pause = LOOK_EVERY[0];
+            loop {
+                let missing = self.missing(step)?;
+                if missing.is_empty() {
+                    break;
+                }
+                if begun.elapsed() >= wait {
+                    return Err(Error::TasksMissing {
+                        exchange: self.exchange.clone(),
+                        step: step.name(),
+                        missing: ranges(&missing),
+                        count: missing.len() as u64,
+                    });
+                }
+                let next = Instant::now() + pause.min(wait.saturating_sub(begun.elapsed()));
+                pause = (pause * 2).min(LOOK_EVERY[1]);
+                while Instant::now() < next {
+                    context.stop.check(STAGE)?;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn digest_of(bytes: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(bytes)
+}
+
+/// Numbers in ascending order as ranges, the first of them.
+pub fn ranges(numbers: &[u64]) -> String {
+    const MOST: usize = 8;
+    let mut text = Vec::new();
+    for range in numbers.chunk_by(|a, b| a + 1 == *b) {
+        text.push(match range {
+            [one] => one.to_string(),
+            [first, .., last] => format!("{first}-{last}"),
+            [] => continue,
+        });
+    }
+    if text.len() > MOST {
+        text.truncate(MOST);
+        text.push("...".into());
+    }
+    text.join(", ")
+}
+
+/// Whether a file or an object is there.
+fn exists(path: &Path) -> Result<bool> {
+    match disk::metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).map_err(Error::io("inspect", path)),
+    }
+}
+
+/// The names of the files of a directory, or of the objects below an address.
+fn names(path: &Path) -> Result<Vec<String>> {
+    if !remote::is_address(path) {
+        return match exists(path)? {
+            true => disk::list(path),
+            false => Ok(Vec::new()),
+        };
+    }
+    let below = path.join("");
+    match remote::list(&below) {
+        Ok(objects) => {
+            let names = objects.iter().filter_map(|(object, _)| object.file_name());
+            Ok(names.map(|name| name.to_string_lossy().into()).collect())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).map_err(Error::io("list", path)),
+    }
+}
+
+/// Whether there is anything in a directory or below an address but a list of inputs, which a plan
+/// begins with.
+fn is_taken(exchange: &Path) -> Result<bool> {
+    Ok(names(exchange)?.iter().any(|name| name != INPUTS))
+}
+
+/// Begins a file of the exchange.
+fn create(path: &Path) -> Result<AtomicFile> {
+    if !remote::is_address(path)
+        && let Some(parent) = path.parent()
+        && !parent.as_os_str().is_empty()
+    {
+        disk::create_lasting_directory(parent)?;
+    }
+    AtomicFile::create(path)
+}
+
+/// Puts a file of the exchange in its place.
+fn finish_file(out: AtomicFile, path: &Path) -> Result<()> {
+    out.finish()?;
+    match remote::is_address(path) {
+        true => Ok(()),
+        false => disk::sync_parent(path),
+    }
+}
+
+/// Does a task, unless it is done. If the tasks that it needs are not done, waits for them for some
+/// time.
+///
+/// # Errors
+/// `TasksMissing`; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `InputChanged`; `Io`.
+pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> Result<Ran> {
+    let task = plan.task(number)?;
+    let mut ran = Ran {
+        task: number,
+        step: task.step.name(),
+        outcome: Outcome::Already,
+        read: 0,
+        left: 0,
+    };
+    if exists(&plan.path(task))? {
+        return Ok(ran);
+    }
+    ran.outcome = Outcome::Done;
+    context.budget.require(STEP_BYTES + LEAST_BYTES, || {
+        format!("a task of the step {}", task.step)
+    })?;
+    plan.need(task.step.sources(), wait, context)?;
+    let scratch = Scratch::within(context.scratch.unwrap_or(&std::env::temp_dir()))?;
+    let memory = context.budget.memory.0 - STEP_BYTES;
+    let mut rows = rows::Writer::new(plan.tasks(), scratch.path(), memory / 4);
+    match task.step {
+        Step::Read => {
+            let facts = read::run(plan, task, scratch.path(), &mut rows, context)?;
+            ran.left = rows.bytes();
+            rows.finish(&plan.path(task), plan.origin(task), &facts, context.stop)?;
+            return Ok(ran);
+        }
+        Step::Results => ran.read = results(plan, task, &scratch, memory, &mut rows, context)?,
+        _ => ran.read = step(plan, task, &scratch, memory, &mut rows, context)?,
+    }
+    ran.left = rows.bytes();
+    rows.finish(&plan.path(task), plan.origin(task), &(), context.stop)?;
+    Ok(ran)
+}
+
+/// Passes all rows that a task takes to `take`. Returns their bytes.
+fn each_row(
+    plan: &Plan,
+    task: Task,
+    memory: u64,
+    context: &Context<'_>,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<u64> {
+    let mut files = Vec::new();
+    for &step in task.step.sources() {
+        for number in 0..plan.tasks() {
+            context.stop.check(STAGE)?;
+            files.push(Task { step, number });
+        }
+    }
+    let total = files.len() as u64;
+    context.start(task.step.name(), Unit::Count("files"), Some(total));
+    let (mut bytes, mut documents) = (0, 0u64);
+    for (done, source) in files.into_iter().enumerate() {
+        context.progress.at(done as u64);
+        let file = plan.open(source)?;
+        bytes += file.bytes(task.number);
+        file.each(task.number, context.stop, |blob| {
+            documents = documents.saturating_add(documents_in(blob));
+            let needed = documents.saturating_mul(DOCUMENT_BYTES);
+            if needed > memory / 2 {
+                let what = || {
+                    format!(
+                        "{} or more in a part (a plan of more tasks has smaller ones)",
+                        counted(documents, "document")
+                    )
+                };
+                let least = STEP_BYTES + needed.saturating_mul(3);
+                context.budget.require(least, what)?;
+            }
+            take(blob)
+        })?;
+    }
+    Ok(bytes)
+}
+
+/// Does a task of a step in the middle.
+fn step(
+    plan: &Plan,
+    task: Task,
+    scratch: &Scratch,
+    memory: u64,
+    rows: &mut rows::Writer,
+    context: &Context<'_>,
+) -> Result<u64> {
+    let config = plan.written.config(scratch.path(), memory / 2);
+    let mut stage: Box<dyn Stage> = match task.step {
+        Step::Frequencies => Box::new(Frequencies::new(&config)),
+        Step::Classes => Box::new(Classes::new(&config)),
+        Step::Prefixes => Box::new(Prefixes::new(&config)),
+        Step::Candidates => Box::new(Candidates::new(&config)),
+        Step::Blocks => Box::new(Blocks::new(&config)),
+        Step::Verify => Box::new(Verify::new(&config)),
+        Step::Read | Step::Results => unreachable!("it has no stage in the middle"),
+    };
+    let mut out: Vec<Row> = Vec::new();
+    let read = each_row(plan, task, memory, context, |blob| {
+        stage.take(task.number, blob, &mut out)?;
+        rows.take(&mut out)
+    })?;
+    while stage.step(&mut out)? {
+        context.stop.check(STAGE)?;
+        rows.take(&mut out)?;
+    }
+    rows.take(&mut out)?;
+    Ok(read)
+}
+
+/// Bytes of pairs in a row of the last step.
+const RESULT_BYTES: usize = 1 << 20;
+
+/// Does a task of the last step, whose rows are pairs.
+fn results(
+    plan: &Plan,
+    task: Task,
+    scratch: &Scratch,
+    memory: u64,
+    rows: &mut rows::Writer,
+    context: &Context<'_>,
+) -> Result<u64> {
+    let config = plan.written.config(scratch.path(), memory / 2);
+    let mut stage = PartResults::new(&config);
+    let (mut found, mut blob) = (Vec::new(), Vec::new());
+    let mut send = |found: &mut Vec<crate::tasks::distributed::Found>, all: bool| {
+        found.drain(..).for_each(|pair| pair.put(&mut blob));
+        match blob.len() >= RESULT_BYTES || all && !blob.is_empty() {
+            true => rows.take(&mut vec![Row {
+                place: 0,
+                blob: std::mem::take(&mut blob),
+            }]),
+            false => Ok(()),
+        }
+    };
+    let read = each_row(plan, task, memory, context, |blob| {
+        stage.take(blob, &mut found)?;
+        send(&mut found, false)
+    })?;
+    while stage.step(&mut found)? {
+        context.stop.check(STAGE)?;
+        send(&mut found, false)?;
+    }
+    send(&mut found, true)?;
+    Ok(read)
+}
+
+/// The name of a document: the task that read it, its number in the share, and its docno if the
+/// plan wants only pairs. As bytes, names are in the order of the inputs.
+fn document_name(task: u32, number: u64, docno: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&task.to_be_bytes());
+    out.extend_from_slice(&number.to_be_bytes());
+    out.extend_from_slice(docno.as_bytes());
+}
+
+/// What [`document_name`] wrote: the task, the number, and the docno.
+fn named_document(name: &[u8]) -> Option<(u32, u64, &str)> {
+    let (task, rest) = name.split_first_chunk()?;
+    let (number, docno) = rest.split_first_chunk()?;
+    let docno = std::str::from_utf8(docno).ok()?;
+    Some((
+        u32::from_be_bytes(*task),
+        u64::from_be_bytes(*number),
+        docno,
+    ))
+}
+
+/// The number of a document among all: 64 bits, whatever the number of documents.
+fn number_of(bases: &[u64], task: u32, number: u64) -> Option<u64> {
+    let next = bases.get(task as usize + 1)?;
+    let all = bases.get(task as usize)?.checked_add(number)?;
+    (all < *next).then_some(all)
+}
+
+/// Says what a plan is, for people.
+pub fn summary(plan: &Plan) -> Result<String> {
+    let (inputs, bytes) = plan.inputs_and_bytes()?;
+    Ok(format!(
+        "{} of {} inputs ({}), {} in each of {} steps",
+        counted(plan.all_tasks(), "task"),
+        count(inputs),
+        crate::base::byte_size::ByteSize(bytes),
+        count(u64::from(plan.tasks())),
+        Step::ALL.len(),
+    ))
+}

@@ -1,0 +1,116 @@
+//! The first step: a share of the inputs.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::progress::Context;
+use crate::engine::collection::{self, DocumentReader, SegmentEntry, Share, TextReader};
+use crate::engine::pipeline;
+use crate::store::disk;
+use crate::tasks::distributed::Intake;
+use crate::{Error, Result};
+
+use super::rows::Writer;
+use super::{COLLECTION, Plan, STAGE, Task, document_name};
+
+/// What a task of this step says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// Documents of the share.
+    pub documents: u64,
+    /// Its segments, whose parts are in the exchange unless only pairs are wanted.
+    pub segments: Vec<SegmentEntry>,
+}
+
+/// Reads a share: its documents to their parts, and its segments to the exchange.
+pub(super) fn run(
+    plan: &Plan,
+    task: Task,
+    scratch: &Path,
+    rows: &mut Writer,
+    context: &Context<'_>,
+) -> Result<Facts> {
+    let written = &plan.written;
+    let inputs = plan.inputs()?;
+    let share = Share {
+        number: task.number,
+        of: plan.tasks(),
+    };
+    let local = scratch.join("share");
+    let workspace = pipeline::ingest_share(&inputs, &local, &written.collection, share, context)?;
+    let mut intake = Intake::new(&written.config(scratch, 0), Vec::new())?;
+    let (mut out, mut name, mut text) = (Vec::new(), Vec::new(), Vec::new());
+    let mut documents = 0u64;
+    let mut segments = collection::segments(&workspace.manifest).to_vec();
+    for segment in &segments {
+        let path = workspace.part(COLLECTION, &segment.documents.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut reader = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        let mut texts = TextReader::of(&workspace, segment)?;
+        while let Some(document) = reader.next()? {
+            context.tick(STAGE, documents)?;
+            text.clear();
+            if document.stored {
+                let read = texts.as_mut().map(|texts| texts.next(&mut text));
+                if !read.transpose()?.unwrap_or(false) {
+                    let what = "texts of a segment";
+                    return Err(Error::corrupt(&path, what).expected("one more", "none"));
+                }
+            }
+            if document.words > 0 {
+                let docno = match written.pairs_only {
+                    true => &*document.docno,
+                    false => "",
+                };
+                document_name(task.number, documents, docno, &mut name);
+                intake.add_read((document.md5, document.words), &text, &name, &mut out)?;
+                rows.take(&mut out)?;
+            }
+            documents += 1;
+        }
+        reader.finish()?;
+        if let Some(texts) = texts {
+            texts.finish()?;
+        }
+    }
+    intake.finish(&mut out)?;
+    rows.take(&mut out)?;
+    for segment in &mut segments {
+        if !written.collection.text {
+            segment.text = None;
+        }
+        if written.pairs_only {
+            continue;
+        }
+        let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
+        for part in parts.into_iter().chain(&segment.text) {
+            let from = workspace.part(COLLECTION, &part.name);
+            copy(
+                &from,
+                &plan.exchange.join(COLLECTION).join(&part.name),
+                context,
+            )?;
+        }
+    }
+    workspace.discard()?;
+    Ok(Facts {
+        documents,
+        segments,
+    })
+}
+
+/// Copies a file to a place where it appears complete or not at all.
+pub(super) fn copy(from: &Path, to: &Path, context: &Context<'_>) -> Result<()> {
+    let mut source = disk::open(from)?;
+    let mut out = super::create(to)?;
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    loop {
+        context.stop.check(STAGE)?;
+        let read = disk::read_some(&mut source, &mut buffer, from)?;
+        if read == 0 {
+            return super::finish_file(out, to);
+        }
+        out.put(&buffer[..read])?;
+    }
+}

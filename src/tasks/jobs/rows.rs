@@ -1,0 +1,325 @@
+//! The rows that a task leaves for others: one file for each task.
+//!
+//! # Format
+//! A first line; the rows by place, each with its length as a number of 7 bits a byte; the facts
+//! about the task, as JSON; for each place the offset, the length and the xxh3 of its rows; and
+//! [`FOOTER`]. So a task that needs one place of a file reads its end and one range.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::base::progress::Stop;
+use crate::store::Aside;
+use crate::store::disk::{self, SharedFile};
+use crate::tasks::distributed::Row;
+use crate::{Error, Result};
+
+use super::STAGE;
+
+/// The first line.
+const HEAD: &[u8] = b"lookalike rows 1\n";
+/// Bytes of the entry of a place.
+const ENTRY: usize = 24;
+/// Bytes at the end: where the facts begin, their length, the digest of the plan, the numbers of
+/// the task and of places, and the xxh3 of the facts and everything after them.
+const FOOTER: usize = 8 + 8 + 16 + 8 + 4 + 4 + 8;
+/// Bytes that are read at once.
+const READ: usize = 256 << 10;
+/// Bytes of facts that are read at once with what follows them.
+const FACTS: u64 = 16 << 10;
+/// The most bytes of a row and of the facts, for memory.
+const MOST_ROW: u64 = 1 << 30;
+
+/// What the rows of a task belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// The digest of the plan.
+    pub plan: u128,
+    pub task: u64,
+    pub places: u32,
+}
+
+/// Collects the rows of a task.
+pub(super) struct Writer {
+    aside: Aside,
+    /// Place, offset and length of each row.
+    rows: Vec<(u32, u64, u32)>,
+    places: u32,
+}
+
+impl Writer {
+    /// Rows beyond `memory` go to a file in `scratch`.
+    pub fn new(places: u32, scratch: &Path, memory: u64) -> Writer {
+        Writer {
+            aside: Aside::within(scratch, memory),
+            rows: Vec::new(),
+            places,
+        }
+    }
+
+    /// Takes rows away.
+    pub fn take(&mut self, rows: &mut Vec<Row>) -> Result<()> {
+        for Row { place, blob } in rows.drain(..) {
+            if place >= self.places || blob.len() as u64 > MOST_ROW {
+                let found = format!("place {place}, {} bytes", blob.len());
+                let expected = format!("a place below {}, at most {MOST_ROW} bytes", self.places);
+                return Err(Error::corrupt("(a row)", "row").expected(expected, found));
+            }
+            let at = self.aside.put(&blob)?;
+            self.rows.push((place, at, blob.len() as u32));
+        }
+        Ok(())
+    }
+
+    /// Bytes of the rows.
+    pub fn bytes(&self) -> u64 {
+        self.aside.length()
+    }
+
+    /// Writes the file of the task.
+    pub fn finish(
+        mut self,
+        path: &Path,
+        origin: Origin,
+        facts: &impl Serialize,
+        stop: &Stop,
+    ) -> Result<()> {
+        // The rows of a place stay in their order.
+        self.rows.sort_by_key(|(place, ..)| *place);
+        let mut out = super::create(path)?;
+        out.put(HEAD)?;
+        let mut at = HEAD.len() as u64;
+        let mut index = Vec::with_capacity(self.places as usize * ENTRY);
+        let (mut rows, mut blob, mut head) = (self.rows.iter().peekable(), Vec::new(), Vec::new());
+        for place in 0..self.places {
+            let (begin, mut hash) = (at, Xxh3::new());
+            while let Some(&(_, offset, length)) = rows.next_if(|(of, ..)| *of == place) {
+                stop.check(STAGE)?;
+                blob.resize(length as usize, 0);
+                self.aside.get(offset, &mut blob)?;
+                head.clear();
+                put_number(&mut head, length.into());
+                for bytes in [&head, &blob] {
+                    hash.update(bytes);
+                    out.put(bytes)?;
+                    at += bytes.len() as u64;
+                }
+            }
+            for number in [begin, at - begin, hash.digest()] {
+                index.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        let mut end = crate::store::to_json(facts, path)?;
+        let facts = end.len() as u64;
+        end.extend_from_slice(&index);
+        end.extend_from_slice(&at.to_le_bytes());
+        end.extend_from_slice(&facts.to_le_bytes());
+        end.extend_from_slice(&origin.plan.to_le_bytes());
+        end.extend_from_slice(&origin.task.to_le_bytes());
+        end.extend_from_slice(&origin.places.to_le_bytes());
+        end.extend_from_slice(&[0; 4]);
+        let sum = xxh3_64(&end);
+        end.extend_from_slice(&sum.to_le_bytes());
+        out.put(&end)?;
+        super::finish_file(out, path)
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 128 {
+        out.push(value as u8 | 128);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// The file of a task that is done.
+pub(super) struct File {
+    path: PathBuf,
+    file: SharedFile,
+    /// Facts, and what follows them.
+    end: Vec<u8>,
+    facts: usize,
+    places: u32,
+}
+
+impl File {
+    /// Opens it, and checks that it is the one of this task of this plan.
+    pub fn open(path: &Path, origin: Origin) -> Result<File> {
+        let corrupt = |expected: String, found: String| {
+            Error::corrupt(path, "rows of a task").expected(expected, found)
+        };
+        let opened = disk::open(path)?;
+        let size = opened.metadata().map_err(Error::io("inspect", path))?;
+        let size = size.size();
+        let file = SharedFile::new(opened);
+        let least = (HEAD.len() + FOOTER) as u64;
+        if size < least {
+            return Err(corrupt(format!("at least {least} bytes"), size.to_string()));
+        }
+        let index = u64::from(origin.places) * ENTRY as u64 + FOOTER as u64;
+        // One request of a store, unless the facts are long.
+        let mut end = vec![0; size.min(index + FACTS) as usize];
+        let end_at = size - end.len() as u64;
+        read_exact(&file, &mut end, end_at, path)?;
+        let footer = &end[end.len() - FOOTER..];
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| footer[at + n]));
+        let (begin, facts) = (number(0), number(8));
+        let found = Origin {
+            plan: u128::from_le_bytes(std::array::from_fn(|n| footer[16 + n])),
+            task: number(32),
+            places: number(40) as u32,
+        };
+        if found != origin {
+            let what = "rows of the same plan, of the task by which the file is named";
+            let found = format!("{} of plan {:032x}", found.task, found.plan);
+            return Err(corrupt(format!("{what}: {}", origin.task), found));
+        }
+        let length = facts.saturating_add(index);
+        if begin.saturating_add(length) != size || facts > MOST_ROW {
+            return Err(corrupt("places up to the end".into(), begin.to_string()));
+        }
+        match begin.checked_sub(end_at) {
+            Some(before) => drop(end.drain(..before as usize)),
+            None => {
+                end = vec![0; length as usize];
+                read_exact(&file, &mut end, begin, path)?;
+            }
+        }
+        let (before, sum) = end.split_at(end.len() - 8);
+        let found = xxh3_64(before);
+        if sum != found.to_le_bytes() {
+            let expected = u64::from_le_bytes(std::array::from_fn(|n| sum[n]));
+            return Err(corrupt(
+                format!("xxh3 {expected:016x}"),
+                format!("{found:016x}"),
+            ));
+        }
+        Ok(File {
+            path: path.into(),
+            file,
+            end,
+            facts: facts as usize,
+            places: origin.places,
+        })
+    }
+
+    /// The facts about the task.
+    pub fn facts<F: DeserializeOwned>(&self) -> Result<F> {
+        serde_json::from_slice(&self.end[..self.facts]).map_err(|error| {
+            Error::corrupt(&self.path, "facts of a task").expected("JSON of its format", error)
+        })
+    }
+
+    /// Offset, length and checksum of the rows of a place.
+    fn entry(&self, place: u32) -> (u64, u64, u64) {
+        let at = self.facts + place as usize * ENTRY;
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| self.end[at + n]));
+        (number(at), number(at + 8), number(at + 16))
+    }
+
+    /// Bytes of the rows of a place.
+    pub fn bytes(&self, place: u32) -> u64 {
+        self.entry(place).1
+    }
+
+    /// Passes the rows of a place to `take`. They are checked only at the end: what was made of
+    /// them must not be used if this fails.
+    pub fn each(
+        &self,
+        place: u32,
+        stop: &Stop,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if place >= self.places {
+            return Ok(());
+        }
+        let (begin, length, sum) = self.entry(place);
+        let end = begin.saturating_add(length);
+        let file = self.file.until(Some(end));
+        let (mut at, mut hash) = (begin, Xxh3::new());
+        let mut buffer = Vec::new();
+        let (mut used, mut blob) = (0, Vec::new());
+        let cut = || {
+            Error::corrupt(&self.path, "rows of a task").expected("a whole row", "one that is cut")
+        };
+        // Takes the next bytes, up to `most`.
+        let mut next = |most: u64, out: &mut Vec<u8>| -> Result<()> {
+            let mut left = most;
+            while left > 0 {
+                stop.check(STAGE)?;
+                if used == buffer.len() {
+                    let room = READ.min((end - at) as usize);
+                    if room == 0 {
+                        return Err(cut());
+                    }
+                    buffer.resize(room, 0);
+                    let read = file.read_at(&mut buffer, at);
+                    let read = read.map_err(Error::io("read", &self.path))?;
+                    if read == 0 {
+                        return Err(cut());
+                    }
+                    buffer.truncate(read);
+                    hash.update(&buffer);
+                    at += read as u64;
+                    used = 0;
+                }
+                let taken = left.min((buffer.len() - used) as u64) as usize;
+                out.extend_from_slice(&buffer[used..used + taken]);
+                used += taken;
+                left -= taken as u64;
+            }
+            Ok(())
+        };
+        let mut left = length;
+        while left > 0 {
+            let (mut row, mut shift) = (0u64, 0);
+            loop {
+                blob.clear();
+                next(1, &mut blob)?;
+                left = left.checked_sub(1).ok_or_else(cut)?;
+                row |= u64::from(blob[0] & 127) << shift;
+                shift += 7;
+                if blob[0] < 128 {
+                    break;
+                }
+                if shift > 35 {
+                    return Err(cut());
+                }
+            }
+            left = left
+                .checked_sub(row)
+                .filter(|_| row <= MOST_ROW)
+                .ok_or_else(cut)?;
+            blob.clear();
+            next(row, &mut blob)?;
+            take(&blob)?;
+        }
+        let found = hash.digest();
+        match found == sum {
+            true => Ok(()),
+            false => {
+                let what = "checksum of the rows of a place";
+                let (expected, found) = (format!("{sum:016x}"), format!("{found:016x}"));
+                Err(Error::corrupt(&self.path, what).expected(expected, found))
+            }
+        }
+    }
+}
+
+fn read_exact(file: &SharedFile, out: &mut [u8], at: u64, path: &Path) -> Result<()> {
+    let mut done = 0;
+    while done < out.len() {
+        let read = file.read_at(&mut out[done..], at + done as u64);
+        let read = read.map_err(Error::io("read", path))?;
+        if read == 0 {
+            let found = format!("{} bytes", at + done as u64);
+            return Err(Error::corrupt(path, "rows of a task").expected("more bytes", found));
+        }
+        done += read;
+    }
+    Ok(())
+}
