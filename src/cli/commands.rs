@@ -435,11 +435,11 @@ impl Arguments {
 /// Arguments with files that are read as documents, which may be objects of a store.
 const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
-/// Commands and their arguments with places where objects of a store are written.
-const WRITTEN: [(&str, &str); 2] = [("tasks plan", "output"), ("tasks finish", "output")];
+/// Arguments of commands whose outputs may be objects.
+const WRITTEN: [(&str, &[&str]); 3] = [("report", &["output"]), ("tasks plan", &["output"]), ("tasks finish", &["output"])];
 
-/// The first path among the arguments of a command that is an address and no input that can be
-/// read; and whether there are inputs that are.
+/// The first path among the arguments of a command that is an address where none is possible; and
+/// whether there are others.
 fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<PathBuf>, bool) {
     let (mut wrong, mut objects) = (None, false);
     let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
@@ -448,7 +448,9 @@ fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<Pat
         matches = of;
         named.push(name);
     }
-    let writes = |id: &str| WRITTEN.contains(&(&*named.join(" "), id));
+    let named = named.join(" ");
+    let written = WRITTEN.iter().filter(|(of, _)| *of == named);
+    let written: Vec<&str> = written.flat_map(|(_, ids)| *ids).copied().collect();
     let arguments = command.into_iter().filter(|_| !named.is_empty());
     let arguments = arguments.flat_map(clap::Command::get_arguments);
     for argument in arguments
@@ -456,7 +458,7 @@ fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<Pat
     {
         let id = argument.get_id().as_str();
         for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
-            if (READ.contains(&id) || writes(id)) && remote::is_address(&path) {
+            if (READ.contains(&id) || written.contains(&id)) && remote::is_address(&path) {
                 objects = true;
             } else if wrong.is_none() && refuse_remote(&path).is_err() {
                 wrong = Some(path);

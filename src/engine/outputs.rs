@@ -25,6 +25,7 @@ use crate::base::words::words;
 use crate::engine::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::engine::sample::plan::PLAN_FILE;
 use crate::store::disk::{self, Destination};
+use crate::store::remote;
 use crate::store::workspace::{
     self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
 };
@@ -134,6 +135,18 @@ pub(crate) fn check_files<'n>(
 /// or cannot be written to, or something
 /// other than a file has the name. A command calls this before a long computation.
 pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
+    if remote::is_address(output) {
+        workspace::check_address(parameter, output)?;
+        return match output.components().count() {
+            // The scheme and the bucket.
+            ..=2 => refuse(
+                parameter,
+                output.display(),
+                "it is a bucket; add the name of a file",
+            ),
+            _ => Ok(()),
+        };
+    }
     let parent = output.parent().filter(|parent| *parent != Path::new(""));
     let parent = parent.unwrap_or(Path::new("."));
     let what = match real(parent)? {
@@ -173,7 +186,7 @@ fn check_as(
     (own, collection): (Option<Own<'_>>, Option<&Workspace>),
     reads: &[&Path],
 ) -> Result<()> {
-    workspace::refuse_remote(output)?;
+    workspace::check_address(parameter, output)?;
     let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
     let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
         (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),
@@ -228,10 +241,12 @@ fn check_as(
     for path in [&target, &disk::temporary(&target)] {
         replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
     }
-    if replaced.is_empty() {
+    let is_address = remote::is_address(&target);
+    if replaced.is_empty() && !is_address {
         return Ok(());
     }
     let is = |path: &Path| match disk::identity(path) {
+        _ if is_address => Ok(remote::is_address(path) && remote::normal(path) == target),
         Ok(identity) => Ok(identity.is_some_and(|identity| replaced.contains(&identity))),
         // A file that can never be inspected is not the output, which was inspected just before.
         Err(error) if lasting(&error) => Ok(false),

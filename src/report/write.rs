@@ -10,7 +10,7 @@ use crate::engine::pipeline;
 use crate::lab::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::lab::study::{self, Study, StudyConfig, StudyCost, StudyFile};
 use crate::store::workspace::{self, Workspace};
-use crate::store::{disk, json};
+use crate::store::{disk, json, remote};
 use crate::tasks::audit::{self, AuditConfig, review};
 use crate::tasks::dedup;
 use crate::tasks::passages::shown::shows_passages;
@@ -121,7 +121,8 @@ fn check_audit(
         for taken in taken {
             dedup::check_outside_taken(parameter, file, taken)?;
         }
-        workspace::refuse_below_another(parameter, file)?;
+        workspace::check_address(parameter, file)?;
+        workspace::refuse_held(parameter, file)?;
         outputs::check_place(parameter, file)?;
     }
     if review.is_some_and(|review| review == output) {
@@ -135,6 +136,7 @@ fn check_audit(
 /// has the inputs' files and no others.
 fn audit_page(kept: &Path) -> PathBuf {
     let kept: PathBuf = match kept.file_name() {
+        _ if remote::is_address(kept) => remote::normal(kept),
         // The components leave out a slash at the end.
         Some(_) => kept.components().collect(),
         None => disk::canonical(kept).unwrap_or_else(|_| kept.into()),

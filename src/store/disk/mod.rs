@@ -144,6 +144,8 @@ enum Opened {
     Disk(fs::File),
     #[cfg(feature = "remote")]
     Object(Box<(remote::Object, Mutex<remote::Window>)>),
+    /// An object that is being written.
+    Upload(Box<Mutex<remote::Upload>>),
 }
 
 impl Opened {
@@ -151,8 +153,7 @@ impl Opened {
     fn disk(&self) -> io::Result<&fs::File> {
         match self {
             Opened::Disk(file) => Ok(file),
-            #[cfg(feature = "remote")]
-            Opened::Object(_) => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -189,6 +190,7 @@ impl File {
             Opened::Disk(file) => file.metadata().map(known),
             #[cfg(feature = "remote")]
             Opened::Object(object) => Ok(object.0.metadata().clone()),
+            Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
         })
     }
 
@@ -224,6 +226,7 @@ impl File {
                 let _wait = wait();
                 object.0.read_at(&mut window, out, offset)
             }
+            Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -241,6 +244,15 @@ impl File {
                 object.0.at.store(at + n as u64, Ordering::Relaxed);
                 Ok(n)
             }
+            Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// The object that is being written, if the file is one.
+    fn upload(&self) -> Option<MutexGuard<'_, remote::Upload>> {
+        match &self.file {
+            Opened::Upload(upload) => Some(upload.lock().unwrap_or_else(PoisonError::into_inner)),
+            _ => None,
         }
     }
 
@@ -373,12 +385,18 @@ impl Read for SharedFile {
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Write, self.path(), bytes.len())?;
+        if let Some(mut upload) = self.upload() {
+            return upload.write(&bytes[..n]);
+        }
         let _wait = self.waits.then(wait);
         let mut file = self.file.disk()?;
         file.write(&bytes[..n])
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.upload().is_some() {
+            return Ok(());
+        }
         let mut file = self.file.disk()?;
         file.flush()
     }
@@ -403,6 +421,7 @@ impl Seek for File {
                 object.0.at.store(at, Ordering::Relaxed);
                 Ok(at)
             }
+            Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -432,6 +451,45 @@ pub fn create(path: &Path) -> Result<File> {
         created = create();
     }
     Ok(File::new(created.map_err(Error::io("create", path))?, path))
+}
+
+/// Begins an object of about `expected` bytes, which nobody sees before [`place`]. `begun` is told
+/// the id of an upload of several parts. If the file is dropped before, the upload is aborted.
+pub(crate) fn create_object(
+    path: &Path,
+    expected: u64,
+    begun: Option<Arc<remote::Begun>>,
+) -> Result<File> {
+    let create = || remote::Upload::create(path, expected, begun);
+    let upload = faults::doing(Op::Create, path, None, create);
+    let upload = upload.map_err(Error::io("write to", path))?;
+    Ok(File::of(Opened::Upload(Box::new(Mutex::new(upload))), path))
+}
+
+/// Sends the last bytes of an object.
+pub(crate) fn seal(file: &File, path: &Path) -> Result<()> {
+    let seal = || file.upload().map_or(Ok(()), |mut upload| upload.seal());
+    faults::doing(Op::Sync, path, None, seal).map_err(Error::io("write", path))
+}
+
+/// Gives a sealed object its name, replacing any object of that name. Returns what the store calls
+/// this version of it.
+pub(crate) fn place(file: &File, path: &Path) -> Result<Option<String>> {
+    let place = || file.upload().map_or(Ok(None), |mut upload| upload.place());
+    faults::doing(Op::Rename, path, Some(path), place).map_err(Error::io("write", path))
+}
+
+/// Aborts an upload that a killed command left. One that is not there any more is no error.
+pub(crate) fn abort_upload(path: &Path, id: &str) -> Result<()> {
+    faults::doing(Op::Remove, path, None, || remote::abort(path, id))
+        .map_err(Error::io("abort an upload to", path))
+}
+
+/// The names of the objects below an address, with their metadata; at most this number of them.
+pub(crate) fn objects_below(path: &Path, most: usize) -> Result<Vec<(String, Metadata)>> {
+    let _wait = wait();
+    faults::doing(Op::List, path, None, || remote::below(path, most))
+        .map_err(Error::io("list", path))
 }
 
 /// Opens a file for reading. A file that the user names may be of any type: opening a FIFO waits
@@ -541,6 +599,9 @@ fn parent(path: &Path) -> Option<&Path> {
 
 /// Makes the name of a path durable.
 pub(crate) fn sync_parent(path: &Path) -> Result<()> {
+    if remote::is_address(path) {
+        return Ok(());
+    }
     parent(path).map_or(Ok(()), sync_directory)
 }
 
@@ -736,7 +797,7 @@ pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
 /// The absolute path without links; the address of an object.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     if remote::is_address(path) {
-        return Ok(path.into());
+        return Ok(remote::normal(path));
     }
     faults::doing(Op::Inspect, path, None, || fs::canonicalize(path))
 }
@@ -765,6 +826,13 @@ pub fn size(path: &Path) -> Result<u64> {
 /// Whether something has this name. If this cannot be determined, it returns an error rather than
 /// `false`: callers recreate missing files and would lose the existing content.
 pub fn exists(path: &Path) -> Result<bool> {
+    if remote::is_address(path) {
+        return match metadata(path) {
+            Ok(_) => Ok(true),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e).map_err(Error::io("inspect", path)),
+        };
+    }
     Ok(inspect(path)?.is_some())
 }
 
@@ -793,6 +861,9 @@ pub(crate) fn is_writable(directory: &Path) -> bool {
 
 /// Whether nothing has this name, not even a dangling link.
 pub(crate) fn is_gone(path: &Path) -> Result<bool> {
+    if remote::is_address(path) {
+        return exists(path).map(|exists| !exists);
+    }
     match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
         Ok(_) => Ok(false),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -1001,9 +1072,10 @@ pub(crate) enum Destination {
 
 /// Finds the destination of an output. Below a claimed directory no link is followed, and whatever
 /// has the name is replaced. Everywhere else a link is followed and not replaced, a FIFO or a
-/// character device is written to directly, and anything else except a regular file is refused.
+/// character device is written to directly, and anything else except a regular file is refused. An
+/// address is its own destination.
 pub(crate) fn destination(path: &Path) -> Result<Destination> {
-    if inside::is_claimed(path) {
+    if inside::is_claimed(path) || remote::is_address(path) {
         return Ok(Destination::File(path.into()));
     }
     let inspect = || faults::doing(Op::Inspect, path, None, || inside::destination(path));
@@ -1011,11 +1083,13 @@ pub(crate) fn destination(path: &Path) -> Result<Destination> {
 }
 
 /// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
-/// durable and renames it. A device or FIFO that the user names is written to directly.
+/// durable and renames it. A device or FIFO that the user names is written to directly. An object
+/// of a store is there after `finish`, and nothing of it before.
 pub(crate) struct AtomicFile {
     /// The path, for messages.
     path: PathBuf,
-    /// The temporary and the final name; `None` if the bytes go through to a device or FIFO.
+    /// The temporary and the final name; `None` if the bytes go to an object, or through to a
+    /// device or FIFO.
     names: Option<(PathBuf, PathBuf)>,
     out: BufWriter<File>,
     hash: xxhash_rust::xxh3::Xxh3,
@@ -1026,6 +1100,9 @@ impl AtomicFile {
     /// Starts `path`, under a temporary name in the same directory.
     pub fn create(path: &Path) -> Result<Self> {
         let (file, names) = match destination(path)? {
+            Destination::File(_) if remote::is_address(path) => {
+                (create_object(path, 0, None)?, None)
+            }
             Destination::File(target) => {
                 let temporary = match inside::is_claimed(path) {
                     true => temporary(&target),
@@ -1061,6 +1138,8 @@ impl AtomicFile {
     pub fn finish(self) -> Result<(u64, u64)> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
+        seal(&file, &self.path)?;
+        place(&file, &self.path)?;
         if let Some((temporary, target)) = &self.names {
             sync(&file, &self.path)?;
             drop(file);

@@ -1,16 +1,18 @@
 //! Objects in stores (S3, Google Cloud Storage, Azure, the Hugging Face hub) and on web servers,
-//! which [`disk`](super::disk) reads as it reads files. Needs the feature `remote`.
+//! which [`disk`](super::disk) reads and writes as it reads and writes files. Needs the feature
+//! `remote`.
 //!
 //! An object has no directory entry and no descriptor. Its path is its address, as the user gave
 //! it or as a listing completes it; what identifies its content is the etag of the store. Each
 //! range is asked for with the etag of the object that was opened, so the bytes of two versions are
 //! never mixed.
 //!
+//! An object that is written is there when it is complete, or not at all (`upload`).
+//!
 //! # Cost
-//! Memory: the window of each reader and the ranges that are on their way, within `reserve`.
+//! Memory: the window of each reader and the ranges that are on their way, within `reserve`; two
+//! parts of each object that is written (`memory_of_upload`).
 
-#[cfg(not(feature = "remote"))]
-use std::io;
 #[cfg(feature = "remote")]
 mod address;
 mod failure;
@@ -18,6 +20,10 @@ mod failure;
 mod object;
 #[cfg(feature = "remote")]
 mod stores;
+#[cfg(feature = "remote")]
+mod upload;
+#[cfg(not(feature = "remote"))]
+mod without;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,18 +31,27 @@ use std::sync::{PoisonError, RwLock};
 
 use crate::base::progress::Stop;
 
-#[cfg(not(feature = "remote"))]
-use crate::store::metadata::Metadata;
-
 pub(crate) use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
 pub(in crate::store) use object::{Object, Window};
 #[cfg(feature = "remote")]
 pub use stores::configure;
 #[cfg(feature = "remote")]
-pub(crate) use stores::list;
-#[cfg(feature = "remote")]
 pub(in crate::store) use stores::metadata;
+#[cfg(feature = "remote")]
+pub(crate) use stores::{below, list};
+#[cfg(feature = "remote")]
+pub(in crate::store) use upload::Upload;
+#[cfg(feature = "remote")]
+pub(crate) use upload::{abort, check_writable, memory_of_upload};
+#[cfg(not(feature = "remote"))]
+pub(in crate::store) use without::Upload;
+#[cfg(not(feature = "remote"))]
+pub(crate) use without::{abort, below, check_writable, list, memory_of_upload};
+
+/// Is told the id of an upload of several parts before the first of them is sent. What a killed
+/// command leaves unfinished can then be aborted by the next one.
+pub(crate) type Begun = dyn Fn(&str) -> std::io::Result<()> + Send + Sync;
 
 /// Returns variables, by name, or says what is wrong with the files that have them.
 pub type Asked = fn() -> Result<Vec<(String, String)>, String>;
@@ -74,15 +89,6 @@ pub fn is_address(path: &Path) -> bool {
     })
 }
 
-/// The objects that an address names.
-///
-/// # Errors
-/// `Unsupported`: this program was built without the feature `remote`.
-#[cfg(not(feature = "remote"))]
-pub(crate) fn list(_: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// The address to which the names of the objects that an address names are relative: without what
 /// comes from the first component on that is a glob.
 pub(crate) fn prefix(path: &Path) -> PathBuf {
@@ -96,6 +102,19 @@ pub(crate) fn prefix(path: &Path) -> PathBuf {
             .into(),
         None => text.into(),
     }
+}
+
+/// An address in the one spelling that others are compared with: its scheme in small letters, and no
+/// slash at its end.
+pub(crate) fn normal(address: &Path) -> PathBuf {
+    let text = address.to_string_lossy();
+    let (scheme, rest) = text.split_once("://").unwrap_or((&text, ""));
+    format!(
+        "{}://{}",
+        scheme.to_ascii_lowercase(),
+        rest.trim_end_matches('/')
+    )
+    .into()
 }
 
 /// The signs of a glob.

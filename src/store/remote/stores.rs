@@ -7,14 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use globset::GlobBuilder;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path as Key;
 use object_store::{
     BackoffConfig, ClientOptions, GetOptions, HeaderMap, HeaderValue, ObjectMeta, ObjectStore,
@@ -54,7 +55,14 @@ const LOOK_FOR_STOP: Duration = Duration::from_millis(50);
 struct Stores {
     settings: Settings,
     /// By base.
-    open: HashMap<String, Arc<dyn ObjectStore>>,
+    open: HashMap<String, Store>,
+}
+
+/// A store, and how objects of several parts are written to it. `None` if nothing is written there.
+#[derive(Clone)]
+pub(super) struct Store {
+    pub objects: Arc<dyn ObjectStore>,
+    pub parts: Option<Arc<dyn MultipartStore>>,
 }
 
 fn stores() -> MutexGuard<'static, Stores> {
@@ -79,11 +87,19 @@ pub(super) struct Coming<T> {
 impl<T> Coming<T> {
     /// Waits for it, or for a stop.
     pub fn wait(self) -> io::Result<T> {
+        self.wait_after_stop(Duration::ZERO)
+    }
+
+    /// As [`Coming::wait`], but for this time also after a stop.
+    pub fn wait_after_stop(self, time: Duration) -> io::Result<T> {
+        let mut stopped: Option<Instant> = None;
         loop {
             match self.result.recv_timeout(LOOK_FOR_STOP) {
                 Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Timeout) if super::is_stopped() => {
-                    return Err(super::stopped());
+                    if stopped.get_or_insert_with(Instant::now).elapsed() >= time {
+                        return Err(super::stopped());
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -128,7 +144,7 @@ pub(super) fn start<T: Send + 'static>(
     })
 }
 
-fn answer<T: Send + 'static>(
+pub(super) fn answer<T: Send + 'static>(
     request: impl Future<Output = object_store::Result<T>> + Send + 'static,
 ) -> io::Result<T> {
     start(request)?.wait()?.map_err(|error| refused(&error))
@@ -161,7 +177,7 @@ pub(super) fn changed() -> Failure {
 
 /// An error and its causes, each once, in one line. Of an answer in XML it has the message. Of an
 /// address it has nothing from the question mark on, where a signature may be.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -196,6 +212,11 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The store of an address.
 pub(super) fn store(address: &Address) -> io::Result<Arc<dyn ObjectStore>> {
+    Ok(opened(address)?.objects)
+}
+
+/// The store of an address, also for writing.
+pub(super) fn opened(address: &Address) -> io::Result<Store> {
     let mut stores = stores();
     if let Some(store) = stores.open.get(&address.base) {
         return Ok(store.clone());
@@ -205,7 +226,7 @@ pub(super) fn store(address: &Address) -> io::Result<Arc<dyn ObjectStore>> {
     Ok(made)
 }
 
-fn make(address: &Address, settings: &Settings) -> io::Result<Arc<dyn ObjectStore>> {
+fn make(address: &Address, settings: &Settings) -> io::Result<Store> {
     let more = match (address.kind, settings.more) {
         (Kind::S3, Some(more)) if !settings.anonymous => more().map_err(Failure)?,
         _ => Vec::new(),
@@ -239,7 +260,7 @@ fn build(
     address: &Address,
     settings: &Settings,
     variables: &[(String, String)],
-) -> object_store::Result<Arc<dyn ObjectStore>> {
+) -> object_store::Result<Store> {
     // Another library of the process may have chosen one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = RetryConfig {
@@ -300,7 +321,7 @@ fn build(
                 builder = builder.with_region(region);
             }
             let builder = builder.with_bucket_name(&address.bucket);
-            Arc::new(builder.with_client_options(allowed).build()?)
+            both(builder.with_client_options(allowed).build()?)
         }
         Kind::Google => {
             let mut builder = configured!(GoogleCloudStorageBuilder::new(), "google_");
@@ -309,7 +330,7 @@ fn build(
             }
             let options = options.with_allow_http(plain(&settings.endpoint));
             let builder = builder.with_bucket_name(&address.bucket);
-            Arc::new(builder.with_client_options(options).build()?)
+            both(builder.with_client_options(options).build()?)
         }
         Kind::Azure => {
             let mut builder = configured!(MicrosoftAzureBuilder::new(), "azure_");
@@ -318,17 +339,20 @@ fn build(
             }
             let options = options.with_allow_http(plain(&settings.endpoint));
             let builder = builder.with_container_name(&address.bucket);
-            Arc::new(builder.with_client_options(options).build()?)
+            both(builder.with_client_options(options).build()?)
         }
         Kind::Web => {
             let options = options.with_allow_http(address.base.starts_with("http://"));
             let builder = HttpBuilder::new().with_url(&address.base);
-            Arc::new(
-                builder
-                    .with_client_options(options)
-                    .with_retry(retry)
-                    .build()?,
-            )
+            Store {
+                objects: Arc::new(
+                    builder
+                        .with_client_options(options)
+                        .with_retry(retry)
+                        .build()?,
+                ),
+                parts: None,
+            }
         }
         Kind::Hub => {
             let endpoint = settings
@@ -346,14 +370,26 @@ fn build(
                 options = options.with_default_headers(headers);
             }
             let builder = HttpBuilder::new().with_url(endpoint.as_deref().unwrap_or(HUB));
-            Arc::new(
-                builder
-                    .with_client_options(options)
-                    .with_retry(retry)
-                    .build()?,
-            )
+            Store {
+                objects: Arc::new(
+                    builder
+                        .with_client_options(options)
+                        .with_retry(retry)
+                        .build()?,
+                ),
+                parts: None,
+            }
         }
     })
+}
+
+/// A store that is read and written.
+fn both<S: ObjectStore + MultipartStore>(store: S) -> Store {
+    let store = Arc::new(store);
+    Store {
+        objects: store.clone(),
+        parts: Some(store),
+    }
 }
 
 thread_local! {
@@ -430,7 +466,7 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     let below = address.at(prefix.unwrap_or(&address.key));
     let mut found = match address.kind {
         Kind::Hub => hub_files(&below)?,
-        _ => below_prefix(&below)?,
+        _ => below_prefix(&below, usize::MAX)?,
     };
     if let Some(glob) = glob {
         found.retain(|(key, _)| glob.is_match(key));
@@ -444,12 +480,32 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     Ok(objects.collect())
 }
 
-/// The keys below a prefix.
-fn below_prefix(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
+/// The names of the objects below an address, relative to it, and what the store says of them. No
+/// more than `most` are asked for.
+pub(crate) fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadata)>> {
+    let address = Address::of(path)?;
+    let from = match address.path()?.as_ref() {
+        "" => 0,
+        prefix => prefix.len() + 1,
+    };
+    let found = below_prefix(&address, most);
+    let found = found.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(error.kind(), "the store has no such bucket"),
+        _ => error,
+    })?;
+    let names = found.into_iter();
+    Ok(names
+        .map(|(key, meta)| (key[from..].into(), meta))
+        .collect())
+}
+
+/// The keys below a prefix, `most` of them.
+fn below_prefix(address: &Address, most: usize) -> io::Result<Vec<(String, Metadata)>> {
     let (store, key) = (store(address)?, address.path()?);
     let request = async move {
         let prefix = (!key.as_ref().is_empty()).then_some(&key);
-        store.list(prefix).try_collect::<Vec<ObjectMeta>>().await
+        let objects = store.list(prefix).take(most);
+        objects.try_collect::<Vec<ObjectMeta>>().await
     };
     let mut found = Vec::new();
     for meta in answer(request)? {

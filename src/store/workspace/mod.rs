@@ -43,5 +43,7 @@ pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
 pub(crate) use manifest::{Meter, check as check_file, put as put_file};
 pub(crate) use own::OwnDirectory;
 pub use place::{OutputKind, PRIVATE, output_kind, refuse_remote};
-pub(crate) use place::{STATE_FILE, has_records, missing, refuse_below_another, resolved};
+pub(crate) use place::{
+    STATE_FILE, check_address, has_records, missing, refuse_below_another, refuse_held, resolved,
+};
 pub use record::{StageRecord, StageRecordKind};

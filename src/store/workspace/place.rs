@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::inputs::INPUTS_FILE;
 use super::lock::LOCK_FILE;
 use super::manifest::MANIFEST_FILE;
-use crate::store::disk;
+use crate::store::{disk, remote};
 use crate::{Error, Result};
 
 /// The program's own subdirectory in a directory of records. Walks of directories skip hidden
@@ -96,6 +96,11 @@ pub(crate) fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
 /// `BadParameter`; `Io`.
 pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
     refuse_remote(directory)?;
+    refuse_held(parameter, directory)
+}
+
+/// As [`refuse_below_another`], for a place that may be an address.
+pub(crate) fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
     match holder(&resolved(directory)?)? {
         None => Ok(()),
         Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(
@@ -129,6 +134,18 @@ pub fn refuse_remote(path: &Path) -> Result<()> {
             scheme,
         }),
     }
+}
+
+/// Refuses the address of something that this program cannot write.
+///
+/// # Errors
+/// `BadParameter`, which names the parameter; `Remote`.
+pub(crate) fn check_address(parameter: &'static str, path: &Path) -> Result<()> {
+    if !remote::is_address(path) {
+        return refuse_remote(path);
+    }
+    remote::check_writable(path)
+        .map_err(|error| Error::parameter(parameter, path.display()).because(error.to_string()))
 }
 
 /// How much the name of another file must resemble a mistyped one (Jaro & Winkler 1990), and how
@@ -167,8 +184,11 @@ pub(super) fn near(path: &Path, fits: impl Fn(&Path) -> bool) -> Option<PathBuf>
         .map(|(_, other)| other)
 }
 
-/// The real path of what exists of a path, and the rest of it.
+/// The real path of what exists of a path, and the rest of it. An address in its one spelling.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+    if remote::is_address(path) {
+        return Ok(remote::normal(path));
+    }
     let mut rest = Vec::new();
     let mut at = match path.is_absolute() {
         true => path.to_path_buf(),
