@@ -529,8 +529,8 @@ fn remote(path: &Path, scheme: &str) -> String {
     match scheme {
         "file" => format!("{path} is an address: give the path alone, without file://"),
         "s3" | "gs" | "az" | "https" | "http" | "hf" if cfg!(feature = "remote") => format!(
-            "{path} is not on this machine: only inputs may be objects of a store; give a \
-             directory or file here"
+            "{path} is not on this machine: only inputs and the outputs of dedup and report may be \
+             objects of a store; give a directory or file here"
         ),
         scheme => format!(
             "{path} is not on this machine: copy the data here with a program for {scheme}, or \

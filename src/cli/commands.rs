@@ -435,8 +435,14 @@ impl Arguments {
 /// Arguments with files that are read as documents, which may be objects of a store.
 const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
-/// Arguments of commands whose outputs may be objects.
-const WRITTEN: [(&str, &[&str]); 3] = [("report", &["output"]), ("tasks plan", &["output"]), ("tasks finish", &["output"])];
+/// Arguments of commands that may be objects, beside inputs. The command itself says that a work
+/// directory is none.
+const WRITTEN: [(&str, &[&str]); 4] = [
+    ("dedup", &["output", "removed", "report", "work"]),
+    ("report", &["directory", "output"]),
+    ("tasks plan", &["output"]),
+    ("tasks finish", &["output"]),
+];
 
 /// The first path among the arguments of a command that is an address where none is possible; and
 /// whether there are others.

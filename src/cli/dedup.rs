@@ -10,6 +10,7 @@ use crate::engine::join::Pairs;
 use crate::engine::pipeline;
 use crate::report::page::AuditLook;
 use crate::report::{Deduplicated, Rejected, dedup_ledger};
+use crate::store::remote;
 use crate::store::workspace::Cost;
 use crate::tasks::audit::AuditConfig;
 use crate::tasks::dedup::{
@@ -311,6 +312,10 @@ impl Command for Options {
         ) {
             let limit = "dedup uses resemblance or containment";
             return refuse("score", criterion.measure, limit);
+        }
+        if let Some(work) = self.work.as_deref().filter(|work| remote::is_address(work)) {
+            let limit = "it is a directory of this machine; give one on a disk with room for it";
+            return refuse("work", work.display(), limit);
         }
         let outputs = (flags.output.as_path(), self.removed.as_deref());
         let work = match (&self.from, &self.work) {

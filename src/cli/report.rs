@@ -6,6 +6,7 @@ use crate::base::error::refuse;
 use crate::base::progress::Context;
 use crate::engine::pipeline;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::store::workspace::refuse_remote;
 use crate::tasks::audit;
 use crate::tasks::dedup;
 use crate::{Result, report};
@@ -111,6 +112,7 @@ impl Command for Options {
         if dedup::is_kept(&self.directory)? {
             return self.audit(out, context);
         }
+        refuse_remote(&self.directory)?;
         self.audit.refuse(|| {
             let directory = self.directory.display();
             format!(

@@ -33,7 +33,7 @@ use crate::text::read::lasting;
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub(crate) const DIRECTORIES: [&str; 14] = [
+pub(crate) const DIRECTORIES: [&str; 15] = [
     "collection",
     "catalogue",
     "checkpoint",
@@ -48,6 +48,7 @@ pub(crate) const DIRECTORIES: [&str; 14] = [
     "plan",
     "compare",
     "report",
+    "stores",
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.

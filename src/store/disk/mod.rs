@@ -466,13 +466,7 @@ pub(crate) fn create_object(
     Ok(File::of(Opened::Upload(Box::new(Mutex::new(upload))), path))
 }
 
-/// Sends the last bytes of an object.
-pub(crate) fn seal(file: &File, path: &Path) -> Result<()> {
-    let seal = || file.upload().map_or(Ok(()), |mut upload| upload.seal());
-    faults::doing(Op::Sync, path, None, seal).map_err(Error::io("write", path))
-}
-
-/// Gives a sealed object its name, replacing any object of that name. Returns what the store calls
+/// Gives an object its name after [`sync`], replacing any object of that name. Returns what the store calls
 /// this version of it.
 pub(crate) fn place(file: &File, path: &Path) -> Result<Option<String>> {
     let place = || file.upload().map_or(Ok(None), |mut upload| upload.place());
@@ -499,6 +493,9 @@ pub(crate) fn objects_below(path: &Path, most: usize) -> Result<Vec<(String, Met
 /// recognise its form, and then to read it. So they are copied into a file without a name, which
 /// every later call opens, until `forget_copies`.
 pub fn open(path: &Path) -> Result<File> {
+    if remote::is_address(path) {
+        return open_regular(path);
+    }
     let opened = copies().get(path).map(inside::again);
     if let Some(copy) = opened {
         return Ok(File::new(copy.map_err(Error::io("open", path))?, path));
@@ -688,10 +685,14 @@ pub fn space(path: &Path) -> Option<Space> {
 }
 
 /// Makes the written content durable. It makes only one attempt: after a failure the kernel may
-/// have dropped what it could not write, and a second attempt would succeed.
+/// have dropped what it could not write, and a second attempt would succeed. Of an object, it sends
+/// the last bytes.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    faults::doing(Op::Sync, file.path(), None, || file.file.disk()?.sync_all())
-        .map_err(Error::io("sync", path))
+    let sync = || match file.upload() {
+        Some(mut upload) => upload.seal(),
+        None => file.file.disk()?.sync_all(),
+    };
+    faults::doing(Op::Sync, file.path(), None, sync).map_err(Error::io("sync", path))
 }
 
 /// Makes names that were created or removed in a directory durable.
@@ -1138,8 +1139,10 @@ impl AtomicFile {
     pub fn finish(self) -> Result<(u64, u64)> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
-        seal(&file, &self.path)?;
-        place(&file, &self.path)?;
+        if file.upload().is_some() {
+            sync(&file, &self.path)?;
+            place(&file, &self.path)?;
+        }
         if let Some((temporary, target)) = &self.names {
             sync(&file, &self.path)?;
             drop(file);

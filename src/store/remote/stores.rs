@@ -488,12 +488,7 @@ pub(crate) fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadat
         "" => 0,
         prefix => prefix.len() + 1,
     };
-    let found = below_prefix(&address, most);
-    let found = found.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(error.kind(), "the store has no such bucket"),
-        _ => error,
-    })?;
-    let names = found.into_iter();
+    let names = below_prefix(&address, most)?.into_iter();
     Ok(names
         .map(|(key, meta)| (key[from..].into(), meta))
         .collect())

@@ -76,10 +76,11 @@ use crate::base::progress::Context;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, Catalogue, InputRecords};
 use crate::engine::join::PairsEntry;
+use crate::store::remote;
 use crate::store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
 use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::output::{self, Names, Outputs};
-use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files};
+use crate::text::rewrite::output::{self, Names, Outputs, Places};
+use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files, objects};
 use crate::{Error, Result};
 
 pub use crate::text::rewrite::output::PRIVATE;
@@ -369,7 +370,8 @@ fn check_before(
     if inputs.iter().any(|input| input.as_os_str() == "-") {
         return Err(again::standard_input());
     }
-    check_memory(&[], outputs.1.is_some(), (config, read), context)?;
+    check_memory(&[], outputs, (config, read), context)?;
+    check_link(config, outputs)?;
     if let Some(list) = &config.remove {
         listed::check(list)?;
     }
@@ -393,29 +395,48 @@ pub(crate) fn check_outside_inputs(
 /// Refuses a budget with which the inputs cannot be written, whatever is in them.
 fn check_memory(
     inputs: &[InputFile],
-    removed: bool,
+    outputs: Places<'_>,
     how: (&DedupConfig, &ReadConfig),
     context: &Context<'_>,
 ) -> Result<()> {
-    let there = context.budget.memory.0.saturating_sub(FIXED_BYTES);
-    let least = FIXED_BYTES + least_of_threads(inputs, removed, how, there);
+    let fixed = FIXED_BYTES + memory_of_objects(outputs, inputs, false);
+    let there = context.budget.memory.0.saturating_sub(fixed);
+    let least = fixed + least_of_threads(inputs, outputs, how, there);
     (context.budget).require(least, || "writing the inputs again".into())
 }
 
-/// Refuses inputs whose formats do not fit the parameters, before they are read. `removed` says
-/// whether there is a directory for the removed records.
+/// Memory of the outputs that are in a store ([`objects::memory`]).
+fn memory_of_objects(outputs: Places<'_>, inputs: &[InputFile], writing: bool) -> u64 {
+    let outputs = output::named(outputs).map(|(_, output)| output);
+    objects::memory(outputs, inputs, writing)
+}
+
+/// Refuses links of files in a store.
+fn check_link(config: &DedupConfig, outputs: Places<'_>) -> Result<()> {
+    match config.link && remote::is_address(outputs.0) {
+        true => refuse(
+            "link",
+            outputs.0.display(),
+            "objects are no links; leave --link out",
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Refuses inputs whose formats do not fit the parameters, before they are read.
 ///
 /// # Errors
 /// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
 fn check_inputs(
     config: &DedupConfig,
     inputs: &[InputFile],
-    removed: bool,
+    outputs: Places<'_>,
     read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
-    check_memory(inputs, removed, (config, read), context)?;
+    check_memory(inputs, outputs, (config, read), context)?;
     check_names(inputs)?;
+    objects::check_keys(output::named(outputs), inputs)?;
     formats::check(config, inputs, read, context)?;
     formats::check_fields(&config.keep, inputs, read, context)
 }
@@ -458,7 +479,7 @@ fn memory_of_payloads(read: &ReadConfig) -> u64 {
 /// Without a list of the inputs, it is the memory for uncompressed copies.
 fn least_of_threads(
     inputs: &[InputFile],
-    removed: bool,
+    places: Places<'_>,
     (config, read): (&DedupConfig, &ReadConfig),
     there: u64,
 ) -> u64 {
@@ -467,8 +488,10 @@ fn least_of_threads(
         Revisit::None => values::memory_of_reader(read),
         _ => memory_of_payloads(read),
     };
-    let outputs = 1 + u64::from(removed);
-    rewrite::least_memory(inputs, outputs, there).max(reading)
+    let outputs = 1 + u64::from(places.1.is_some());
+    let sending = memory_of_objects(places, inputs, true);
+    let copying = rewrite::least_memory(inputs, outputs, there.saturating_sub(sending));
+    (copying + sending).max(reading)
 }
 
 /// The inputs of a collection, from its list.
@@ -540,13 +563,16 @@ pub fn run(
     let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
     let own = own.unwrap_or_default();
     check(workspace, config, own, outputs.1)?;
+    check_link(config, outputs)?;
     output::check_places(workspace.directory(), own, outputs)?;
+    objects::check_keys(output::named(outputs), own)?;
     let read = &collection::config(&workspace.manifest).read;
     formats::check(config, own, read, context)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let beside = revisit::Revisits::bytes(config.revisit, documents)
-        + inputs.len() as u64 * 2 * FINISHED_BYTES;
-    let threads = |there| least_of_threads(own, outputs.1.is_some(), (config, read), there);
+        + inputs.len() as u64 * 2 * FINISHED_BYTES
+        + memory_of_objects(outputs, own, false);
+    let threads = |there| least_of_threads(own, outputs, (config, read), there);
     let decided = Decided::make(
         workspace,
         &inputs,
@@ -587,7 +613,7 @@ pub fn run(
 
     let made_from = (workspace, config, outputs.1.is_some());
     let digests = digests(workspace, (config, made_from.2), decided.list)?;
-    let outputs = Outputs::open(outputs, &digests[0])?;
+    let outputs = Outputs::open(outputs, (workspace.directory(), &digests[0]))?;
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
@@ -684,9 +710,14 @@ pub(crate) fn digests(
     std::iter::once(pairs).chain(without).map(digest).collect()
 }
 
-/// Where a command works if no directory is given for it.
+/// Where a command works if no directory is given for it: beside the kept records, or, if these are
+/// in a store, in the current directory.
 pub(crate) fn work_directory(kept: &Path) -> PathBuf {
-    let mut name = kept.as_os_str().to_owned();
+    let place = match remote::is_address(kept) {
+        true => kept.file_name().unwrap_or_default(),
+        false => kept.as_os_str(),
+    };
+    let mut name = place.to_owned();
     name.push(".work");
     name.into()
 }

@@ -53,8 +53,7 @@ pub fn search(
     let parameters = JoinParameters::from(join);
     Workspace::look_whether_free(work)?;
     let inputs = search.inputs.list(work)?;
-    let removed = outputs.1.is_some();
-    check_inputs(config, &inputs, removed, &collection.read, context)?;
+    check_inputs(config, &inputs, outputs, &collection.read, context)?;
     match search.against {
         Some(old) => {
             let from = (&inputs, old);

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
-use crate::store::disk;
 use crate::store::workspace::{Workspace, has_records};
+use crate::store::{disk, remote};
 use crate::text::rewrite::output::{PRIVATE, State};
 use crate::{Error, Result};
 
@@ -24,7 +24,8 @@ const LIST: &str = "remove";
 /// What a directory of kept records was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DedupSource {
-    /// The work directory, as a path from the directory of the kept records.
+    /// The work directory, as a path from the directory of the kept records. If these are in a
+    /// store, as an absolute path.
     pub work: String,
     /// The other collection (`--against`), as the work directory names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,6 +176,9 @@ fn shortened(path: &Path) -> PathBuf {
 /// The path that leads from one place to another.
 fn path_from(from: &Path, to: &Path) -> Result<String> {
     let (from, to) = (real(from)?, real(to)?);
+    if remote::is_address(&from) {
+        return Ok(to.to_string_lossy().into_owned());
+    }
     let common = from
         .components()
         .zip(to.components())

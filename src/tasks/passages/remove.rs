@@ -306,7 +306,7 @@ pub fn remove(
     let spare = context.budget.rest(used, least, what)?;
 
     let digest = digest(workspace, sought, config, outputs.1.is_some())?;
-    let outputs = Outputs::open(outputs, &digest)?;
+    let outputs = Outputs::open(outputs, (workspace.directory(), &digest))?;
     let kept = inputs.iter().map(|input| (Cow::from(&*input.docno), None));
     let sides = inputs
         .iter()

@@ -6,6 +6,9 @@
 //! there are enough of them. Then several threads sync them, their lines are appended and synced
 //! together, they get their names, and each directory is synced once.
 //!
+//! Objects of a store wait in the same way, in memory if they are small: their lines are synced
+//! together, and several threads put them.
+//!
 //! A killed command leaves the waiting files without names, and the next one writes them again.
 //! [`MOST_BYTES`] limits how much work that is.
 
@@ -15,9 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
+use super::objects;
 use crate::base::limits;
 use crate::base::threads::{lock, wait_together};
-use crate::store::disk;
+use crate::store::{disk, remote};
 use crate::{Error, Result};
 
 /// The most files that wait, if the process may open that many.
@@ -31,12 +35,12 @@ const BATCHES: u64 = 5;
 /// A complete file that waits for its name.
 pub(super) struct Complete {
     pub finished: Finished,
-    /// Where the file is.
-    pub temporary: PathBuf,
+    /// Where the file is; `None` if it is an object of a store.
+    pub temporary: Option<PathBuf>,
     /// Where it will be.
     pub path: PathBuf,
     /// The file while its bytes may not be on the disk. It is kept open, because a failure to write
-    /// them could be forgotten with the last handle.
+    /// them could be forgotten with the last handle. An object is open until it has its name.
     pub file: Option<disk::File>,
 }
 
@@ -50,6 +54,7 @@ struct Waiting {
 pub(super) struct Batch {
     waiting: Mutex<Waiting>,
     most_files: usize,
+    most_bytes: u64,
     /// Locked while files get their names.
     list: Mutex<FinishedList>,
 }
@@ -60,6 +65,10 @@ impl Batch {
         Batch {
             waiting: Mutex::default(),
             most_files: disk::buffer(directory, most_files as usize),
+            most_bytes: match remote::is_address(directory) {
+                true => objects::MOST_BYTES,
+                false => MOST_BYTES,
+            },
             list: Mutex::new(list),
         }
     }
@@ -75,16 +84,19 @@ impl Batch {
             Content::Bytes { bytes, .. } => bytes,
             Content::Linked { .. } => 0,
         };
-        // No other thread need wait while the disk writes a large file.
-        if bytes >= MOST_BYTES
-            && let Some(file) = complete.file.take()
-        {
-            disk::sync(&file, &complete.temporary)?;
+        // No other thread need wait while the disk writes a large file, or a store takes an object.
+        match (&complete.temporary, complete.file.take()) {
+            (None, Some(file)) => {
+                disk::sync(&file, &complete.path)?;
+                complete.file = Some(file);
+            }
+            (Some(temporary), Some(file)) if bytes >= MOST_BYTES => disk::sync(&file, temporary)?,
+            (_, file) => complete.file = file,
         }
         let mut waiting = lock(&self.waiting);
         waiting.files.push(complete);
         waiting.bytes += bytes;
-        if waiting.files.len() < self.most_files && waiting.bytes < MOST_BYTES {
+        if waiting.files.len() < self.most_files && waiting.bytes < self.most_bytes {
             return Ok(());
         }
         // Until the files before have their names, no more than these wait: others stop here.
@@ -103,33 +115,60 @@ impl Batch {
 
 /// Gives complete files their names.
 fn place(files: Vec<Complete>, list: &mut FinishedList) -> Result<()> {
-    for Complete { finished, path, .. } in &files {
+    let helpers = limits::waiting_threads();
+    let known = &*list;
+    wait_together(&files, helpers, |complete| {
+        let Complete { finished, path, .. } = complete;
         // Whatever is there without a line is not ours.
-        if list.of(&finished.name).is_empty() && !disk::is_gone(path)? {
+        if known.of(&finished.name).is_empty() && !disk::is_gone(path)? {
             return Err(Error::OutputChanged {
                 path: path.clone(),
                 expected: NOT_FINISHED.into(),
                 found: "another file".into(),
             });
         }
-    }
-    let helpers = limits::waiting_threads();
-    wait_together(&files, helpers, |complete| match &complete.file {
-        Some(file) => disk::sync(file, &complete.temporary),
-        None => Ok(()),
+        match (&complete.temporary, &complete.file) {
+            (Some(temporary), Some(file)) => disk::sync(file, temporary),
+            _ => Ok(()),
+        }
     })?;
     list.append(files.iter().map(|complete| &complete.finished))?;
+    if files.iter().any(|complete| complete.temporary.is_none()) {
+        return place_objects(&files, list);
+    }
     let mut changed: BTreeSet<&Path> = BTreeSet::new();
     for complete in &files {
+        let Some(temporary) = &complete.temporary else {
+            continue;
+        };
         if let Some(parent) = complete.path.parent()
             && changed.insert(parent)
         {
             changed.extend(disk::create_missing(parent)?);
         }
-        disk::rename(&complete.temporary, &complete.path)?;
+        disk::rename(temporary, &complete.path)?;
     }
     let changed: Vec<_> = changed.into_iter().collect();
     wait_together(&changed, helpers, |directory| {
         disk::sync_directory(directory)
     })
+}
+
+/// Gives complete objects their names.
+fn place_objects(files: &[Complete], list: &mut FinishedList) -> Result<()> {
+    let placed = Mutex::new(Vec::new());
+    let done = wait_together(files, limits::waiting_threads(), |complete| {
+        let Some(file) = &complete.file else {
+            return Ok(());
+        };
+        let mut finished = complete.finished.clone();
+        if let Content::Bytes { etag, .. } = &mut finished.content {
+            *etag = disk::place(file, &complete.path)?;
+        }
+        lock(&placed).push(finished);
+        Ok(())
+    });
+    // Also after a failure, the lines of the others are not lost.
+    list.append(lock(&placed).iter())?;
+    done
 }

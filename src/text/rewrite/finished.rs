@@ -2,7 +2,8 @@
 //!
 //! `.lookalike/files.jsonl` has a line for each finished file: its length and checksum, or that it
 //! is a link to the input. A line is on the disk before its file gets its name, so a file without
-//! a line is not ours. Lines are only appended; when a command begins and when it ends, it writes
+//! a line is not ours. An object gets another line when it has its name, with its etag. Lines are
+//! only appended; when a command begins and when it ends, it writes
 //! the list again, sorted.
 
 use std::collections::BTreeMap;
@@ -34,9 +35,38 @@ pub(super) struct Finished {
 #[serde(untagged)]
 pub(super) enum Content {
     /// This number of bytes, with this checksum.
-    Bytes { bytes: u64, xxh3: String },
+    Bytes {
+        bytes: u64,
+        xxh3: String,
+        /// What the store calls this version of an object. Missing until the object has its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        etag: Option<String>,
+    },
     /// The content of the input: it is a hard link.
     Linked { linked: bool },
+}
+
+impl Content {
+    /// Whether both are the same content, of the same version or not.
+    fn is(&self, other: &Content) -> bool {
+        match (self, other) {
+            (
+                Content::Bytes { bytes, xxh3, .. },
+                Content::Bytes {
+                    bytes: n,
+                    xxh3: sum,
+                    ..
+                },
+            ) => (bytes, xxh3) == (n, sum),
+            _ => self == other,
+        }
+    }
+}
+
+/// Adds what a line says to what earlier lines say of the same file.
+fn add(known: &mut Vec<Content>, content: Content) {
+    known.retain(|known| !known.is(&content));
+    known.push(content);
 }
 
 /// The list, open for more lines.
@@ -48,6 +78,11 @@ pub(super) struct FinishedList {
 }
 
 impl FinishedList {
+    /// Where the list is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads the list below a private directory; it may be missing.
     pub fn read(private: &Path) -> Result<FinishedList> {
         let path = private.join(FILE);
@@ -59,10 +94,7 @@ impl FinishedList {
         // The last line may be cut off, or be anything after a power cut. Its file has no name yet.
         for line in text.split(|byte| *byte == b'\n') {
             if let Ok(Finished { name, content }) = serde_json::from_slice(line) {
-                let known = files.entry(name).or_default();
-                if !known.contains(&content) {
-                    known.push(content);
-                }
+                add(files.entry(name).or_default(), content);
             }
         }
         Ok(FinishedList {
@@ -125,8 +157,7 @@ impl FinishedList {
         let mut lines = Vec::new();
         for finished in files {
             let known = self.files.entry(finished.name.clone()).or_default();
-            known.retain(|known| *known != finished.content);
-            known.push(finished.content.clone());
+            add(known, finished.content.clone());
             lines.extend(line(finished, &self.path)?);
         }
         if lines.is_empty() {

@@ -28,6 +28,7 @@ mod encode;
 pub(crate) mod files;
 mod finished;
 mod lzw;
+pub(crate) mod objects;
 pub(crate) mod output;
 pub(crate) mod parquet;
 pub(crate) mod source;
@@ -142,7 +143,7 @@ impl Target<'_> {
     fn create(self, output: &OutputDirectory) -> Result<OutputFile> {
         match self.is_there {
             true => Ok(output.nothing(&self.input.docno)),
-            false => output.create(&self.input.docno, self.number),
+            false => output.create_copy(self.input, self.number),
         }
     }
 }
@@ -271,8 +272,8 @@ impl<E: Edit> Running<'_, E> {
             return Ok(());
         }
         if !(self.job.link && kept.link(&input.path, name, number)?) {
-            let _memory = self.memory.hold(COPY_BYTES);
-            let mut out = kept.create(name, number)?;
+            let _memory = self.memory.hold(COPY_BYTES + kept.memory(input));
+            let mut out = kept.create_copy(input, number)?;
             copy_whole(&input.path, &mut out, self.job.context)?;
             out.finish()?;
         }
@@ -288,7 +289,8 @@ impl<E: Edit> Running<'_, E> {
                 continue;
             }
             let editing = self.edit.memory(number, true);
-            let _memory = self.memory.hold(COPY_BYTES + ROWS_BYTES + editing);
+            let writing = ROWS_BYTES + output.memory(input);
+            let _memory = self.memory.hold(COPY_BYTES + writing + editing);
             let target = Target {
                 number,
                 input,
@@ -345,7 +347,8 @@ impl<E: Edit> Running<'_, E> {
         let mut source = Source::open(&input.path)?;
         let content = &source.decompressed;
         let outputs = 1 + u64::from(job.removed.is_some());
-        let bytes = memory_of(content.codec(), outputs) + content.memory();
+        let sending = job.kept.memory(input) + job.removed.map_or(0, |to| to.memory(input));
+        let bytes = memory_of(content.codec(), outputs) + content.memory() + sending;
         let _memory = self.memory.hold(bytes + self.edit.memory(number, false));
         let (mut kept, kept_path) = encoder(content, job.kept, target)?;
         let removed = job.removed.map(|removed| encoder(content, removed, target));

@@ -7,6 +7,8 @@
 //! ([`super::finished`]). A command that continues a directory
 //! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
 //! overwrite the user's changes.
+//!
+//! An output may also be an address of a store (`objects`).
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -20,13 +22,14 @@ use xxhash_rust::xxh3::Xxh3;
 use super::STAGE;
 use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
+use super::objects::{self, Objects};
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
-use crate::store::disk;
 pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
+use crate::store::{disk, remote};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
@@ -54,9 +57,13 @@ impl State {
     }
 }
 
-/// A directory that mirrors the inputs.
+/// A directory that mirrors the inputs, or the objects below an address that do.
 pub(crate) struct OutputDirectory {
     directory: PathBuf,
+    /// Where its lock, its state and its list are.
+    private: PathBuf,
+    /// If it is in a store.
+    objects: Option<Objects>,
     digest: String,
     batch: Arc<Batch>,
     /// Two commands would give their unfinished files the same names.
@@ -67,6 +74,9 @@ impl OutputDirectory {
     /// Refuses a directory in which another program's files are. Returns whether a command began
     /// it.
     pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+        if remote::is_address(directory) {
+            return objects::look(directory, parameter);
+        }
         refuse_below_another(parameter, directory)?;
         let above = (directory.ancestors().skip(1))
             .map(|above| match above.as_os_str().is_empty() {
@@ -104,40 +114,47 @@ impl OutputDirectory {
         )
     }
 
-    /// Opens a directory and locks it. [`OutputDirectory::begin`] must be called before a file is
-    /// written.
+    /// Opens a directory and locks it. What an output in a store has on this machine is in `work`.
+    /// [`OutputDirectory::begin`] must be called before a file is written.
     pub fn open(
         directory: &Path,
         parameter: &'static str,
-        digest: &str,
+        (work, digest): (&Path, &str),
     ) -> Result<OutputDirectory> {
         let begun = OutputDirectory::look(directory, parameter)?;
-        disk::create_lasting_directory(directory)?;
-        disk::claim(directory);
-        let private = directory.join(PRIVATE);
+        let private = objects::private(directory, work);
+        if !remote::is_address(directory) {
+            disk::create_lasting_directory(directory)?;
+            disk::claim(directory);
+        }
         disk::create_lasting_directory(&private)?;
         let output = OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
             _lock: Lock::take(&private)?,
+            objects: Objects::of(directory, &private)?,
             batch: Arc::new(Batch::new(directory, FinishedList::read(&private)?)),
+            private,
         };
-        if begun && output.state()?.digest != digest {
-            let limit =
-                "it was made from other inputs or with other parameters; give a new directory";
-            return refuse(parameter, directory.display(), limit);
-        }
-        Ok(output)
+        let limit = if begun && output.state()?.digest != digest {
+            "it was made from other inputs or with other parameters; give a new directory"
+        } else if begun && !disk::exists(&output.private.join(STATE_FILE))? {
+            "it was begun on another machine or with another work directory; continue there, or \
+             delete the objects below it"
+        } else {
+            return Ok(output);
+        };
+        refuse(parameter, directory.display(), limit)
     }
 
     /// Begins to write in the directory.
     pub fn begin(&self) -> Result<()> {
-        let private = self.directory.join(PRIVATE);
-        for name in disk::list(&private)? {
+        for name in disk::list(&self.private)? {
             if name.ends_with(".tmp") {
-                disk::remove(&private.join(name))?;
+                disk::remove(&self.private.join(name))?;
             }
         }
+        self.objects.as_ref().map_or(Ok(()), Objects::begin)?;
         self.put_state(false)?;
         self.batch.list().begin(|name| self.has(name))
     }
@@ -193,7 +210,12 @@ impl OutputDirectory {
                     }
                     expected = "a link to the input".into();
                 }
-                Content::Bytes { bytes, xxh3 } => {
+                Content::Bytes { bytes, xxh3, etag } => {
+                    if let (Some(objects), Some(etag)) = (&self.objects, etag)
+                        && objects.is(name, *bytes, etag)
+                    {
+                        return Ok(());
+                    }
                     let found = match content.take() {
                         Some(found) => found,
                         None => content_of(&path, context)?,
@@ -221,19 +243,35 @@ impl OutputDirectory {
             digest: self.digest.clone(),
             complete,
         };
-        let path = self.directory.join(PRIVATE).join(STATE_FILE);
-        let mut out = disk::AtomicFile::create(&path)?;
-        out.put(&crate::store::to_json(&state, &path)?)?;
-        out.put(b"\n")?;
-        out.finish()?;
-        // Without this sync, the directory could have files but no mark after a power cut.
-        disk::sync_parent(&path)
+        let in_store = self.objects.as_ref().map(|_| self.directory.join(PRIVATE));
+        // What is in the store says to others whose it is, so it comes second.
+        for private in [Some(&self.private), in_store.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let path = private.join(STATE_FILE);
+            let mut out = disk::AtomicFile::create(&path)?;
+            out.put(&crate::store::to_json(&state, &path)?)?;
+            out.put(b"\n")?;
+            out.finish()?;
+            // Without this sync, the directory could have files but no mark after a power cut.
+            disk::sync_parent(&path)?;
+        }
+        Ok(())
     }
 
     /// Gives the last files their names, and says that every file is in its place.
     pub fn complete(&self) -> Result<()> {
         self.batch.finish()?;
         self.batch.list().complete()?;
+        if let Some(objects) = &self.objects {
+            objects.complete()?;
+            let list = self.batch.list();
+            let name = list.path().file_name().unwrap_or_default();
+            let mut out = disk::AtomicFile::create(&self.directory.join(PRIVATE).join(name))?;
+            out.put(&disk::read_all(list.path())?)?;
+            out.finish()?;
+        }
         self.put_state(true)
     }
 
@@ -249,18 +287,41 @@ impl OutputDirectory {
 
     /// Whether a file is in its place, complete.
     pub fn has(&self, name: &str) -> Result<bool> {
-        disk::exists(&self.path(name))
+        match &self.objects {
+            Some(objects) => Ok(objects.has(name)),
+            None => disk::exists(&self.path(name)),
+        }
+    }
+
+    /// Memory of the copy of an input while it is written, beside that of a file.
+    pub fn memory(&self, input: &InputFile) -> u64 {
+        objects::memory([&*self.directory], std::slice::from_ref(input), true)
     }
 
     /// Where a file is until it is complete. `number` tells apart the files that a command writes.
     fn temporary(&self, number: u32) -> PathBuf {
-        self.directory.join(PRIVATE).join(format!("{number}.tmp"))
+        self.private.join(format!("{number}.tmp"))
     }
 
     /// Begins a file.
     pub fn create(&self, name: &str, number: u32) -> Result<OutputFile> {
-        let temporary = self.temporary(number);
-        let file = disk::create(&temporary)?;
+        self.create_about(name, number, 0)
+    }
+
+    /// Begins the copy of an input.
+    pub fn create_copy(&self, input: &InputFile, number: u32) -> Result<OutputFile> {
+        self.create_about(&input.docno, number, objects::expected(input))
+    }
+
+    /// Begins a file of about this size.
+    fn create_about(&self, name: &str, number: u32, expected: u64) -> Result<OutputFile> {
+        let (file, temporary) = match &self.objects {
+            Some(objects) => (objects.create(&self.path(name), name, expected)?, None),
+            None => {
+                let temporary = self.temporary(number);
+                (disk::create(&temporary)?, Some(temporary))
+            }
+        };
         Ok(OutputFile {
             out: Some(BufWriter::with_capacity(disk::WRITE_BUFFER, file)),
             temporary,
@@ -272,7 +333,7 @@ impl OutputDirectory {
     pub fn nothing(&self, name: &str) -> OutputFile {
         OutputFile {
             out: None,
-            temporary: PathBuf::new(),
+            temporary: None,
             path: self.path(name),
             name: name.into(),
             hash: Xxh3::new(),
@@ -304,7 +365,7 @@ impl OutputDirectory {
         let content = Content::Linked { linked: true };
         let complete = Complete {
             finished: Finished { name, content },
-            temporary,
+            temporary: Some(temporary),
             path,
             file: None,
         };
@@ -316,7 +377,7 @@ impl OutputDirectory {
 pub(crate) type Places<'p> = (&'p Path, Option<&'p Path>);
 
 /// The directories with the parameters that name them.
-fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
+pub(crate) fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
     let removed = removed.map(|removed| ("removed", removed));
     [("output", kept)].into_iter().chain(removed)
 }
@@ -338,12 +399,12 @@ impl Outputs {
         })
     }
 
-    /// Opens and locks the directories. Neither is begun if the other one is refused.
-    pub fn open(places: Places<'_>, digest: &str) -> Result<Outputs> {
+    /// Opens and locks the directories ([`OutputDirectory::open`]). Neither is begun if the other one is refused.
+    pub fn open(places: Places<'_>, by: (&Path, &str)) -> Result<Outputs> {
         Outputs::look(places)?;
-        let removed = |removed| OutputDirectory::open(removed, "removed", digest);
+        let removed = |removed| OutputDirectory::open(removed, "removed", by);
         Ok(Outputs {
-            kept: OutputDirectory::open(places.0, "output", digest)?,
+            kept: OutputDirectory::open(places.0, "output", by)?,
             removed: places.1.map(removed).transpose()?,
         })
     }
@@ -371,7 +432,8 @@ impl Outputs {
 pub(crate) struct OutputFile {
     /// `None` if nothing is written.
     out: Option<BufWriter<disk::File>>,
-    temporary: PathBuf,
+    /// `None` if the file is an object of a store.
+    temporary: Option<PathBuf>,
     path: PathBuf,
     name: String,
     /// The checksum of the bytes that were written.
@@ -415,6 +477,7 @@ impl OutputFile {
         let content = Content::Bytes {
             bytes: self.bytes,
             xxh3: format!("{:016x}", self.hash.digest()),
+            etag: None,
         };
         let name = self.name;
         self.batch.add(Complete {
@@ -429,7 +492,7 @@ impl OutputFile {
     pub(crate) fn discard(self) -> Result<()> {
         let Some(out) = self.out else { return Ok(()) };
         drop(out.into_parts());
-        disk::remove(&self.temporary)
+        self.temporary.as_deref().map_or(Ok(()), disk::remove)
     }
 }
 
@@ -488,6 +551,11 @@ fn refuse_inside(
 /// Refuses an output directory below a directory that is an input: the next call would read it.
 pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
     let words = ("the input ", "; give a directory outside of the inputs");
+    let input = match remote::is_address(input) {
+        // Without its glob.
+        true => &remote::prefix(input),
+        false => input,
+    };
     refuse_inside((parameter, directory), input, words)
 }
 

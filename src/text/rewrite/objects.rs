@@ -1,0 +1,219 @@
+//! Outputs below an address of a store.
+//!
+//! The private directory of such an output is on this machine, below the work directory, because
+//! nothing can be locked or appended to in a store. Beside the list of finished files it has
+//! `uploads.jsonl`, with a line for each upload of several parts. The line is on the disk before the
+//! first part is sent, so the next command can abort what a killed one left.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::refuse;
+use crate::base::limits;
+use crate::base::threads::{lock, wait_together};
+use crate::store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
+use crate::store::{disk, remote};
+use crate::text::read::InputFile;
+use crate::{Error, Result};
+
+/// The directory in the work directory that has the private directories of outputs in stores.
+const STORES: &str = "stores";
+
+/// The list of uploads that may be unfinished.
+const UPLOADS: &str = "uploads.jsonl";
+
+/// Bytes of objects of one part that wait for their names, and the memory for them: as much again
+/// is being put, and in both cases the last one may be of almost a part.
+pub(super) const MOST_BYTES: u64 = 8 << 20;
+const WAITING_BYTES: u64 = 4 * MOST_BYTES;
+
+/// Objects that are asked for to see whether there are any beside our own.
+const FEW: usize = 16;
+
+/// How large the copy of an input may become: twice as large, with annotations or compressed less.
+/// Larger ones have too many parts.
+pub(super) fn expected(input: &InputFile) -> u64 {
+    input.size().saturating_mul(2)
+}
+
+/// Memory of an output of these inputs, if it is in a store: what is listed, what waits for names,
+/// and, if `writing`, one object that is written.
+pub(crate) fn memory<'p>(
+    outputs: impl IntoIterator<Item = &'p Path>,
+    inputs: &[InputFile],
+    writing: bool,
+) -> u64 {
+    let largest = inputs.iter().map(expected).max().unwrap_or(0);
+    let one = match writing {
+        true => remote::memory_of_upload(largest),
+        false => WAITING_BYTES + inputs.len() as u64 * super::FINISHED_BYTES,
+    };
+    let outputs = outputs.into_iter().filter(|path| remote::is_address(path));
+    outputs.count() as u64 * one
+}
+
+/// The private directory of an output.
+pub(super) fn private(directory: &Path, work: &Path) -> PathBuf {
+    if !remote::is_address(directory) {
+        return directory.join(PRIVATE);
+    }
+    let address = remote::normal(directory);
+    let hash = xxhash_rust::xxh3::xxh3_64(address.as_os_str().as_encoded_bytes());
+    work.join(STORES).join(format!("{hash:016x}")).join(PRIVATE)
+}
+
+/// As [`super::output::OutputDirectory::look`].
+pub(super) fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+    check_address(parameter, directory)?;
+    refuse_held(parameter, directory)?;
+    if disk::exists(&directory.join(PRIVATE).join(STATE_FILE))? {
+        return Ok(true);
+    }
+    let found = disk::objects_below(directory, FEW)?;
+    let limit = match found
+        .iter()
+        .all(|(name, _)| super::output::is_private(name))
+    {
+        true if !is_bucket(directory) && disk::exists(directory)? => {
+            "it is an object; give a new prefix"
+        }
+        true => return Ok(false),
+        false => "it is not empty; give a new prefix",
+    };
+    refuse(parameter, directory.display(), limit)
+}
+
+fn is_bucket(directory: &Path) -> bool {
+    remote::normal(directory).components().count() <= 2
+}
+
+/// Refuses inputs whose names cannot be keys below an address.
+pub(crate) fn check_keys<'p>(
+    outputs: impl IntoIterator<Item = (&'static str, &'p Path)>,
+    inputs: &[InputFile],
+) -> Result<()> {
+    for (parameter, output) in outputs {
+        if remote::is_address(output) {
+            let mut inputs = inputs.iter();
+            inputs.try_for_each(|input| check_address(parameter, &output.join(&input.docno)))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is known of an output in a store.
+pub(super) struct Objects {
+    /// The objects that were there when the command began, by name: the bytes of each, and what the
+    /// store calls this version of it.
+    there: HashMap<String, (u64, Option<String>)>,
+    uploads: Arc<Uploads>,
+}
+
+impl Objects {
+    /// Lists an output. `None` for a directory of this machine.
+    pub fn of(directory: &Path, private: &Path) -> Result<Option<Objects>> {
+        if !remote::is_address(directory) {
+            return Ok(None);
+        }
+        let found = disk::objects_below(directory, usize::MAX)?.into_iter();
+        let there = found.map(|(name, meta)| (name, (meta.size(), meta.etag().map(String::from))));
+        Ok(Some(Objects {
+            there: there.collect(),
+            uploads: Arc::new(Uploads {
+                directory: directory.into(),
+                path: private.join(UPLOADS),
+                out: Mutex::default(),
+            }),
+        }))
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.there.contains_key(name)
+    }
+
+    /// Whether an object is this version of it. If not, its bytes may still be the same.
+    pub fn is(&self, name: &str, bytes: u64, etag: &str) -> bool {
+        // Some stores quote it in some of their answers.
+        let plain = |etag: &str| etag.trim_matches('"').to_string();
+        let found = self.there.get(name);
+        found.is_some_and(|(size, found)| {
+            *size == bytes && found.as_deref().map(plain) == Some(plain(etag))
+        })
+    }
+
+    /// Begins an object of this path and name.
+    pub fn create(&self, path: &Path, name: &str, expected: u64) -> Result<disk::File> {
+        let (uploads, name) = (self.uploads.clone(), name.to_string());
+        let begun = move |id: &str| uploads.add(&name, id).map_err(io::Error::other);
+        disk::create_object(path, expected, Some(Arc::new(begun)))
+    }
+
+    /// Aborts what an earlier command left.
+    pub fn begin(&self) -> Result<()> {
+        self.uploads.abort()
+    }
+
+    /// Ends the list of uploads, all of which are finished.
+    pub fn complete(&self) -> Result<()> {
+        self.uploads.forget()
+    }
+}
+
+/// An upload of several parts.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    name: String,
+    /// What the store calls it.
+    upload: String,
+}
+
+/// The list of uploads.
+struct Uploads {
+    /// The output.
+    directory: PathBuf,
+    path: PathBuf,
+    out: Mutex<Option<disk::File>>,
+}
+
+impl Uploads {
+    fn add(&self, name: &str, upload: &str) -> Result<()> {
+        let (name, upload) = (name.into(), upload.into());
+        let mut line = crate::store::to_json(&Begun { name, upload }, &self.path)?;
+        line.push(b'\n');
+        let mut out = lock(&self.out);
+        let file = match &mut *out {
+            Some(file) => file,
+            None => {
+                let file = disk::create(&self.path)?;
+                disk::sync_parent(&self.path)?;
+                out.insert(file)
+            }
+        };
+        file.write_all(&line)
+            .map_err(Error::io("write", &self.path))?;
+        disk::sync(file, &self.path)
+    }
+
+    fn abort(&self) -> Result<()> {
+        if !disk::exists(&self.path)? {
+            return Ok(());
+        }
+        let text = disk::read_all(&self.path)?;
+        // No part was sent of an upload whose line is cut off.
+        let lines = text.split(|byte| *byte == b'\n');
+        let left: Vec<Begun> = lines.flat_map(serde_json::from_slice).collect();
+        wait_together(&left, limits::waiting_threads(), |begun| {
+            disk::abort_upload(&self.directory.join(&begun.name), &begun.upload)
+        })?;
+        self.forget()
+    }
+
+    fn forget(&self) -> Result<()> {
+        *lock(&self.out) = None;
+        disk::remove(&self.path)
+    }
+}
