@@ -388,13 +388,16 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     let subcommand = words.next().unwrap_or_default();
     // `lookalike --version`, and `lookalike COMMAND --help` for any of them.
     let top = subcommand.starts_with('-') || subcommand == "COMMAND";
-    let help = helps.entry(subcommand.into()).or_insert_with(|| {
+    // A command with commands of its own.
+    let inner = (subcommand == "tasks").then(|| words.next()).flatten();
+    let named: Vec<&str> = [subcommand].into_iter().chain(inner).collect();
+    let help = helps.entry(named.join(" ")).or_insert_with(|| {
         if top {
             // The overview does not list what every command has.
             return "-h --help -V --version".into();
         }
         let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-        let output = program.args([subcommand, "--help"]).output().unwrap();
+        let output = program.args(&named).arg("--help").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     });
     if help.is_empty() {

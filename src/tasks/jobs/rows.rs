@@ -20,7 +20,7 @@ use crate::{Error, Result};
 use super::STAGE;
 
 /// The first line.
-const HEAD: &[u8] = b"lookalike rows 1\n";
+const HEAD: &[u8] = b"lookalike-rows 1\n";
 /// Bytes of the entry of a place.
 const ENTRY: usize = 24;
 /// Bytes at the end: where the facts begin, their length, the digest of the plan, the numbers of
