@@ -13,12 +13,16 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+from xml.sax.saxutils import unescape
 
 SECRET = "never-show-this-secret"
 KEY = "NEVERSHOWTHISKEY"
 # moto looks at who it is, and not at the signature.
 SIGNED = f"AWS4-HMAC-SHA256 Credential={KEY}/20261127/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
+
+
+CHANGES = ("PUT", "POST", "DELETE")
 
 
 class Quiet(ThreadingHTTPServer):
@@ -63,9 +67,23 @@ class S3:
         return content
 
     def put(self, key, content):
-        from urllib.parse import quote
-
         self.request("PUT", f"/crawl/{quote(key)}", content)
+
+    def etags(self, prefix):
+        """The objects below a prefix, by name: digests of their parts."""
+        listed = self.request("GET", f"/crawl?list-type=2&prefix={quote(prefix)}/").decode()
+        assert "<IsTruncated>false" in listed
+        found = re.findall("<Key>(.*?)</Key>.*?<ETag>(.*?)</ETag>", listed, re.S)
+        return {unescape(key).removeprefix(f"{prefix}/"): etag for key, etag in found}
+
+    def below(self, prefix):
+        """The objects below a prefix, by name."""
+        return {name: self.request("GET", f"/crawl/{quote(f'{prefix}/{name}')}") for name in self.etags(prefix)}
+
+    def uploads(self):
+        """The unfinished uploads: their ids and keys."""
+        listed = self.request("GET", "/crawl?uploads").decode()
+        return re.findall("<UploadId>(.*?)</UploadId>.*?<Key>(.*?)</Key>", listed, re.S)
 
     def put_all(self, directory, prefix):
         for path in sorted(Path(directory).rglob("*")):
@@ -82,12 +100,17 @@ class Proxy(BaseHTTPRequestHandler):
 
     - `cut`: of every second range, only the first half comes, and the connection ends;
     - `500`, `503`: every second request fails;
+    - `500 of changes`, `503 of changes`: every second one that changes something does;
     - `short`: every second range has fewer bytes than it states;
     - `whole`: the server ignores ranges;
     - `reversed`: objects are listed in reverse order;
     - `slow`: a range takes ten seconds;
     - `broken`: every range fails;
+    - `lost`: of four requests that change something, one does not arrive, and the answer to another is lost;
     - a function: is called with the path of the first range, before it is passed on.
+
+    `server.watch` is called with the number of each request, its method and its path with the query. If it returns
+    true, the request is not passed on.
     """
 
     protocol_version = "HTTP/1.1"
@@ -98,8 +121,12 @@ class Proxy(BaseHTTPRequestHandler):
     def answer(self):
         server = self.server
         path, ranged = urlsplit(self.path).path, "range" in self.headers
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
         with server.lock:
             server.seen.append((self.command, path, self.headers.get("range")))
+            number, server.changes = len(server.seen), server.changes + (self.command in CHANGES)
+            fourth = server.changes % 4 if server.fault == "lost" and self.command in CHANGES else None
+            second_change = self.command in CHANGES and server.changes % 2 == 0
             server.count += ranged
             second = len(server.seen) % 2 == 0
             second_range = ranged and server.count % 2 == 0
@@ -107,20 +134,25 @@ class Proxy(BaseHTTPRequestHandler):
             if callable(fault) and ranged:
                 server.fault = None
                 fault(path)
-        if fault == "slow" and ranged:
+        if server.watch and server.watch(number, self.command, self.path) or fourth == 1:
+            return self.hang_up()
+        if fault == "slow" and (ranged or body):
             time.sleep(10)
-        if fault in ("500", "503") and second or fault == "broken" and ranged:
+        fails = fault in ("500", "503") and second or fault == "broken" and ranged
+        if fails or fault in ("500 of changes", "503 of changes") and second_change:
             text = "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
-            status = 503 if fault == "503" else 500
+            status = 503 if "503" in fault else 500
             return self.send(status, {"content-type": "application/xml"}, text.encode())
         upstream = http.client.HTTPConnection("127.0.0.1", server.port)
         headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
         if fault == "whole":
             headers = {name: value for name, value in headers.items() if name.lower() != "range"}
-        upstream.request(self.command, self.path, headers=headers)
+        upstream.request(self.command, self.path, body, headers)
         answer = upstream.getresponse()
         content = answer.read()
         upstream.close()
+        if fourth == 3:
+            return self.hang_up()
         headers = {
             name.lower(): value
             for name, value in answer.getheaders()
@@ -146,15 +178,19 @@ class Proxy(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content[: len(content) // 2] if cut else content)
         if cut:
-            self.wfile.flush()
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
+            self.hang_up()
+
+    def hang_up(self):
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer
 
 
 def proxy(port):
-    return serve(Proxy, port=port, fault=None, seen=[], count=0, lock=threading.Lock())
+    given = {"fault": None, "watch": None, "seen": [], "count": 0, "changes": 0}
+    return serve(Proxy, port=port, lock=threading.Lock(), **given)
 
 
 class Files(BaseHTTPRequestHandler):

@@ -1,5 +1,6 @@
 """Objects as inputs: the results of files, whatever the network does."""
 
+import gzip
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -329,3 +331,187 @@ def test_wrong_settings_are_named(proxy, tmp_path):
 def test_outputs_stay_on_this_machine(proxy, tmp_path):
     text = told(proxy.address, "run", SAMPLES / "jsonl", "-o", "s3://crawl/out", fails=True, cwd=tmp_path)
     assert "only inputs" in text and not list(tmp_path.iterdir())
+
+
+def local(directory):
+    """The files of a directory that are not the program's own."""
+    files = (path for path in directory.rglob("*") if path.is_file() and ".lookalike" not in path.parts)
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def objects(s3, prefix):
+    return {name: content for name, content in s3.below(prefix).items() if not name.startswith(".lookalike/")}
+
+
+def etags(s3, prefix):
+    return {name: etag for name, etag in s3.etags(prefix).items() if ".lookalike/" not in name}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Inputs with a file of more than two parts, their run, and what dedup makes of it on the disk."""
+    place = tmp_path_factory.mktemp("large")
+    (place / "in/deep").mkdir(parents=True)
+    chance = random.Random(3)
+    # Long texts of few words: three parts in less than a second.
+    texts = [" ".join(f"w{chance.randrange(5000)}" for _ in range(20)) for _ in range(54)]
+    padding = "".join(chance.choices("0123456789abcdef", k=330_000))
+    rows = [json.dumps({"id": str(at), "text": text, "more": padding}) for at, text in enumerate(texts)]
+    (place / "in/large.jsonl").write_text("\n".join(rows + rows[:3]) + "\n")
+    for number in range(3):
+        (place / f"in/deep/{number} ü#.jsonl.gz").write_bytes(gzip.compress(lines(30, number), mtime=0))
+    told(None, "run", place / "in", "-o", place / "run", "--quiet")
+    told(None, *written(place, place / "kept", place / "removed"))
+    assert len((place / "kept/large.jsonl").read_bytes()) > 2 * (8 << 20)
+    return place
+
+
+def written(large, kept, removed, *more):
+    return ["dedup", "--from", large / "run", "-o", kept, "--removed", removed, "--quiet", *more]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "warc", "trec-web", "parquet"])
+def test_objects_are_written_as_files_are(name, s3, proxy, tmp_path):
+    given = ["--quiet", "--threshold", "0.5"]
+    place = SAMPLES / name
+    if name == "parquet":
+        told(None, "run", SAMPLES / "jsonl", "-o", tmp_path / "run", "--results", "parquet", *given)
+        place = tmp_path / "in"
+        place.mkdir()
+        (tmp_path / "run/documents.parquet").rename(place / "documents.parquet")
+        given += ["--text-field", "file", "--results", "parquet"]
+    for to in [f"{tmp_path}/here", f"s3://crawl/{name}-out"]:
+        told(proxy.address, "dedup", place, "-o", f"{to}/kept", "--removed", f"{to}/removed", *given, cwd=tmp_path)
+    for kind in ("kept", "removed"):
+        assert objects(s3, f"{name}-out/{kind}") == local(tmp_path / "here" / kind)
+    assert any(name.startswith("removed.") for name in objects(s3, f"{name}-out/removed"))
+    # The work directory is in the current directory. No copy of an object is there or anywhere.
+    assert (tmp_path / "kept.work/stores").is_dir()
+    told(proxy.address, "report", f"s3://crawl/{name}-out/kept", "-o", tmp_path / "page.html", "--quiet")
+    told(proxy.address, "report", f"s3://crawl/{name}-out/kept", "--quiet")
+    assert s3.below(f"{name}-out")["kept.report.html"] == (tmp_path / "page.html").read_bytes()
+
+
+def test_outputs_may_be_in_two_places(s3, proxy, large, tmp_path):
+    page = tmp_path / "page.html"
+    told(proxy.address, *written(large, tmp_path / "kept", "s3://crawl/two/removed", f"--report={page}"))
+    told(proxy.address, *written(large, "s3://crawl/two/kept", tmp_path / "removed", "--report=s3://crawl/two/page.html"))
+    for kind in ("kept", "removed"):
+        assert local(large / kind) == local(tmp_path / kind) == objects(s3, f"two/{kind}")
+    assert b"<!DOCTYPE html>" in page.read_bytes() and b"<!DOCTYPE html>" in s3.below("two")["page.html"]
+    assert s3.uploads() == []
+
+
+@pytest.mark.parametrize("fault", ["500", "503", "lost"])
+def test_faults_change_nothing_that_is_written(fault, s3, proxy, large):
+    proxy.fault = "lost" if fault == "lost" else f"{fault} of changes"
+    to = f"s3://crawl/faults-{fault}"
+    told(proxy.address, *written(large, f"{to}/kept", f"{to}/removed"))
+    for kind in ("kept", "removed"):
+        assert objects(s3, f"faults-{fault}/{kind}") == local(large / kind)
+    if fault != "lost":
+        assert s3.uploads() == []
+    # If the answer is lost that has the id of an upload, nobody knows the id, and the upload stays.
+    for upload, key in s3.uploads():
+        s3.request("DELETE", f"/crawl/{quote(key)}?uploadId={upload}")
+
+
+def test_killed_commands_leave_complete_objects_and_are_continued(s3, proxy, large):
+    """`kill -9` at 20 requests, which are spread over a run."""
+    told(proxy.address, *written(large, "s3://crawl/whole/kept", "s3://crawl/whole/removed"))
+    for kind in ("kept", "removed"):
+        assert objects(s3, f"whole/{kind}") == local(large / kind)
+    reference = etags(s3, "whole")
+    requests, left = len(proxy.seen), set()
+    assert requests > 30
+    for moment in range(20):
+        at, prefix = 1 + moment * requests // 20, f"killed-{moment}"
+        arguments = written(large, f"s3://crawl/{prefix}/kept", f"s3://crawl/{prefix}/removed")
+        running = subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(proxy.address))
+        begun = len(proxy.seen)
+
+        def watch(number, method, path):
+            if number != begun + at:
+                return False
+            running.kill()
+            running.wait()
+            # Every second time, the request arrives. One that begins an upload does not: if the process is killed
+            # before it has the answer, nobody knows the id.
+            return moment % 2 == 0 or path.endswith("?uploads")
+
+        proxy.watch = watch
+        assert running.wait(60) == -signal.SIGKILL, moment
+        proxy.watch = None
+        assert etags(s3, prefix).items() <= reference.items(), moment
+        left.update(key.rsplit("/", 1)[1] for _, key in s3.uploads())
+        told(proxy.address, *arguments)
+        assert etags(s3, prefix) == reference, moment
+        assert s3.uploads() == [], moment
+    assert left == {"large.jsonl"}
+    # What is there is not written again.
+    proxy.seen.clear()
+    told(proxy.address, *arguments)
+    put = {path.rsplit("/", 1)[1] for method, path, _ in proxy.seen if method == "PUT"}
+    assert put <= {"dedup.json", "files.jsonl", "source.json", "removed.jsonl"}
+
+
+def test_a_stop_aborts_uploads(s3, proxy, large):
+    arguments = written(large, "s3://crawl/stopped/kept", "s3://crawl/stopped/removed")
+    proxy.watch = lambda number, method, path: "partNumber=2" in path and time.sleep(10)
+    stopped(proxy.address, arguments, s3.uploads)
+    assert s3.uploads() == []
+    proxy.watch = None
+    told(proxy.address, *arguments)
+    assert objects(s3, "stopped/kept") == local(large / "kept")
+
+
+def test_outputs_that_changed_or_are_not_ours_are_refused(s3, proxy, large, tmp_path):
+    arguments = written(large, "s3://crawl/ours/kept", "s3://crawl/ours/removed")
+    told(proxy.address, *arguments)
+    before = s3.below("ours")["kept/large.jsonl"]
+    s3.put("ours/kept/large.jsonl", before[:-2] + b"}}")
+    text = told(proxy.address, *arguments, fails=True)
+    assert "s3://crawl/ours/kept/large.jsonl is not what lookalike wrote" in text
+    # The same bytes, put by someone else, are as good.
+    s3.put("ours/kept/large.jsonl", before)
+    told(proxy.address, *arguments)
+    s3.put("theirs/kept/a.txt", b"not ours")
+    for to, said in [
+        ("s3://crawl/theirs/kept", "it is not empty; give a new prefix"),
+        ("s3://crawl/theirs", "it is not empty"),
+        ("s3://crawl/theirs/kept/a.txt", "it is an object"),
+        ("s3://crawl/ours/kept/below", "it lies in s3://crawl/ours/kept"),
+        ("s3://nowhere/kept", "The specified bucket does not exist"),
+        ("https://example.org/kept", "only read"),
+        ("hf://datasets/own/set", "only read"),
+    ]:
+        assert said in told(proxy.address, *written(large, to, tmp_path / "removed"), fails=True), to
+    # Another machine has another work directory.
+    told(None, "run", large / "in", "-o", tmp_path / "run", "--quiet")
+    arguments[2] = tmp_path / "run"
+    assert "another machine" in told(proxy.address, *arguments, fails=True)
+    for more, said in [(["--link"], "leave --link out"), (["--work", "s3://crawl/work"], "of this machine")]:
+        text = told(proxy.address, "dedup", large / "in", "-o", "s3://crawl/new/kept", *more, fails=True, cwd=tmp_path)
+        assert said in text
+    for inputs, to in [
+        ("s3://crawl/samples", "s3://crawl/samples/kept"),
+        ("s3://crawl/samples/jsonl/*.jsonl", "S3://crawl/samples/jsonl/kept/"),
+        ("s3://crawl/samples/jsonl", "s3://crawl/samples"),
+        ("s3://crawl/samples/jsonl", "s3://crawl"),
+    ]:
+        text = told(proxy.address, "dedup", inputs, "-o", to, fails=True, cwd=tmp_path)
+        assert "--output" in text and "is not possible" in text
+    text = told(
+        proxy.address, "dedup", large / "in", "-o", "s3://crawl/new/a", "--removed", "s3://crawl/new/a/b", fails=True, cwd=tmp_path
+    )
+    assert "it overlaps with the kept files" in text and not s3.below("new")
+
+
+def test_what_cannot_be_written_is_said_without_secrets(s3, proxy, large, tmp_path):
+    arguments = written(large, "s3://crawl/failing/kept", "s3://crawl/failing/removed")
+    text = told(proxy.address, *arguments, "--anonymous", fails=True)
+    assert "s3://crawl/failing" in text and "403" in text
+    told(proxy.address, *arguments)
+    content = b"".join(s3.below("failing").values())
+    content += b"".join(path.read_bytes() for path in (large / "run/stores").rglob("*") if path.is_file())
+    assert stores.SECRET.encode() not in content and stores.KEY.encode() not in content

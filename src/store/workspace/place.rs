@@ -38,7 +38,8 @@ pub enum OutputKind {
 /// # Errors
 /// `Io`.
 pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
-    if is_run(directory)? {
+    // Runs are on this machine only.
+    if !remote::is_address(directory) && is_run(directory)? {
         return Ok(Some(OutputKind::Run));
     }
     Ok(has_records(directory)?.then_some(OutputKind::Records))
@@ -144,8 +145,13 @@ pub(crate) fn check_address(parameter: &'static str, path: &Path) -> Result<()> 
     if !remote::is_address(path) {
         return refuse_remote(path);
     }
-    remote::check_writable(path)
-        .map_err(|error| Error::parameter(parameter, path.display()).because(error.to_string()))
+    remote::check_writable(path).map_err(|error| {
+        let why = error.to_string();
+        let why = why
+            .strip_prefix(&format!("{}: ", path.display()))
+            .unwrap_or(&why);
+        Error::parameter(parameter, path.display()).because(why)
+    })
 }
 
 /// How much the name of another file must resemble a mistyped one (Jaro & Winkler 1990), and how

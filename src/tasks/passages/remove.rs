@@ -274,7 +274,7 @@ pub(super) fn check_removal(
         return error::refuse("convert", converter, limit);
     }
     check_removal_inputs(&inputs, &collection.read, context)?;
-    Outputs::look(outputs)?;
+    Outputs::look(outputs, workspace.directory())?;
     Ok(inputs)
 }
 

@@ -66,12 +66,18 @@ pub(super) fn private(directory: &Path, work: &Path) -> PathBuf {
     work.join(STORES).join(format!("{hash:016x}")).join(PRIVATE)
 }
 
-/// As [`super::output::OutputDirectory::look`].
-pub(super) fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+/// As [`super::output::OutputDirectory::look`]. Also refuses what was begun elsewhere: without the
+/// list of finished files, nothing says which objects are ours.
+pub(super) fn look(directory: &Path, parameter: &'static str, work: &Path) -> Result<bool> {
     check_address(parameter, directory)?;
     refuse_held(parameter, directory)?;
     if disk::exists(&directory.join(PRIVATE).join(STATE_FILE))? {
-        return Ok(true);
+        if disk::exists(&private(directory, work).join(STATE_FILE))? {
+            return Ok(true);
+        }
+        let limit = "it was begun on another machine or with another work directory; continue \
+                     there, delete the objects below it, or give a new prefix";
+        return refuse(parameter, directory.display(), limit);
     }
     let found = disk::objects_below(directory, FEW)?;
     let limit = match found
@@ -98,6 +104,7 @@ pub(crate) fn check_keys<'p>(
 ) -> Result<()> {
     for (parameter, output) in outputs {
         if remote::is_address(output) {
+            check_address(parameter, output)?;
             let mut inputs = inputs.iter();
             inputs.try_for_each(|input| check_address(parameter, &output.join(&input.docno)))?;
         }

@@ -73,9 +73,9 @@ pub(crate) struct OutputDirectory {
 impl OutputDirectory {
     /// Refuses a directory in which another program's files are. Returns whether a command began
     /// it.
-    pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+    pub fn look(directory: &Path, parameter: &'static str, work: &Path) -> Result<bool> {
         if remote::is_address(directory) {
-            return objects::look(directory, parameter);
+            return objects::look(directory, parameter, work);
         }
         refuse_below_another(parameter, directory)?;
         let above = (directory.ancestors().skip(1))
@@ -121,7 +121,7 @@ impl OutputDirectory {
         parameter: &'static str,
         (work, digest): (&Path, &str),
     ) -> Result<OutputDirectory> {
-        let begun = OutputDirectory::look(directory, parameter)?;
+        let begun = OutputDirectory::look(directory, parameter, work)?;
         let private = objects::private(directory, work);
         if !remote::is_address(directory) {
             disk::create_lasting_directory(directory)?;
@@ -136,15 +136,12 @@ impl OutputDirectory {
             batch: Arc::new(Batch::new(directory, FinishedList::read(&private)?)),
             private,
         };
-        let limit = if begun && output.state()?.digest != digest {
-            "it was made from other inputs or with other parameters; give a new directory"
-        } else if begun && !disk::exists(&output.private.join(STATE_FILE))? {
-            "it was begun on another machine or with another work directory; continue there, or \
-             delete the objects below it"
-        } else {
-            return Ok(output);
-        };
-        refuse(parameter, directory.display(), limit)
+        if begun && output.state()?.digest != digest {
+            let limit =
+                "it was made from other inputs or with other parameters; give a new directory";
+            return refuse(parameter, directory.display(), limit);
+        }
+        Ok(output)
     }
 
     /// Begins to write in the directory.
@@ -393,15 +390,15 @@ pub(crate) type Names<'n> = Vec<(Cow<'n, str>, Option<&'n Path>)>;
 
 impl Outputs {
     /// Looks at both directories ([`OutputDirectory::look`]).
-    pub fn look(places: Places<'_>) -> Result<()> {
+    pub fn look(places: Places<'_>, work: &Path) -> Result<()> {
         named(places).try_for_each(|(parameter, output)| {
-            OutputDirectory::look(output, parameter).map(|_| ())
+            OutputDirectory::look(output, parameter, work).map(|_| ())
         })
     }
 
     /// Opens and locks the directories ([`OutputDirectory::open`]). Neither is begun if the other one is refused.
     pub fn open(places: Places<'_>, by: (&Path, &str)) -> Result<Outputs> {
-        Outputs::look(places)?;
+        Outputs::look(places, by.0)?;
         let removed = |removed| OutputDirectory::open(removed, "removed", by);
         Ok(Outputs {
             kept: OutputDirectory::open(places.0, "output", by)?,
@@ -598,7 +595,7 @@ pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>)
             check_outside(parameter, output, input)?;
         }
     }
-    Outputs::look(places)
+    Outputs::look(places, work)
 }
 
 /// Refuses output directories that overlap with each other, the work directory or the inputs.
