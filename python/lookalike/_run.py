@@ -336,7 +336,7 @@ def dedup(
     inputs
         Files, or directories with files. None with `from_`.
     out
-        The directory of the new files.
+        The directory of the new files, or an address of an object store (``"s3://bucket/kept"``).
     report
         The file of the page by which the result can be judged; True for ``OUT.report.html``.
     progress
@@ -348,9 +348,10 @@ def dedup(
     threshold, score, memory, threads, ignore_disk_space, scratch
         As for `run`.
     removed
-        A directory for the removed records, with the reason for each.
+        A directory for the removed records, with the reason for each; also an address.
     work
-        The directory of the search; by default ``OUT.work``.
+        The directory of the search; by default ``OUT.work``, in the current directory for an
+        address.
     from_
         The directory of a finished run whose pairs are used, in place of `inputs`.
     against

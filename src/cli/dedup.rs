@@ -35,9 +35,11 @@ use super::unread;
         .value_name("KEPT")
         .help("Directory for the kept records, which must be new or empty")
         .long_help(
-            "Directory for the kept records, which must be new or empty\n\n\
+            "Directory for the kept records, which must be new or empty, or an address of an object \
+             store\n\n\
              It gets one file for each input file, under the same relative path, in the same \
-             format, compression and order. The same command continues a directory that it began.",
+             format, compression and order. The same command continues a directory that it began. \
+             Addresses begin with s3://, gs:// or az://.",
         ),
     "keep_text" => arg.hide(true),
     "results" => arg
@@ -80,7 +82,8 @@ pub struct Options {
     /// document: its file, record number, docno and byte offset, the reason, the document that was
     /// kept in its place, their resemblance, and the cluster. referred.jsonl has the same for
     /// duplicates that are kept because a revisit record of the inputs refers to them. With
-    /// --results parquet these are tables, removed.parquet and referred.parquet.
+    /// --results parquet these are tables, removed.parquet and referred.parquet. DIR may be an
+    /// address of an object store, as KEPT may.
     ///
     /// Example: --removed removed
     #[arg(long, value_name = "DIR", help_heading = None)]
@@ -88,7 +91,9 @@ pub struct Options {
     /// Working directory [default: KEPT.work]
     ///
     /// It has what `lookalike run` writes: pairs, clusters and the report. A directory that an
-    /// earlier run made from the same inputs with the same parameters is reused.
+    /// earlier run made from the same inputs with the same parameters is reused. It is on this
+    /// machine: for a KEPT in an object store, the default is NAME.work in the current directory,
+    /// NAME being the last part of the address.
     ///
     /// Example: --work run
     #[arg(long, value_name = "DIR", conflicts_with = "from", help_heading = None)]
@@ -230,7 +235,7 @@ pub struct Options {
     link: bool,
     /// Also write a page that says what was removed [default: KEPT.report.html]
     ///
-    /// It is the page of `lookalike report KEPT`.
+    /// It is the page of `lookalike report KEPT`. FILE may be an address of an object store.
     ///
     /// Example: --report=removed.html --by host
     #[arg(

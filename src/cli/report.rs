@@ -24,7 +24,8 @@ pub struct Options {
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
     ///
-    /// For the output directory KEPT of `dedup`, the default is KEPT.report.html.
+    /// For the output directory KEPT of `dedup`, the default is KEPT.report.html. FILE may be an
+    /// address of an object store, and so may KEPT.
     ///
     /// If the file is in DIR, the command needs DIR for itself, because the manifest there names
     /// the page. Otherwise it only reads DIR: several commands can do so at the same time, even on
