@@ -437,7 +437,8 @@ const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
 /// Arguments of commands that may be objects, beside inputs. The command itself says that a work
 /// directory is none.
-const WRITTEN: [(&str, &[&str]); 4] = [
+const WRITTEN: [(&str, &[&str]); 5] = [
+    ("cluster", &["publish"]),
     ("dedup", &["output", "removed", "report", "work"]),
     ("report", &["directory", "output"]),
     ("tasks plan", &["output"]),

@@ -97,6 +97,14 @@ pub(crate) struct ClusterOptions {
     /// Output directory of an earlier `join` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    /// Also copy the result files to an object store
+    ///
+    /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each complete
+    /// or not at all. An object that has the same bytes is left as it is, and no other is replaced.
+    ///
+    /// Example: --results parquet --publish s3://bucket/results
+    #[arg(long, value_name = "ADDRESS", help_heading = None)]
+    publish: Option<PathBuf>,
     #[command(flatten)]
     results: ResultsFlag,
     #[command(flatten)]
@@ -243,6 +251,9 @@ impl Command for ClusterOptions {
         let format = self.results.some()?;
         let mut workspace = pipeline::open(&self.directory)?;
         let summary = pipeline::results(&mut workspace, format, context)?;
+        if let Some(address) = &self.publish {
+            pipeline::publish(&workspace, address, context)?;
+        }
         let places = (&workspace, self.directory.as_path());
         self.verbose.print_of(&summary, places, out)
     }

@@ -30,6 +30,7 @@ mod lines;
 mod open;
 mod parameters;
 pub mod preflight;
+mod publish;
 mod shares;
 mod summary;
 
@@ -41,6 +42,7 @@ pub use open::{
 };
 use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
+pub use publish::publish;
 pub(crate) use shares::{gather, ingest_share, join_found};
 pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 

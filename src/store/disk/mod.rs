@@ -1156,6 +1156,21 @@ impl AtomicFile {
     }
 }
 
+impl AtomicFile {
+    /// Appends the bytes of another file. `goes_on` is asked between pieces, and may end it.
+    pub fn put_file(&mut self, from: &Path, mut goes_on: impl FnMut() -> Result<()>) -> Result<()> {
+        let mut file = open(from)?;
+        let mut buffer = vec![0; READ_BUFFER];
+        loop {
+            goes_on()?;
+            match read_some(&mut file, &mut buffer, from)? {
+                0 => return Ok(()),
+                read => self.put(&buffer[..read])?,
+            }
+        }
+    }
+}
+
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::base::progress::Context;
 use crate::engine::collection::{self, DocumentReader, SegmentEntry, Share, TextReader};
 use crate::engine::pipeline;
-use crate::store::disk;
 use crate::tasks::distributed::Intake;
 use crate::{Error, Result};
 
@@ -102,15 +101,7 @@ pub(super) fn run(
 
 /// Copies a file to a place where it appears complete or not at all.
 pub(super) fn copy(from: &Path, to: &Path, context: &Context<'_>) -> Result<()> {
-    let mut source = disk::open(from)?;
     let mut out = super::create(to)?;
-    let mut buffer = vec![0; disk::READ_BUFFER];
-    loop {
-        context.stop.check(STAGE)?;
-        let read = disk::read_some(&mut source, &mut buffer, from)?;
-        if read == 0 {
-            return super::finish_file(out, to);
-        }
-        out.put(&buffer[..read])?;
-    }
+    out.put_file(from, || context.stop.check(STAGE))?;
+    super::finish_file(out, to)
 }
