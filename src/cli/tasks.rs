@@ -83,6 +83,16 @@ struct PlanOptions {
 
 /// Options of `tasks run`.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "scratch" => arg.help("Work in a directory below PLACE [default: TMPDIR or /tmp]").long_help(
+        "Work in a directory below PLACE [default: TMPDIR or /tmp]\n\n\
+         The command makes a directory there, called lookalike- and six characters, and removes it \
+         at the end. A killed process leaves it behind; you may delete it.\n\n\
+         Example: --scratch /local",
+    ),
+    "ignore_disk_space" => arg.hide(true),
+    _ => arg,
+}))]
 struct RunOptions {
     /// Directory or address with a plan
     #[arg(value_name = "EXCHANGE")]

@@ -15,7 +15,10 @@ const MOST_SORTED: u64 = 1 << 30;
 /// Memory for buffers of readers and writers.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// Makes the pair list of the pairs a < b of representatives that `next` returns, each once and in
+/// Takes a pair: two documents and their shared count.
+pub(crate) type Take<'t> = dyn FnMut(u32, u32, u32) -> Result<()> + 't;
+
+/// Makes the pair list of the pairs a < b of representatives that `find` passes on, each once and in
 /// any order, with their shared counts. The pairs must be all pairs that reach the threshold.
 ///
 /// # Errors
@@ -23,7 +26,7 @@ const FIXED_BYTES: u64 = 16 << 20;
 pub(crate) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
-    mut next: impl FnMut() -> Result<Option<(u32, u32, u32)>>,
+    find: impl FnOnce(&mut Take<'_>) -> Result<()>,
     context: &Context<'_>,
 ) -> Result<()> {
     let sample = workspace.record::<SampleEntry>("sample")?;
@@ -50,35 +53,37 @@ pub(crate) fn run<K: Key>(
     let mut runs = Vec::new();
     let mut records: Vec<Record<u64>> = Vec::new();
     let mut given = 0u64;
-    loop {
-        let pair = next()?;
-        if let Some((a, b, shared)) = pair {
-            if a >= b || u64::from(b) >= documents {
-                let found = format!("{a} and {b}");
-                let expected = format!("two of {documents}, the earlier first");
-                return Err(corrupt("documents of a pair", &expected, found));
-            }
-            given += 1;
-            context.advance(STAGE, given)?;
-            records.push(Record {
-                key: Pair::key(a, b),
-                value: shared,
-            });
+    let mut write = |records: &mut Vec<Record<u64>>| -> Result<()> {
+        records.sort_unstable_by_key(|record| record.key);
+        let number = 1 + runs.len() as u64;
+        let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
+        records.drain(..).try_for_each(|record| run.push(record))?;
+        runs.push(RunEntry {
+            part: run.finish()?,
+            generation: 0,
+            covers: Vec::new(),
+        });
+        Ok(())
+    };
+    find(&mut |a, b, shared| {
+        if a >= b || u64::from(b) >= documents {
+            let found = format!("{a} and {b}");
+            let expected = format!("two of {documents}, the earlier first");
+            return Err(corrupt("documents of a pair", &expected, found));
         }
-        if records.len() >= room.max(1) || pair.is_none() && !records.is_empty() {
-            records.sort_unstable_by_key(|record| record.key);
-            let number = 1 + runs.len() as u64;
-            let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
-            records.drain(..).try_for_each(|record| run.push(record))?;
-            runs.push(RunEntry {
-                part: run.finish()?,
-                generation: 0,
-                covers: Vec::new(),
-            });
+        given += 1;
+        context.advance(STAGE, given)?;
+        records.push(Record {
+            key: Pair::key(a, b),
+            value: shared,
+        });
+        match records.len() >= room.max(1) {
+            true => write(&mut records),
+            false => Ok(()),
         }
-        if pair.is_none() {
-            break;
-        }
+    })?;
+    if !records.is_empty() {
+        write(&mut records)?;
     }
     drop(records);
     if let Some(progress) = workspace.manifest.get_mut::<JoinProgress>() {

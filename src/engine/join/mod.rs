@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
-pub(crate) use found::run as found;
+pub(crate) use found::{Take, run as found};
 pub use list::{Before, PairsEntry};
 pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair, sizes_of_pairs};

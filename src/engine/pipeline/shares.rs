@@ -53,11 +53,11 @@ pub(crate) fn gather(
 }
 
 /// Makes the pair list of pairs that were found elsewhere ([`join::found`]), unless the directory
-/// has it. `begin` begins to read them.
-pub(crate) fn join_found<N: FnMut() -> Result<Option<(u32, u32, u32)>>>(
+/// has it. `find` passes them on.
+pub(crate) fn join_found(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
-    begin: impl FnOnce() -> Result<N>,
+    find: impl FnOnce(&mut join::Take<'_>) -> Result<()>,
     context: &Context<'_>,
 ) -> Result<()> {
     let (config, sampling) = (&parameters.join, parameters.sampling());
@@ -65,7 +65,7 @@ pub(crate) fn join_found<N: FnMut() -> Result<Option<(u32, u32, u32)>>>(
     let digest = join::digest(&sample::digest(&workspace.manifest, &sampling), config);
     if !workspace.matches::<PairsEntry>(|pairs| pairs.digest == digest) {
         super::stage(workspace, "join", context, |workspace| {
-            join::found::<u64>(workspace, config, begin()?, context)
+            join::found::<u64>(workspace, config, find, context)
         })?;
     }
     super::remove_stale(workspace)

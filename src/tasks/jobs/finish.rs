@@ -11,6 +11,7 @@ use crate::base::numbers::count;
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, insert_segment};
+use crate::engine::join::Take;
 use crate::engine::pipeline::{self, JoinParameters, Summary};
 use crate::store::table::{Cell, Column, cells, columns, header, push_row};
 use crate::store::workspace::Workspace;
@@ -116,37 +117,17 @@ pub fn finish(
         results: format,
         ..JoinParameters::default()
     };
-    let begin = || {
-        let mut file = 0;
-        let mut waiting = Vec::new().into_iter();
-        let bases = &bases;
-        Ok(move || {
-            loop {
-                if let Some(pair) = waiting.next() {
-                    return Ok(Some(pair));
-                }
-                if file == plan.tasks() {
-                    return Ok(None);
-                }
-                // The pairs of one task at a time: it found them within its memory.
-                let number = file;
-                file += 1;
-                let mut pairs = Vec::new();
-                let step = Step::Results;
-                plan.open(Task { step, number })?
-                    .each(0, context.stop, |blob| {
-                        for found in Found::all(blob)?.iter().filter(|found| !found.exact) {
-                            let [(a, _), (b, _)] = documents(bases, found)?;
-                            // The directory has at most 2^32 documents.
-                            pairs.push((a as u32, b as u32, found.numbers[0]));
-                        }
-                        Ok(())
-                    })?;
-                waiting = pairs.into_iter();
+    let find = |take: &mut Take<'_>| {
+        plan.each_found(context, |found| {
+            if found.exact {
+                return Ok(());
             }
+            let [(a, _), (b, _)] = documents(&bases, &found)?;
+            // The directory has fewer documents than 2^32.
+            take(a as u32, b as u32, found.numbers[0])
         })
     };
-    pipeline::join_found(&mut workspace, &parameters, begin, context)?;
+    pipeline::join_found(&mut workspace, &parameters, find, context)?;
     pipeline::results(&mut workspace, format, context)
 }
 

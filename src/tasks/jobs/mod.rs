@@ -68,6 +68,8 @@ pub use finish::{Listed, finish, pairs};
 const STAGE: &str = "task";
 /// The format of a plan.
 const FORMAT: u32 = 1;
+/// The program, whose versions differ in what they leave.
+const PROGRAM: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
 const PLAN: &str = "plan.json";
 const INPUTS: &str = "inputs.jsonl";
 /// Where the segments of the collection are.
@@ -244,7 +246,7 @@ impl Planned<'_> {
     fn written(&self, list: String) -> Written {
         Written {
             format: FORMAT,
-            program: concat!("lookalike ", env!("CARGO_PKG_VERSION")).into(),
+            program: PROGRAM.into(),
             tasks: self.tasks,
             collection: self.collection.clone(),
             join: self.parameters.join,
@@ -350,7 +352,7 @@ impl Plan {
                 let limit = "it has another plan; give a new place, or the same parameters";
                 return refuse("output", exchange.display(), limit);
             }
-            Err(_) if exists(&path)? => {
+            Err(_) if disk::exists(&path)? => {
                 let limit = "it has a plan of another program; give a new place";
                 return refuse("output", exchange.display(), limit);
             }
@@ -378,7 +380,7 @@ impl Plan {
     /// `Io`; `Corrupt`; `BadParameter` if it is not one of this program.
     pub fn read(exchange: &Path) -> Result<Plan> {
         let path = exchange.join(PLAN);
-        if !exists(&path)? {
+        if !disk::exists(&path)? {
             let limit = "it has no plan; `lookalike tasks plan` writes one";
             return refuse("EXCHANGE", exchange.display(), limit);
         }
@@ -389,6 +391,13 @@ impl Plan {
         if written.format != FORMAT || !(1..=MOST_TASKS).contains(&written.tasks) {
             let found = format!("format {}, {} tasks", written.format, written.tasks);
             return Err(Error::corrupt(&path, "plan").expected(format!("format {FORMAT}"), found));
+        }
+        if written.program != PROGRAM {
+            let limit = format!(
+                "{} planned it; use that version for all tasks, or plan again",
+                written.program
+            );
+            return refuse("EXCHANGE", exchange.display(), limit);
         }
         written.config(Path::new("."), 0).check()?;
         Ok(Plan {
@@ -577,19 +586,10 @@ pub fn ranges(numbers: &[u64]) -> String {
     text.join(", ")
 }
 
-/// Whether a file or an object is there.
-fn exists(path: &Path) -> Result<bool> {
-    match disk::metadata(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).map_err(Error::io("inspect", path)),
-    }
-}
-
 /// The names of the files of a directory, or of the objects below an address.
 fn names(path: &Path) -> Result<Vec<String>> {
     if !remote::is_address(path) {
-        return match exists(path)? {
+        return match disk::exists(path)? {
             true => disk::list(path),
             false => Ok(Vec::new()),
         };
@@ -645,7 +645,7 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
         read: 0,
         left: 0,
     };
-    if exists(&plan.path(task))? {
+    if disk::exists(&plan.path(task))? {
         return Ok(ran);
     }
     ran.outcome = Outcome::Done;
