@@ -395,7 +395,8 @@ def test_objects_are_written_as_files_are(name, s3, proxy, tmp_path):
 def test_outputs_may_be_in_two_places(s3, proxy, large, tmp_path):
     page = tmp_path / "page.html"
     told(proxy.address, *written(large, tmp_path / "kept", "s3://crawl/two/removed", f"--report={page}"))
-    told(proxy.address, *written(large, "s3://crawl/two/kept", tmp_path / "removed", "--report=s3://crawl/two/page.html"))
+    page_there = "--report=s3://crawl/two/page.html"
+    told(proxy.address, *written(large, "s3://crawl/two/kept", tmp_path / "removed", page_there))
     for kind in ("kept", "removed"):
         assert local(large / kind) == local(tmp_path / kind) == objects(s3, f"two/{kind}")
     assert b"<!DOCTYPE html>" in page.read_bytes() and b"<!DOCTYPE html>" in s3.below("two")["page.html"]
@@ -501,9 +502,8 @@ def test_outputs_that_changed_or_are_not_ours_are_refused(s3, proxy, large, tmp_
     ]:
         text = told(proxy.address, "dedup", inputs, "-o", to, fails=True, cwd=tmp_path)
         assert "--output" in text and "is not possible" in text
-    text = told(
-        proxy.address, "dedup", large / "in", "-o", "s3://crawl/new/a", "--removed", "s3://crawl/new/a/b", fails=True, cwd=tmp_path
-    )
+    both = ["-o", "s3://crawl/new/a", "--removed", "s3://crawl/new/a/b"]
+    text = told(proxy.address, "dedup", large / "in", *both, fails=True, cwd=tmp_path)
     assert "it overlaps with the kept files" in text and not s3.below("new")
 
 

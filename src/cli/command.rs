@@ -47,10 +47,15 @@ impl<C: Command> Run for C {
         };
         let done = self.run(&Out { host, printed }, &context);
         done.map_err(|error| match &error {
-            // A wait for a store was stopped before any stage began.
-            Error::Io { source, .. } if remote::is_stop(source) => {
-                Error::Interrupted { stage: "read" }
-            }
+            // A wait for a store was stopped.
+            Error::Io {
+                source, operation, ..
+            } if remote::is_stop(source) => Error::Interrupted {
+                stage: match *operation == "write" {
+                    true => "write",
+                    false => "read",
+                },
+            },
             _ => error,
         })?;
         Ok(ExitCode::SUCCESS)

@@ -688,11 +688,12 @@ pub fn space(path: &Path) -> Option<Space> {
 /// have dropped what it could not write, and a second attempt would succeed. Of an object, it sends
 /// the last bytes.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    let sync = || match file.upload() {
-        Some(mut upload) => upload.seal(),
-        None => file.file.disk()?.sync_all(),
-    };
-    faults::doing(Op::Sync, file.path(), None, sync).map_err(Error::io("sync", path))
+    if let Some(mut upload) = file.upload() {
+        let seal = || upload.seal();
+        return faults::doing(Op::Sync, path, None, seal).map_err(Error::io("write", path));
+    }
+    faults::doing(Op::Sync, file.path(), None, || file.file.disk()?.sync_all())
+        .map_err(Error::io("sync", path))
 }
 
 /// Makes names that were created or removed in a directory durable.

@@ -187,4 +187,12 @@ mod tests {
             assert_eq!(is(address), cfg!(feature = "remote"), "{address}");
         }
     }
+
+    #[test]
+    fn spellings_of_an_address_are_compared_in_one() {
+        let normal = |text: &str| normal(Path::new(text));
+        assert_eq!(normal("S3://Bucket/Key//"), Path::new("s3://Bucket/Key"));
+        assert!(normal("s3://b/in/x").starts_with(normal("S3://b/in/")));
+        assert!(!normal("s3://b/inner").starts_with(normal("s3://b/in")));
+    }
 }

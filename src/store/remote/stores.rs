@@ -344,15 +344,8 @@ fn build(
         Kind::Web => {
             let options = options.with_allow_http(address.base.starts_with("http://"));
             let builder = HttpBuilder::new().with_url(&address.base);
-            Store {
-                objects: Arc::new(
-                    builder
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()?,
-                ),
-                parts: None,
-            }
+            let builder = builder.with_client_options(options).with_retry(retry);
+            only_read(builder.build()?)
         }
         Kind::Hub => {
             let endpoint = settings
@@ -370,17 +363,17 @@ fn build(
                 options = options.with_default_headers(headers);
             }
             let builder = HttpBuilder::new().with_url(endpoint.as_deref().unwrap_or(HUB));
-            Store {
-                objects: Arc::new(
-                    builder
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()?,
-                ),
-                parts: None,
-            }
+            let builder = builder.with_client_options(options).with_retry(retry);
+            only_read(builder.build()?)
         }
     })
+}
+
+fn only_read(store: impl ObjectStore) -> Store {
+    Store {
+        objects: Arc::new(store),
+        parts: None,
+    }
 }
 
 /// A store that is read and written.

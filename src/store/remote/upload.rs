@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path as Key;
-use object_store::{MultipartId, ObjectStoreExt, PutPayload};
+use object_store::{MultipartId, ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::Begun;
 use super::address::{Address, Kind};
 use super::failure::Failure;
-use super::stores::{self, Coming, Store, answer, start};
+use super::stores::{self, Coming, answer, start};
 
 /// The least bytes of a part. All parts of an object have the same size: some stores demand it.
 const PART: u64 = 8 << 20;
@@ -73,31 +73,35 @@ fn refused(error: &object_store::Error) -> io::Error {
 
 /// Aborts an upload. One that is complete or was aborted is no error.
 pub(crate) fn abort(path: &Path, id: &str) -> io::Result<()> {
-    let (store, key) = writable(path)?;
+    let ((_, parts), key) = writable(path)?;
     let id = id.to_string();
-    match answer(async move { store.1.abort_multipart(&key, &id).await }) {
+    match answer(async move { parts.abort_multipart(&key, &id).await }) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
-fn writable(path: &Path) -> io::Result<((Store, Arc<dyn MultipartStore>), Key)> {
+/// What writes objects as a whole, and in parts.
+type Writers = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>);
+
+/// What writes an object of this address, and its key.
+fn writable(path: &Path) -> io::Result<(Writers, Key)> {
     check_writable(path)?;
     let address = Address::of(path)?;
     let store = stores::opened(&address)?;
-    let parts = store.parts.clone().ok_or(io::ErrorKind::Unsupported)?;
-    match address.key.trim_end_matches('/') {
-        "" => Err(io::Error::new(
+    let parts = store.parts.ok_or(io::ErrorKind::Unsupported)?;
+    match address.path()? {
+        key if key.as_ref().is_empty() => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "it names no object, but a bucket",
         )),
-        _ => Ok(((store, parts), address.path()?)),
+        key => Ok(((store.objects, parts), key)),
     }
 }
 
 /// An object that is being written. Without [`Upload::place`] it is given up when it is dropped.
 pub(in crate::store) struct Upload {
-    store: Store,
+    objects: Arc<dyn ObjectStore>,
     parts: Arc<dyn MultipartStore>,
     key: Key,
     part: usize,
@@ -120,9 +124,9 @@ impl fmt::Debug for Upload {
 impl Upload {
     /// Begins an object of about `expected` bytes. `begun` is told of an upload of several parts.
     pub fn create(path: &Path, expected: u64, begun: Option<Arc<Begun>>) -> io::Result<Upload> {
-        let ((store, parts), key) = writable(path)?;
+        let ((objects, parts), key) = writable(path)?;
         Ok(Upload {
-            store,
+            objects,
             parts,
             key,
             part: part_bytes(expected) as usize,
@@ -208,7 +212,7 @@ impl Upload {
     pub fn place(&mut self) -> io::Result<Option<String>> {
         let key = self.key.clone();
         let Some(id) = self.id.clone() else {
-            let objects = self.store.objects.clone();
+            let objects = self.objects.clone();
             let whole = PutPayload::from(mem::take(&mut self.filling));
             let put = start(async move { objects.put(&key, whole).await })?.wait()?;
             return put.map(|put| put.e_tag).map_err(|error| refused(&error));
@@ -219,7 +223,7 @@ impl Upload {
             Ok(placed) => Ok(placed.e_tag),
             // The answer to an earlier attempt was lost if the object is there.
             Err(error @ object_store::Error::NotFound { .. }) => {
-                let (objects, key) = (self.store.objects.clone(), self.key.clone());
+                let (objects, key) = (self.objects.clone(), self.key.clone());
                 let found = start(async move { objects.head(&key).await })?.wait()?;
                 match found {
                     Ok(found) if found.size == self.bytes => Ok(None),

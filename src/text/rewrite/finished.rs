@@ -180,3 +180,26 @@ fn line(finished: &Finished, path: &Path) -> Result<Vec<u8>> {
     line.push(b'\n');
     Ok(line)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_same_bytes_the_last_line_counts() {
+        let place = tempfile::tempdir().unwrap();
+        let lines = r#"{"name":"a","bytes":1,"xxh3":"x"}
+{"name":"a","bytes":2,"xxh3":"y"}
+{"name":"a","bytes":1,"xxh3":"x","etag":"\"e\""}
+{"name":"a","byt"#;
+        std::fs::write(place.path().join(FILE), lines).unwrap();
+        let list = FinishedList::read(place.path()).unwrap();
+        let content = |bytes, xxh3: &str, etag: Option<&str>| Content::Bytes {
+            bytes,
+            xxh3: xxh3.into(),
+            etag: etag.map(String::from),
+        };
+        let expected = [content(2, "y", None), content(1, "x", Some("\"e\""))];
+        assert_eq!(list.of("a"), expected);
+    }
+}

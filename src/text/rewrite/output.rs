@@ -396,7 +396,8 @@ impl Outputs {
         })
     }
 
-    /// Opens and locks the directories ([`OutputDirectory::open`]). Neither is begun if the other one is refused.
+    /// Opens and locks the directories ([`OutputDirectory::open`]). Neither is begun if the other one
+    /// is refused.
     pub fn open(places: Places<'_>, by: (&Path, &str)) -> Result<Outputs> {
         Outputs::look(places, by.0)?;
         let removed = |removed| OutputDirectory::open(removed, "removed", by);
