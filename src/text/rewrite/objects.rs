@@ -82,7 +82,7 @@ pub(super) fn look(directory: &Path, parameter: &'static str, work: &Path) -> Re
     let found = disk::objects_below(directory, FEW)?;
     let limit = match found
         .iter()
-        .all(|(name, _)| super::output::is_private(name))
+        .all(|(name, _)| Path::new(name).starts_with(PRIVATE))
     {
         true if !is_bucket(directory) && disk::exists(directory)? => {
             "it is an object; give a new prefix"
