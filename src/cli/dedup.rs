@@ -35,11 +35,10 @@ use super::unread;
         .value_name("KEPT")
         .help("Directory for the kept records, which must be new or empty")
         .long_help(
-            "Directory for the kept records, which must be new or empty, or an address of an object \
-             store\n\n\
+            "Directory for the kept records, which must be new or empty\n\n\
              It gets one file for each input file, under the same relative path, in the same \
              format, compression and order. The same command continues a directory that it began. \
-             Addresses begin with s3://, gs:// or az://.",
+             KEPT may also be an address of an object store: s3://, gs:// or az://.",
         ),
     "keep_text" => arg.hide(true),
     "results" => arg
