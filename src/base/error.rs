@@ -327,7 +327,7 @@ pub enum Error {
         instead: Option<String>,
     },
     /// Tasks of an array of jobs have not left what others need.
-    #[error("{}: {count} tasks of the step {step} are not done: {missing}", exchange.display())]
+    #[error("{}: {} of the step {step} not done: {missing}", exchange.display(), counted(*count, "task"))]
     TasksMissing {
         /// The directory or address of the tasks.
         exchange: PathBuf,
@@ -821,6 +821,11 @@ impl Error {
     /// What the user can do about it, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {
+        if let Error::Corrupt { path, .. } = self
+            && path.extension().is_some_and(|end| end == "rows")
+        {
+            return Some("delete the file, and run the task by which it is named again".into());
+        }
         if let Some(help) = self.fixed_help() {
             return Some(help.into());
         }
@@ -857,8 +862,8 @@ impl Error {
                 format!("give --memory {} or more{instead}", least.exact())
             }
             Error::TasksMissing { exchange, .. } => format!(
-                "run them first, or let this wait for them with --wait; `lookalike tasks status \
-                 {}` lists what can run",
+                "run them first; `lookalike tasks status {}` lists what can run, and `tasks run` waits \
+                 for others with --wait",
                 exchange.display()
             ),
             Error::Missing {

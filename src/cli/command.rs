@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::base::byte_size::ByteSize;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
 use crate::store::remote;
@@ -40,13 +41,28 @@ impl<C: Command> Run for C {
         remote::wait_until(&stop);
         let mut context = setup.limits.context(&stop, &*progress)?;
         let reserved = remote::reserve(context.budget.memory.0);
-        context.budget = context.budget.without(reserved);
+        let whole = context.budget;
+        context.budget = whole.without(reserved);
         let host = &Beside {
             host,
             progress: &*progress,
         };
         let done = self.run(&Out { host, printed }, &context);
-        done.map_err(|error| match &error {
+        done.map_err(|error| match error {
+            Error::BudgetTooSmall {
+                least,
+                what,
+                instead,
+                ..
+            } if reserved > 0 => Error::BudgetTooSmall {
+                given: whole.memory,
+                least: ByteSize(remote::with_reserve(least.0)).round_up(),
+                what,
+                instead,
+            },
+            error => error,
+        })
+        .map_err(|error| match &error {
             // A wait for a store was stopped.
             Error::Io {
                 source, operation, ..

@@ -10,9 +10,11 @@ use crate::Result;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
+use crate::engine::cluster::ResultFormat;
 use crate::engine::pipeline;
 use crate::report::answer;
 use crate::tasks::jobs::{self, Outcome, Plan, Planned};
+use crate::text::rewrite::output;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
@@ -41,7 +43,7 @@ enum What {
     /// Make the results of a plan whose tasks are done
     ///
     /// DIR becomes what `lookalike run` makes of the same inputs, without postings. After a plan
-    /// with --pairs-only, DIR gets pairs.tsv and exact-duplicates.tsv alone, in no order.
+    /// with --pairs-only, DIR gets pairs.tsv and same-words.tsv alone, in no order.
     Finish(FinishOptions),
 }
 
@@ -54,8 +56,13 @@ enum What {
         .long_help(
             "Directory or address that all tasks share\n\n\
              A directory that all machines see, or a prefix of a store (s3://BUCKET/KEY). It must be \
-             empty. Tasks put their files there, and you remove it after `tasks finish`.",
+             empty, or have the same plan. Tasks put their files there, and you remove it after \
+             `tasks finish`.",
         ),
+    // What tasks cannot do, or do in their own way.
+    "strict" | "skip_unreadable" | "exclude_text" | "precision" | "recall" | "ratios" | "subset"
+    | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "max_postings" | "spill"
+    | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
     _ => arg,
 }))]
 struct PlanOptions {
@@ -71,8 +78,9 @@ struct PlanOptions {
     /// Find the pairs alone, of any number of documents
     ///
     /// Without it, `tasks finish` makes an output directory, which has at most 2^32 - 2 documents
-    /// and takes about the space that `lookalike run` takes. With it, the rows of pairs.tsv and
-    /// exact-duplicates.tsv are written as they are found.
+    /// and takes about the space that `lookalike run` takes. With it, the rows of pairs.tsv are
+    /// written as they are found, and same-words.tsv names the documents that have the words of an
+    /// earlier one.
     #[arg(long, help_heading = None)]
     pairs_only: bool,
     #[command(flatten)]
@@ -176,16 +184,20 @@ impl PlanOptions {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
         if flags.strict {
-            let limit = "a task does not know what others reject; look at rejects.jsonl at the end";
-            return refuse("strict", "given", limit);
+            let limit = "no task knows what others reject; look at rejects.jsonl at the end";
+            return refuse("strict", "with tasks", limit);
         }
         let config = flags.config(context)?;
         let (planning, parameters) = self.join.parameters(&config)?;
         if planning.is_some() {
-            let limit = "a plan of tasks needs the ratios themselves; give --sampling";
-            return refuse("precision", "given", limit);
+            let limit = "give the ratios themselves with --sampling";
+            return refuse("precision", "with tasks", limit);
         }
-        let inputs = flags.choice().list(&flags.output)?;
+        let choice = flags.choice();
+        for input in &choice.paths {
+            output::check_outside("output", &flags.output, input)?;
+        }
+        let inputs = choice.list(&flags.output)?;
         let planned = Planned {
             inputs: &inputs,
             collection: &config,
@@ -237,10 +249,14 @@ impl StatusOptions {
                 let missing = match (state.missing.is_empty(), state.ready) {
                     (true, _) => String::new(),
                     (_, true) => jobs::ranges(&state.missing),
-                    (_, false) => "all or some, after the steps before".into(),
+                    (_, false) => "it needs the steps before".into(),
                 };
                 let line = format!("{:<14}{tasks:<14}{:>6}  {missing}", state.step, state.done);
                 lines.push(line.trim_end().into());
+            }
+            if states.iter().all(|state| state.missing.is_empty()) {
+                let exchange = self.exchange.display();
+                lines.push(format!("\nNext: lookalike tasks finish {exchange} -o DIR"));
             }
             Ok(lines.join("\n") + "\n")
         })
@@ -252,6 +268,10 @@ impl FinishOptions {
         let format = self.results.some()?;
         let plan = Plan::read(&self.exchange)?;
         if plan.pairs_only() {
+            if format != ResultFormat::Tsv {
+                let limit = "the pairs of a plan with --pairs-only are lines";
+                return refuse("results", format, limit);
+            }
             let listed = jobs::pairs(&plan, &self.output, context)?;
             return out.result(&listed, || {
                 Ok(format!(

@@ -123,6 +123,9 @@ const GLOB: [char; 4] = ['*', '?', '[', '{'];
 /// Bytes for windows and ranges on their way, if nobody reserves more.
 const LEAST_RESERVED: u64 = 16 << 20;
 
+/// The most of these bytes.
+const MOST_RESERVED: u64 = 256 << 20;
+
 /// Whether this command reads objects, and the bytes that it may hold of them.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static RESERVED: AtomicU64 = AtomicU64::new(LEAST_RESERVED);
@@ -151,13 +154,20 @@ fn is_stopped() -> bool {
 /// The part of this much memory that is kept for bytes of objects: an eighth, and 256 MiB at most.
 /// Nothing if the command reads none.
 pub(crate) fn reserve(memory: u64) -> u64 {
-    const MOST: u64 = 256 << 20;
     if !IN_USE.load(Ordering::Relaxed) {
         return 0;
     }
-    let reserved = (memory / 8).min(MOST);
+    let reserved = (memory / 8).min(MOST_RESERVED);
     RESERVED.store(reserved.max(LEAST_RESERVED), Ordering::Relaxed);
     reserved
+}
+
+/// The least memory that leaves this much beside what is kept for bytes of objects.
+pub(crate) fn with_reserve(rest: u64) -> u64 {
+    match IN_USE.load(Ordering::Relaxed) {
+        true => rest.saturating_add((rest / 7 + 1).min(MOST_RESERVED)),
+        false => rest,
+    }
 }
 
 #[cfg(test)]

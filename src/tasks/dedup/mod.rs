@@ -656,7 +656,7 @@ pub fn run(
     }
     summary.costs = costs;
     DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
-    outputs.complete()?;
+    outputs.complete(context)?;
     Ok(summary)
 }
 

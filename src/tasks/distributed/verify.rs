@@ -312,16 +312,17 @@ impl Verify {
         let mut away = Vec::new();
         for &(part, [a, b]) in pairs {
             if part_of(a) != part_of(b) {
-                // They meet at the first one's part, which sends the pair.
-                let meeting = part_of(a);
+                // They meet at the part of one of them, which sends the pair. Of many pairs, each part
+                // gets as many as the others.
+                let meeting = part_of(if (a ^ b) & 1 == 0 { a } else { b });
                 if part == meeting {
                     away.push([a, b]);
                 }
                 wanted.push((meeting, if part == part_of(a) { a } else { b }));
             }
         }
-        if let Some(&[a, _]) = away.first() {
-            out.push(pairs_row(part_of(a), &away));
+        if let (Some(&(part, _)), false) = (pairs.first(), away.is_empty()) {
+            out.push(pairs_row(part, &away));
         }
         wanted.sort_unstable();
         wanted.dedup();

@@ -13,14 +13,18 @@ use crate::engine::cluster::ResultFormat;
 use crate::engine::collection::{self, insert_segment};
 use crate::engine::join::Take;
 use crate::engine::pipeline::{self, JoinParameters, Summary};
+use crate::store::disk::{self, AtomicFile};
 use crate::store::table::{Cell, Column, cells, columns, header, push_row};
-use crate::store::workspace::Workspace;
+use crate::store::workspace::{Workspace, resolved};
+use crate::store::{self, Kind};
 use crate::tasks::distributed::Found;
 use crate::{Error, Result};
 
-use super::read::{Facts, copy};
-use super::{COLLECTION, Plan, STAGE, Step, Task, named_document, number_of};
+use super::read::Facts;
+use super::{COLLECTION, Leaving, Plan, STAGE, Step, Task, named_document, number_of};
 
+/// How the files of [`pairs`] begin.
+const HEAD: &[u8] = b"# format: lookalike 1\n";
 /// The most documents of an output directory.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
@@ -108,7 +112,11 @@ pub fn finish(
         );
         return refuse("documents", count(documents_there), limit);
     }
-    let inputs = plan.inputs()?;
+    if resolved(out)?.starts_with(resolved(&plan.exchange)?) {
+        let limit = "it lies in the exchange, which is removed later; give another place";
+        return refuse("output", out.display(), limit);
+    }
+    let inputs = plan.inputs(true)?;
     let bring = |workspace: &mut Workspace| bring(plan, &facts, workspace, context);
     let mut workspace = pipeline::gather(&inputs, out, &written.collection, bring, context)?;
     let parameters = JoinParameters {
@@ -139,6 +147,12 @@ fn bring(
     context: &Context<'_>,
 ) -> Result<()> {
     context.start(STAGE, Unit::Count("shares"), Some(facts.len() as u64));
+    let kinds = [
+        Kind::Documents,
+        Kind::Fingerprints,
+        Kind::Rejects,
+        Kind::Text,
+    ];
     for (done, share) in facts.iter().enumerate() {
         context.progress.at(done as u64);
         let there = collection::segments(&workspace.manifest).to_vec();
@@ -147,9 +161,25 @@ fn bring(
         let missing = missing.filter(|segment| !is_there(&segment.documents.name));
         for segment in missing {
             let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-            for part in parts.into_iter().chain(&segment.text) {
+            for (kind, part) in kinds
+                .into_iter()
+                .zip(parts.into_iter().chain(&segment.text))
+            {
                 let from = plan.exchange.join(COLLECTION).join(&part.name);
-                copy(&from, &workspace.path(COLLECTION).join(&part.name), context)?;
+                let to = workspace.path(COLLECTION).join(&part.name);
+                let mut out = AtomicFile::create(&to)?;
+                out.put_file(&from, || context.stop.check(STAGE))?;
+                out.finish()?;
+                store::verify_part(&to, kind, Some(part)).map_err(|error| {
+                    let number = done as u32;
+                    let step = Step::Read;
+                    let rows = plan.path(Task { step, number });
+                    let expected = format!(
+                        "a whole part; delete it and {}, and run task {done} again",
+                        rows.display()
+                    );
+                    Error::corrupt(from, "part of the collection").expected(expected, error)
+                })?;
             }
             insert_segment(&mut workspace.manifest, segment.clone());
         }
@@ -159,16 +189,22 @@ fn bring(
 }
 
 /// Writes the pairs of a plan whose tasks are done to a directory or below an address: `pairs.tsv`
-/// and `exact-duplicates.tsv`, whose rows are those of a run, in no order, with document numbers of
-/// up to 64 bits. No memory is needed for documents or pairs, however many there are.
+/// whose rows are those of a run, and `same-words.tsv` with each document whose words an earlier one
+/// has, both in no order, with document numbers of up to 64 bits. No memory is needed for documents or pairs, however many there are.
 ///
 /// # Errors
 /// `TasksMissing`; `BadParameter` if the plan was not made for it, or the place is not empty;
 /// `Corrupt`; `Io`.
 pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
-    if !super::names(out)?.is_empty() {
-        return refuse("output", out.display(), "it is not empty; give a new place");
+    let paths = ["pairs.tsv", "same-words.tsv"].map(|name| out.join(name));
+    for name in super::names(out)? {
+        let path = out.join(&name);
+        // What an earlier call wrote is written again.
+        let is_own = paths.contains(&path) && disk::read_all(&path)?.starts_with(HEAD);
+        if !is_own && !name.starts_with("lookalike-") {
+            return refuse("output", out.display(), "it is not empty; give a new place");
+        }
     }
     let bases = bases(&plan.facts()?);
     let measure = plan.written.join.measure;
@@ -198,9 +234,8 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     }
     parameters.push(("threshold", join.threshold.to_string()));
     parameters.push(("max-postings", "none".into()));
-    let paths = ["pairs.tsv", "exact-duplicates.tsv"].map(|name| out.join(name));
     let begin = |path: &Path, columns: &[Column]| {
-        let mut file = super::create(path)?;
+        let mut file = Leaving::create(path)?;
         file.put(header(&parameters, columns).as_bytes())?;
         Ok::<_, Error>(file)
     };
@@ -227,7 +262,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
         push_row(&mut line, &columns, &cells);
         near.put(line.as_bytes())
     })?;
-    super::finish_file(near, &paths[0])?;
-    super::finish_file(equal, &paths[1])?;
+    near.finish()?;
+    equal.finish()?;
     Ok(listed)
 }

@@ -54,7 +54,7 @@ use crate::engine::pipeline::JoinParameters;
 use crate::engine::sample::Sampling;
 use crate::store::disk::{self, AtomicFile, Scratch};
 use crate::store::remote;
-use crate::store::workspace::{InputEntry, Skipped};
+use crate::store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
 use crate::tasks::distributed::{
     Blocks, Candidates, Classes, Config, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
     documents_in,
@@ -81,6 +81,8 @@ pub const MOST_TASKS: u32 = 10_000;
 const STEP_BYTES: u64 = 200 << 20;
 /// The least memory for the rest.
 const LEAST_BYTES: u64 = 56 << 20;
+/// Memory for a fingerprint of a document, in all copies of its set and of its part of a chunk.
+const FINGERPRINT_BYTES: u64 = 48;
 /// Memory for a document of a part.
 const DOCUMENT_BYTES: u64 = 150;
 /// How often a task that waits looks whether its inputs are there: at first, and in the end.
@@ -182,6 +184,16 @@ struct Written {
     list: String,
 }
 
+/// An input in the list of a plan.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(flatten)]
+    entry: InputEntry,
+    /// Whether its docno has escaped bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    odd: bool,
+}
+
 /// The plan of a search.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -215,7 +227,7 @@ impl Planned<'_> {
         let (shingle, join) = (&self.collection.shingle, &self.parameters.join);
         if shingle.excluded.is_some() {
             let limit = "tasks compare whole texts; leave --exclude-text out";
-            return refuse("exclude-text", "given", limit);
+            return refuse("exclude-text", "with tasks", limit);
         }
         if shingle.parse.tokens.is_by_name() {
             let limit = "the texts go on without their names; choose words, or one language";
@@ -228,13 +240,25 @@ impl Planned<'_> {
             return refuse("pairs", join.pairs, "tasks find all pairs");
         }
         if join.candidates.is_some() {
-            return refuse("verified", "given", "tasks do not verify samples");
+            return refuse("verified", "with tasks", "they do not verify samples");
         }
         if join.max_postings.is_some() {
-            return refuse("max-postings", "given", "no task knows how long a list is");
+            return refuse("max-postings", "with tasks", "no task sees a whole list");
         }
         if self.parameters.plan.is_some() {
             return refuse("sampling", "a plan", "give the ratios themselves");
+        }
+        if let Some(input) = self.inputs.iter().find(|input| input.problem.is_some()) {
+            let limit = "it cannot be read; leave it out";
+            return refuse("INPUT", input.path.display(), limit);
+        }
+        if let Some(input) = self
+            .inputs
+            .iter()
+            .find(|input| input.path.to_str().is_none())
+        {
+            let limit = "its path is not UTF-8; rename it";
+            return refuse("INPUT", input.path.display(), limit);
         }
         if self.inputs.iter().any(|input| input.path == Path::new("-")) {
             return Err(again::standard_input());
@@ -304,10 +328,10 @@ pub struct Ran {
     pub step: &'static str,
     /// What became of it.
     pub outcome: Outcome,
-    /// Bytes of rows that it read.
-    pub read: u64,
+    /// Bytes of rows that it read, beside inputs.
+    pub bytes_read: u64,
     /// Bytes of rows that it left.
-    pub left: u64,
+    pub bytes_left: u64,
 }
 
 /// How far a step is.
@@ -335,10 +359,17 @@ impl Plan {
     /// `BadParameter`; `Io`.
     pub fn make(planned: &Planned<'_>, exchange: &Path) -> Result<Plan> {
         planned.check()?;
+        match remote::is_address(exchange) {
+            true => check_address("output", exchange)?,
+            false => refuse_below_another("output", exchange)?,
+        }
         let mut lines = Vec::new();
         for input in planned.inputs.iter() {
-            let path = exchange.join(INPUTS);
-            lines.extend(crate::store::to_json(&input.entry(), &path)?);
+            let line = Line {
+                entry: input.entry(),
+                odd: input.odd_path,
+            };
+            lines.extend(crate::store::to_json(&line, &exchange.join(INPUTS))?);
             lines.push(b'\n');
         }
         let list = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&lines));
@@ -367,9 +398,9 @@ impl Plan {
         }
         for (name, content) in [(INPUTS, &lines), (PLAN, &bytes)] {
             let path = exchange.join(name);
-            let mut out = create(&path)?;
+            let mut out = Leaving::create(&path)?;
             out.put(content)?;
-            finish_file(out, &path)?;
+            out.finish()?;
         }
         Plan::read(exchange)
     }
@@ -379,6 +410,10 @@ impl Plan {
     /// # Errors
     /// `Io`; `Corrupt`; `BadParameter` if it is not one of this program.
     pub fn read(exchange: &Path) -> Result<Plan> {
+        if !remote::is_address(exchange) {
+            // No link or FIFO in it is opened: it may come from someone else.
+            disk::claim(exchange);
+        }
         let path = exchange.join(PLAN);
         if !disk::exists(&path)? {
             let limit = "it has no plan; `lookalike tasks plan` writes one";
@@ -390,7 +425,8 @@ impl Plan {
         })?;
         if written.format != FORMAT || !(1..=MOST_TASKS).contains(&written.tasks) {
             let found = format!("format {}, {} tasks", written.format, written.tasks);
-            return Err(Error::corrupt(&path, "plan").expected(format!("format {FORMAT}"), found));
+            return Err(Error::corrupt(&path, "plan")
+                .expected(format!("format {FORMAT}, 1 to {MOST_TASKS} tasks"), found));
         }
         if written.program != PROGRAM {
             let limit = format!(
@@ -424,7 +460,7 @@ impl Plan {
 
     /// Number and bytes of the inputs.
     pub fn inputs_and_bytes(&self) -> Result<(u64, u64)> {
-        let inputs = self.inputs()?;
+        let inputs = self.inputs(true)?;
         Ok((
             inputs.len() as u64,
             inputs.iter().map(InputFile::size).sum(),
@@ -464,8 +500,9 @@ impl Plan {
         rows::File::open(&self.path(task), self.origin(task))
     }
 
-    /// The inputs. Those in stores are not looked at: they are when they are opened.
-    fn inputs(&self) -> Result<Inputs> {
+    /// The inputs where they are on this machine, or as they were given. Those in stores are not
+    /// looked at: they are when they are opened.
+    fn inputs(&self, as_given: bool) -> Result<Inputs> {
         let path = self.exchange.join(INPUTS);
         let bytes = disk::read_all(&path)?;
         let found = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
@@ -477,13 +514,17 @@ impl Plan {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty());
         let files = lines.map(|line| {
-            let entry: InputEntry = serde_json::from_slice(line).map_err(|error| {
+            let Line { entry, odd } = serde_json::from_slice(line).map_err(|error| {
                 Error::corrupt(&path, "list of inputs").expected("an input on a line", error)
             })?;
-            match remote::is_address(Path::new(&entry.path)) {
-                true => Ok(InputFile::of_entry(&entry, Path::new(&entry.path), None)),
-                false => again::listed(&entry),
-            }
+            let input = match as_given || remote::is_address(Path::new(&entry.path)) {
+                true => InputFile::of_entry(&entry, Path::new(&entry.path), None),
+                false => again::listed(&entry)?,
+            };
+            Ok(InputFile {
+                odd_path: odd,
+                ..input
+            })
         });
         Ok(Inputs {
             files: files.collect::<Result<_>>()?,
@@ -552,6 +593,12 @@ impl Plan {
                         count: missing.len() as u64,
                     });
                 }
+                if pause == LOOK_EVERY[0] {
+                    let (number, which) = (missing.len() as u64, ranges(&missing));
+                    let number = counted(number, "task");
+                    let line = format!("waiting for {number} of the step {step}: {which}");
+                    context.progress.note(&line);
+                }
                 let next = Instant::now() + pause.min(wait.saturating_sub(begun.elapsed()));
                 pause = (pause * 2).min(LOOK_EVERY[1]);
                 while Instant::now() < next {
@@ -611,24 +658,56 @@ fn is_taken(exchange: &Path) -> Result<bool> {
     Ok(names(exchange)?.iter().any(|name| name != INPUTS))
 }
 
-/// Begins a file of the exchange.
-fn create(path: &Path) -> Result<AtomicFile> {
-    if !remote::is_address(path)
-        && let Some(parent) = path.parent()
-        && !parent.as_os_str().is_empty()
-    {
-        disk::create_lasting_directory(parent)?;
-    }
-    AtomicFile::create(path)
+/// A file of the exchange that is being written. Several processes may write the same one at the
+/// same time, so on a disk each writes below a name of its own.
+struct Leaving {
+    out: AtomicFile,
+    path: PathBuf,
+    /// Where it is until it is complete; `None` for an object of a store.
+    place: Option<(Scratch, PathBuf)>,
 }
 
-/// Puts a file of the exchange in its place.
-fn finish_file(out: AtomicFile, path: &Path) -> Result<()> {
-    out.finish()?;
-    match remote::is_address(path) {
-        true => Ok(()),
-        false => disk::sync_parent(path),
+impl Leaving {
+    fn create(path: &Path) -> Result<Leaving> {
+        let place = match (remote::is_address(path), path.parent()) {
+            (false, Some(parent)) => {
+                disk::create_lasting_directory(parent)?;
+                let scratch = Scratch::within(match parent.as_os_str().is_empty() {
+                    true => Path::new("."),
+                    false => parent,
+                })?;
+                let place = scratch.path().join("file");
+                Some((scratch, place))
+            }
+            _ => None,
+        };
+        let out = AtomicFile::create(place.as_ref().map_or(path, |(_, place)| place))?;
+        Ok(Leaving {
+            out,
+            path: path.into(),
+            place,
+        })
     }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.put(bytes)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.out.finish()?;
+        if let Some((_, place)) = &self.place {
+            disk::rename(place, &self.path)?;
+            disk::sync_parent(&self.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a file to a place where it appears complete or not at all.
+fn copy(from: &Path, to: &Path, context: &Context<'_>) -> Result<()> {
+    let mut out = Leaving::create(to)?;
+    out.out.put_file(from, || context.stop.check(STAGE))?;
+    out.finish()
 }
 
 /// Does a task, unless it is done. If the tasks that it needs are not done, waits for them for some
@@ -642,11 +721,15 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
         task: number,
         step: task.step.name(),
         outcome: Outcome::Already,
-        read: 0,
-        left: 0,
+        bytes_read: 0,
+        bytes_left: 0,
     };
     if disk::exists(&plan.path(task))? {
-        return Ok(ran);
+        match plan.open(task) {
+            // What another plan or a broken disk left is written again.
+            Err(Error::Corrupt { .. }) => {}
+            other => return other.map(|_| ran),
+        }
     }
     ran.outcome = Outcome::Done;
     context.budget.require(STEP_BYTES + LEAST_BYTES, || {
@@ -659,14 +742,16 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
     match task.step {
         Step::Read => {
             let facts = read::run(plan, task, scratch.path(), &mut rows, context)?;
-            ran.left = rows.bytes();
+            ran.bytes_left = rows.bytes();
             rows.finish(&plan.path(task), plan.origin(task), &facts, context.stop)?;
             return Ok(ran);
         }
-        Step::Results => ran.read = results(plan, task, &scratch, memory, &mut rows, context)?,
-        _ => ran.read = step(plan, task, &scratch, memory, &mut rows, context)?,
+        Step::Results => {
+            ran.bytes_read = results(plan, task, &scratch, memory, &mut rows, context)?
+        }
+        _ => ran.bytes_read = step(plan, task, &scratch, memory, &mut rows, context)?,
     }
-    ran.left = rows.bytes();
+    ran.bytes_left = rows.bytes();
     rows.finish(&plan.path(task), plan.origin(task), &(), context.stop)?;
     Ok(ran)
 }
@@ -692,6 +777,12 @@ fn each_row(
     for (done, source) in files.into_iter().enumerate() {
         context.progress.at(done as u64);
         let file = plan.open(source)?;
+        if source.step == Step::Read {
+            let largest = file.facts::<read::Facts>()?.largest;
+            let least = LEAST_BYTES + largest.saturating_mul(FINGERPRINT_BYTES);
+            let what = || format!("a document of {}", counted(largest, "fingerprint"));
+            context.budget.require(least, what)?;
+        }
         bytes += file.bytes(task.number);
         file.each(task.number, context.stop, |blob| {
             documents = documents.saturating_add(documents_in(blob));

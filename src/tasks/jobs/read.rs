@@ -11,13 +11,16 @@ use crate::tasks::distributed::Intake;
 use crate::{Error, Result};
 
 use super::rows::Writer;
-use super::{COLLECTION, Plan, STAGE, Task, document_name};
+use super::{COLLECTION, Plan, STAGE, Task, copy, document_name};
 
 /// What a task of this step says.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Facts {
     /// Documents of the share.
     pub documents: u64,
+    /// Fingerprints of the largest of them.
+    #[serde(default)]
+    pub largest: u64,
     /// Its segments, whose parts are in the exchange unless only pairs are wanted.
     pub segments: Vec<SegmentEntry>,
 }
@@ -31,7 +34,7 @@ pub(super) fn run(
     context: &Context<'_>,
 ) -> Result<Facts> {
     let written = &plan.written;
-    let inputs = plan.inputs()?;
+    let inputs = plan.inputs(false)?;
     let share = Share {
         number: task.number,
         of: plan.tasks(),
@@ -40,7 +43,7 @@ pub(super) fn run(
     let workspace = pipeline::ingest_share(&inputs, &local, &written.collection, share, context)?;
     let mut intake = Intake::new(&written.config(scratch, 0), Vec::new())?;
     let (mut out, mut name, mut text) = (Vec::new(), Vec::new(), Vec::new());
-    let mut documents = 0u64;
+    let (mut documents, mut largest) = (0u64, 0u64);
     let mut segments = collection::segments(&workspace.manifest).to_vec();
     for segment in &segments {
         let path = workspace.part(COLLECTION, &segment.documents.name);
@@ -67,6 +70,7 @@ pub(super) fn run(
                 rows.take(&mut out)?;
             }
             documents += 1;
+            largest = largest.max(document.shingles.into());
         }
         reader.finish()?;
         if let Some(texts) = texts {
@@ -85,23 +89,14 @@ pub(super) fn run(
         let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
         for part in parts.into_iter().chain(&segment.text) {
             let from = workspace.part(COLLECTION, &part.name);
-            copy(
-                &from,
-                &plan.exchange.join(COLLECTION).join(&part.name),
-                context,
-            )?;
+            let to = plan.exchange.join(COLLECTION).join(&part.name);
+            copy(&from, &to, context)?;
         }
     }
     workspace.discard()?;
     Ok(Facts {
         documents,
+        largest,
         segments,
     })
-}
-
-/// Copies a file to a place where it appears complete or not at all.
-pub(super) fn copy(from: &Path, to: &Path, context: &Context<'_>) -> Result<()> {
-    let mut out = super::create(to)?;
-    out.put_file(from, || context.stop.check(STAGE))?;
-    super::finish_file(out, to)
 }

@@ -89,7 +89,7 @@ impl Writer {
     ) -> Result<()> {
         // The rows of a place stay in their order.
         self.rows.sort_by_key(|(place, ..)| *place);
-        let mut out = super::create(path)?;
+        let mut out = super::Leaving::create(path)?;
         out.put(HEAD)?;
         let mut at = HEAD.len() as u64;
         let mut index = Vec::with_capacity(self.places as usize * ENTRY);
@@ -124,7 +124,7 @@ impl Writer {
         let sum = xxh3_64(&end);
         end.extend_from_slice(&sum.to_le_bytes());
         out.put(&end)?;
-        super::finish_file(out, path)
+        out.finish()
     }
 }
 

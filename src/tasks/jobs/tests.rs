@@ -151,15 +151,20 @@ fn the_results_are_those_of_a_run() {
         assert_eq!(rows_of(&at("listed").join("pairs.tsv")), expected);
         assert_eq!(listed.pairs, expected.len() as u64);
         assert!(seed == 3 || listed.pairs > 0);
-        let docnos = |name: &str| -> Vec<String> {
-            let rows = rows_of(&at(name).join("exact-duplicates.tsv"));
+        let docnos = |name: &str, file: &str| -> Vec<String> {
+            let rows = rows_of(&at(name).join(file));
             let two = |row: &String| row.split('\t').take(2).collect::<Vec<_>>().join("\t");
             let mut rows: Vec<String> = rows.iter().map(two).collect();
             rows.sort();
             rows
         };
-        assert_eq!(docnos("run"), docnos("listed"));
-        assert_eq!(listed.exact_duplicates, docnos("run").len() as u64);
+        let exact = docnos("run", "exact-duplicates.tsv");
+        assert_eq!(exact, docnos("listed", "same-words.tsv"));
+        assert_eq!(listed.exact_duplicates, exact.len() as u64);
+        // It can be repeated, and replaces nothing else.
+        pairs(&plan, &at("listed"), &context(&stop)).unwrap();
+        fs::write(at("listed").join("pairs.tsv"), "theirs").unwrap();
+        assert!(pairs(&plan, &at("listed"), &context(&stop)).is_err());
     }
 }
 
@@ -203,6 +208,24 @@ fn a_task_needs_those_before_and_is_done_once() {
         }))
         .unwrap()
     );
+    // So is one whose file is cut off.
+    fs::write(
+        plan.path(Task {
+            step: Step::Read,
+            number: 0,
+        }),
+        &before[..before.len() - 1],
+    )
+    .unwrap();
+    assert_eq!(run(0).unwrap().outcome, Outcome::Done);
+    assert_eq!(
+        before,
+        fs::read(plan.path(Task {
+            step: Step::Read,
+            number: 0
+        }))
+        .unwrap()
+    );
     assert!(matches!(run(16), Err(Error::BadParameter { .. })));
     let finished = finish(&plan, &at("out"), ResultFormat::Tsv, &context);
     assert!(matches!(
@@ -223,6 +246,77 @@ fn a_task_needs_those_before_and_is_done_once() {
         search.plan(&at("in"), 2, false),
         Err(Error::BadParameter { .. })
     ));
+
+    // Output directories of others are no place for it.
+    search.run(&at("other"));
+    assert!(search.plan(&at("other/shared"), 2, false).is_err());
+    (2..16).for_each(|task| drop(run(task).unwrap()));
+    assert!(finish(&plan, &at("exchange/out"), ResultFormat::Tsv, &context).is_err());
+    // A segment that is damaged is told with the task that made it.
+    let entries = fs::read_dir(at("exchange/collection")).unwrap();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    let damaged = paths
+        .find(|path| path.extension().unwrap() == "fps")
+        .unwrap();
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes[80] ^= 1;
+    fs::write(&damaged, bytes).unwrap();
+    let found = finish(&plan, &at("out"), ResultFormat::Tsv, &context)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        found.contains("1-read/0000") && found.contains("run task"),
+        "{found}"
+    );
+}
+
+/// Several processes at the same task: each succeeds, and the file is whole.
+#[test]
+fn a_task_may_be_done_twice_at_the_same_time() {
+    let directory = place();
+    let at = |name: &str| directory.path().join(name);
+    write_inputs(&at("in"), 2, 10);
+    let search = Search::new(directory.path(), (1, 2), "full");
+    let plan = search.plan(&at("exchange"), 1, false).unwrap();
+    for task in 0..plan.all_tasks() {
+        std::thread::scope(|scope| {
+            let work = || {
+                let stop = Stop::default();
+                run(&plan, task, Duration::ZERO, &context(&stop)).map(drop)
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap().unwrap());
+        });
+        let left = names(&at("exchange").join(plan.task(task).unwrap().step.directory())).unwrap();
+        assert_eq!(left, ["00000.rows"]);
+    }
+    let stop = Stop::default();
+    finish(&plan, &at("out"), ResultFormat::Tsv, &context(&stop)).unwrap();
+    search.run(&at("run"));
+    let both = ["run", "out"].map(|out| fs::read(at(out).join("pairs.tsv")).unwrap());
+    assert_eq!(both[0], both[1]);
+}
+
+/// Names with control characters have remarks in the rejects.
+#[test]
+fn remarks_on_inputs_are_kept() {
+    let directory = place();
+    let at = |name: &str| directory.path().join(name);
+    fs::write(at("in").join("a\tb.txt"), "one two three").unwrap();
+    fs::write(at("in").join("c.txt"), "one two three four").unwrap();
+    let mut search = Search::new(directory.path(), (1, 2), "full");
+    search.run(&at("run"));
+    let plan = search.plan(&at("exchange"), 2, false).unwrap();
+    run_all(&plan);
+    let stop = Stop::default();
+    finish(&plan, &at("out"), ResultFormat::Tsv, &context(&stop)).unwrap();
+    let both = ["run", "out"].map(|out| fs::read_to_string(at(out).join("rejects.jsonl")).unwrap());
+    assert_eq!(both[0], both[1]);
+    assert!(both[0].contains("UTF-8"), "{}", both[0]);
+    search.inputs.files[0].problem = Some((crate::text::read::Reason::Unreadable, "why".into()));
+    assert!(search.plan(&at("other"), 2, false).is_err());
 }
 
 #[test]
@@ -403,10 +497,7 @@ fn documents_are_counted_beyond_32_bits() {
             "second\\t\tfirst\t4294967297\t4294967296",
             "second\\t\tfirst\t9294967297\t4294967296",
         ];
-        assert_eq!(
-            rows_of(&at("listed").join("exact-duplicates.tsv")),
-            expected
-        );
+        assert_eq!(rows_of(&at("listed").join("same-words.tsv")), expected);
     }
     // A number that no share has.
     assert_eq!(number_of(&[0, 5, 9], 1, 3), Some(8));

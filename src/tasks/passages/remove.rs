@@ -334,7 +334,7 @@ pub fn remove(
         context,
     };
     let whole_files = rewrite::rewrite(&job, &removal)?;
-    outputs.complete()?;
+    outputs.complete(context)?;
     let summary = unlocked(removal.summary);
     Ok(RemovalSummary {
         files,

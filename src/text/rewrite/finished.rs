@@ -110,6 +110,12 @@ impl FinishedList {
         self.files.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// What each file holds.
+    pub fn last(&self) -> impl Iterator<Item = (&str, &Content)> {
+        let files = self.files.iter();
+        files.filter_map(|(name, all)| Some((name.as_str(), all.last()?)))
+    }
+
     /// Writes the list again, and opens it for more lines. `is_there` says whether a file is in its
     /// place.
     pub fn begin(&mut self, is_there: impl Fn(&str) -> Result<bool>) -> Result<()> {

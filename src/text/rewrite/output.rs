@@ -258,10 +258,11 @@ impl OutputDirectory {
     }
 
     /// Gives the last files their names, and says that every file is in its place.
-    pub fn complete(&self) -> Result<()> {
+    pub fn complete(&self, context: &Context<'_>) -> Result<()> {
         self.batch.finish()?;
         self.batch.list().complete()?;
         if let Some(objects) = &self.objects {
+            self.check_placed(context)?;
             objects.complete()?;
             let list = self.batch.list();
             let name = list.path().file_name().unwrap_or_default();
@@ -270,6 +271,35 @@ impl OutputDirectory {
             out.finish()?;
         }
         self.put_state(true)
+    }
+
+    /// Refuses objects that are not those that were put there: a store has no locks, so a command on
+    /// another machine may have put its own since.
+    fn check_placed(&self, context: &Context<'_>) -> Result<()> {
+        let Some(there) = Objects::of(&self.directory, &self.private)? else {
+            return Ok(());
+        };
+        for (name, content) in self.batch.list().last() {
+            if let Content::Bytes { bytes, xxh3, etag } = content
+                && !etag
+                    .as_ref()
+                    .is_some_and(|etag| there.is(name, *bytes, etag))
+            {
+                let (path, known) = (self.path(name), (*bytes, xxh3.clone()));
+                let found = match there.has(name) {
+                    true => Some(content_of(&path, context)?),
+                    false => None,
+                };
+                if found.as_ref() != Some(&known) {
+                    return Err(Error::OutputChanged {
+                        path,
+                        expected: shown(&known),
+                        found: found.map_or_else(|| "nothing".into(), |found| shown(&found)),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The directory itself.
@@ -421,8 +451,8 @@ impl Outputs {
     }
 
     /// Says that every file is in its place.
-    pub fn complete(&self) -> Result<()> {
-        self.all().try_for_each(OutputDirectory::complete)
+    pub fn complete(&self, context: &Context<'_>) -> Result<()> {
+        self.all().try_for_each(|output| output.complete(context))
     }
 }
 
