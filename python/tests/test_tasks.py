@@ -88,9 +88,12 @@ def test_pairs_alone_go_to_a_bucket(s3, proxy, expected):  # noqa: F811
     listed = s3.below("jobs/listed")
     assert rows(listed["pairs.tsv"]) == rows((expected / "pairs.tsv").read_bytes())
     exact = rows((expected / "exact-duplicates.tsv").read_bytes())[1]
-    found = rows(listed["exact-duplicates.tsv"])[1]
+    found = rows(listed["same-words.tsv"])[1]
     names = [sorted(line.split("\t")[:2] for line in lines) for lines in (exact, found)]
     assert names[0] == names[1] and found
+    told(proxy.address, "tasks", "finish", exchange, "-o", out, "--quiet")
+    assert s3.below("jobs/listed") == listed
+    s3.put("jobs/listed/pairs.tsv", b"theirs")
     assert "not empty" in told(proxy.address, "tasks", "finish", exchange, "-o", out, fails=True)
 
 
