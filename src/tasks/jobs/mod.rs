@@ -56,8 +56,8 @@ use crate::store::disk::{self, AtomicFile, Scratch};
 use crate::store::remote;
 use crate::store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
 use crate::tasks::distributed::{
-    Blocks, Candidates, Classes, Config, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
-    documents_in,
+    Blocks, Candidates, Classes, Config, Found, Frequencies, PartResults, Prefixes, Row, Stage,
+    Verify, documents_in,
 };
 use crate::text::read::{InputFile, Inputs};
 use crate::text::rewrite::again;
@@ -739,20 +739,16 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
     let scratch = Scratch::within(context.scratch.unwrap_or(&std::env::temp_dir()))?;
     let memory = context.budget.memory.0 - STEP_BYTES;
     let mut rows = rows::Writer::new(plan.tasks(), scratch.path(), memory / 4);
-    match task.step {
-        Step::Read => {
-            let facts = read::run(plan, task, scratch.path(), &mut rows, context)?;
-            ran.bytes_left = rows.bytes();
-            rows.finish(&plan.path(task), plan.origin(task), &facts, context.stop)?;
-            return Ok(ran);
+    let (path, origin) = (plan.path(task), plan.origin(task));
+    let facts = match task.step {
+        Step::Read => Some(read::run(plan, task, scratch.path(), &mut rows, context)?),
+        _ => {
+            ran.bytes_read = step(plan, task, &scratch, memory, &mut rows, context)?;
+            None
         }
-        Step::Results => {
-            ran.bytes_read = results(plan, task, &scratch, memory, &mut rows, context)?
-        }
-        _ => ran.bytes_read = step(plan, task, &scratch, memory, &mut rows, context)?,
-    }
+    };
     ran.bytes_left = rows.bytes();
-    rows.finish(&plan.path(task), plan.origin(task), &(), context.stop)?;
+    rows.finish(&path, origin, &facts, context.stop)?;
     Ok(ran)
 }
 
@@ -803,7 +799,7 @@ fn each_row(
     Ok(bytes)
 }
 
-/// Does a task of a step in the middle.
+/// Does a task of a step after the first.
 fn step(
     plan: &Plan,
     task: Task,
@@ -820,7 +816,12 @@ fn step(
         Step::Candidates => Box::new(Candidates::new(&config)),
         Step::Blocks => Box::new(Blocks::new(&config)),
         Step::Verify => Box::new(Verify::new(&config)),
-        Step::Read | Step::Results => unreachable!("it has no stage in the middle"),
+        Step::Results => Box::new(Results {
+            stage: PartResults::new(&config),
+            found: Vec::new(),
+            blob: Vec::new(),
+        }),
+        Step::Read => unreachable!("it takes no rows"),
     };
     let mut out: Vec<Row> = Vec::new();
     let read = each_row(plan, task, memory, context, |blob| {
@@ -838,38 +839,36 @@ fn step(
 /// Bytes of pairs in a row of the last step.
 const RESULT_BYTES: usize = 1 << 20;
 
-/// Does a task of the last step, whose rows are pairs.
-fn results(
-    plan: &Plan,
-    task: Task,
-    scratch: &Scratch,
-    memory: u64,
-    rows: &mut rows::Writer,
-    context: &Context<'_>,
-) -> Result<u64> {
-    let config = plan.written.config(scratch.path(), memory / 2);
-    let mut stage = PartResults::new(&config);
-    let (mut found, mut blob) = (Vec::new(), Vec::new());
-    let mut send = |found: &mut Vec<crate::tasks::distributed::Found>, all: bool| {
-        found.drain(..).for_each(|pair| pair.put(&mut blob));
-        match blob.len() >= RESULT_BYTES || all && !blob.is_empty() {
-            true => rows.take(&mut vec![Row {
-                place: 0,
-                blob: std::mem::take(&mut blob),
-            }]),
-            false => Ok(()),
+/// The last step, whose rows are pairs, all of one place.
+struct Results {
+    stage: PartResults,
+    found: Vec<Found>,
+    blob: Vec<u8>,
+}
+
+impl Results {
+    fn send(&mut self, all: bool, out: &mut Vec<Row>) {
+        let found = self.found.drain(..);
+        found.for_each(|pair| pair.put(&mut self.blob));
+        if self.blob.len() >= RESULT_BYTES || all && !self.blob.is_empty() {
+            let blob = std::mem::take(&mut self.blob);
+            out.push(Row { place: 0, blob });
         }
-    };
-    let read = each_row(plan, task, memory, context, |blob| {
-        stage.take(blob, &mut found)?;
-        send(&mut found, false)
-    })?;
-    while stage.step(&mut found)? {
-        context.stop.check(STAGE)?;
-        send(&mut found, false)?;
     }
-    send(&mut found, true)?;
-    Ok(read)
+}
+
+impl Stage for Results {
+    fn take(&mut self, _: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
+        self.stage.take(blob, &mut self.found)?;
+        self.send(false, out);
+        Ok(())
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        let more = self.stage.step(&mut self.found)?;
+        self.send(!more, out);
+        Ok(more)
+    }
 }
 
 /// The name of a document: the task that read it, its number in the share, and its docno if the

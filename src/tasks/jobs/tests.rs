@@ -10,7 +10,6 @@ use crate::base::progress::{Silent, Stop};
 use crate::base::random::Random;
 use crate::engine::cluster::{RESULT_FILES, ResultFormat};
 use crate::engine::pipeline;
-use crate::tasks::distributed::Found;
 
 fn context(stop: &Stop) -> Context<'_> {
     Context {
@@ -250,7 +249,7 @@ fn a_task_needs_those_before_and_is_done_once() {
     // Output directories of others are no place for it.
     search.run(&at("other"));
     assert!(search.plan(&at("other/shared"), 2, false).is_err());
-    (2..16).for_each(|task| drop(run(task).unwrap()));
+    (2..16).for_each(|task| _ = run(task).unwrap());
     assert!(finish(&plan, &at("exchange/out"), ResultFormat::Tsv, &context).is_err());
     // A segment that is damaged is told with the task that made it.
     let entries = fs::read_dir(at("exchange/collection")).unwrap();
