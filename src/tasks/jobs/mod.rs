@@ -8,7 +8,7 @@
 //! # In and out
 //! The *exchange* is a directory or a prefix of an object store. [`Plan::make`] writes the plan and
 //! the list of inputs to it. [`run`] does one task: it reads what the tasks of earlier steps left,
-//! and leaves one file, which appears complete or not at all. [`finish`] makes an output directory
+//! and leaves one file, which appears complete or not at all. [`finish()`] makes an output directory
 //! of a run of what the last tasks left, and [`pairs`] the lines of its pairs alone.
 //!
 //! # Algorithm
