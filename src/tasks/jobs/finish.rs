@@ -20,8 +20,11 @@ use crate::store::{self, Kind};
 use crate::tasks::distributed::Found;
 use crate::{Error, Result};
 
+use super::exchange::{Leaving, names};
+use super::plan::Plan;
 use super::read::Facts;
-use super::{COLLECTION, Leaving, Plan, STAGE, Step, Task, named_document, number_of};
+use super::steps::{Step, Task};
+use super::{COLLECTION, STAGE, named_document, number_of};
 
 /// How the files of [`pairs`] begin.
 const HEAD: &[u8] = b"# format: lookalike 1\n";
@@ -198,7 +201,7 @@ fn bring(
 pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
     let paths = ["pairs.tsv", "same-words.tsv"].map(|name| out.join(name));
-    for name in super::names(out)? {
+    for name in names(out)? {
         let path = out.join(&name);
         // What an earlier call wrote is written again.
         let is_own = paths.contains(&path) && disk::read_all(&path)?.starts_with(HEAD);

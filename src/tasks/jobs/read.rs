@@ -10,8 +10,11 @@ use crate::engine::pipeline;
 use crate::tasks::distributed::Intake;
 use crate::{Error, Result};
 
+use super::exchange::copy;
+use super::plan::Plan;
 use super::rows::Writer;
-use super::{COLLECTION, Plan, STAGE, Task, copy, document_name};
+use super::steps::Task;
+use super::{COLLECTION, STAGE, document_name};
 
 /// What a task of this step says.
 #[derive(Debug, Serialize, Deserialize)]

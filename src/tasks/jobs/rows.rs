@@ -18,6 +18,7 @@ use crate::tasks::distributed::Row;
 use crate::{Error, Result};
 
 use super::STAGE;
+use super::exchange::Leaving;
 
 /// The first line.
 const HEAD: &[u8] = b"lookalike-rows 1\n";
@@ -89,7 +90,7 @@ impl Writer {
     ) -> Result<()> {
         // The rows of a place stay in their order.
         self.rows.sort_by_key(|(place, ..)| *place);
-        let mut out = super::Leaving::create(path)?;
+        let mut out = Leaving::create(path)?;
         out.put(HEAD)?;
         let mut at = HEAD.len() as u64;
         let mut index = Vec::with_capacity(self.places as usize * ENTRY);

@@ -3,13 +3,21 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use std::path::{Path, PathBuf};
+
+use super::exchange::names;
 use super::*;
 use crate::base::budget::{Budget, ByteSize, Disk};
+use crate::base::ids::FingerprintKind;
 use crate::base::ids::Threshold;
 use crate::base::progress::{Silent, Stop};
 use crate::base::random::Random;
 use crate::engine::cluster::{RESULT_FILES, ResultFormat};
-use crate::engine::pipeline;
+use crate::engine::collection::CollectionConfig;
+use crate::engine::join::{JoinConfig, Pairs};
+use crate::engine::pipeline::{self, JoinParameters};
+use crate::engine::sample::Sampling;
+use crate::text::read::Inputs;
 
 fn context(stop: &Stop) -> Context<'_> {
     Context {
