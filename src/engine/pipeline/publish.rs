@@ -18,7 +18,7 @@ const STAGE: &str = "publish";
 /// same bytes are left as they are, so a call that was stopped can be repeated.
 ///
 /// # Errors
-/// `BadParameter` if it is no address that can be written, or if there are other objects of these
+/// `BadParameter` if it is not an address that can be written, or if there are other objects of these
 /// names; `Io`; `Corrupt` if a result file is not what was written.
 pub fn publish(workspace: &Workspace, to: &Path, context: &Context<'_>) -> Result<()> {
     if !remote::is_address(to) {

@@ -473,7 +473,7 @@ pub(crate) fn place(file: &File, path: &Path) -> Result<Option<String>> {
     faults::doing(Op::Rename, path, Some(path), place).map_err(Error::io("write", path))
 }
 
-/// Aborts an upload that a killed command left. One that is not there any more is no error.
+/// Aborts an upload that a killed command left, unless it is gone.
 pub(crate) fn abort_upload(path: &Path, id: &str) -> Result<()> {
     faults::doing(Op::Remove, path, None, || remote::abort(path, id))
         .map_err(Error::io("abort an upload to", path))

@@ -71,7 +71,7 @@ fn refused(error: &object_store::Error) -> io::Error {
     }
 }
 
-/// Aborts an upload. One that is complete or was aborted is no error.
+/// Aborts an upload, unless it is complete or was aborted.
 pub(crate) fn abort(path: &Path, id: &str) -> io::Result<()> {
     let ((_, parts), key) = writable(path)?;
     let id = id.to_string();
@@ -148,7 +148,7 @@ impl Upload {
         let filled = self.filling.len();
         let n = bytes.len().min(self.part - filled);
         if filled + n > self.filling.capacity() {
-            // Most objects are small, and those with one part more will have that, too.
+            // Most objects are small. One that has a part already will fill the next one.
             let more = match self.id {
                 Some(_) => self.part,
                 None => (filled + n).max(2 * filled).clamp(FIRST, self.part),

@@ -192,8 +192,9 @@ fn bring(
 }
 
 /// Writes the pairs of a plan whose tasks are done to a directory or below an address: `pairs.tsv`
-/// whose rows are those of a run, and `same-words.tsv` with each document whose words an earlier one
-/// has, both in no order, with document numbers of up to 64 bits. No memory is needed for documents or pairs, however many there are.
+/// with the rows of a run, and `same-words.tsv` with each document whose words an earlier one has.
+/// Both are in no order, and number documents by up to 64 bits. No memory is needed for documents or
+/// pairs, however many there are.
 ///
 /// # Errors
 /// `TasksMissing`; `BadParameter` if the plan was not made for it, or the place is not empty;

@@ -1,7 +1,7 @@
 //! The search for pairs as an array of jobs, which share nothing but a directory or a bucket.
 //!
 //! # Source
-//! The steps of [`super::distributed`], which are also those of an engine such as Spark. Files that
+//! The steps of [`super::distributed`], which an engine such as Spark also runs. Files that
 //! tasks leave for others, on a file system that all of them see, in place of a shuffle: Dean &
 //! Ghemawat 2004, section 3.
 //!
@@ -28,7 +28,7 @@
 //! and by 96 bits between them. An output directory has at most 2^32 - 2 documents.
 //!
 //! # Cost
-//! Memory: that of the steps, within the budget. Disk: what a task reads beyond its memory and what
+//! Memory: what the steps take, within the budget. Disk: what a task reads beyond its memory and what
 //! it leaves; in the first step also the segments and texts of the share.
 
 mod exchange;

@@ -149,7 +149,7 @@ fn the_results_are_those_of_a_run() {
                 ["run", "out"].map(|out| fs::read_to_string(at(out).join(name)).unwrap());
             assert_eq!(expected, found, "{name} of {tasks} tasks");
         }
-        // The directory is whole, and is that of the same run.
+        // The directory is whole, and the same run takes it.
         search.run(&at("out"));
         let plan = search.plan(&at("pairs"), tasks, true).unwrap();
         run_all(&plan);

@@ -320,7 +320,7 @@ impl OutputDirectory {
         }
     }
 
-    /// Memory of the copy of an input while it is written, beside that of a file.
+    /// Memory of the copy of an input while it is written, beside what a file takes.
     pub fn memory(&self, input: &InputFile) -> u64 {
         objects::memory([&*self.directory], std::slice::from_ref(input), true)
     }
