@@ -7,19 +7,19 @@ use std::fmt;
 pub enum Step {
     /// Reads a share of the inputs.
     Read,
-    /// [`Frequencies`] of a part.
+    /// Passes the fingerprints of a part to their ranges.
     Frequencies,
-    /// [`Classes`] of a range.
+    /// Counts how frequent the fingerprints of a range are.
     Classes,
-    /// [`Prefixes`] of a part.
+    /// Passes the rarest fingerprints of the documents of a part to their ranges.
     Prefixes,
-    /// [`Candidates`] of a range.
+    /// Finds the documents that share one.
     Candidates,
-    /// [`Blocks`] of long lists.
+    /// Makes the candidates of long lists.
     Blocks,
-    /// [`Verify`] of a part.
+    /// Compares the candidates of a part.
     Verify,
-    /// [`PartResults`] of a part.
+    /// Compares the candidates of different parts.
     Results,
 }
 
