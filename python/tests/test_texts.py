@@ -319,15 +319,20 @@ def test_addresses_are_no_directories(tmp_path, monkeypatch):
         for call in [
             lambda: lookalike.run(file, address),
             lambda: lookalike.run(file, "other", scratch=address),
-            lambda: lookalike.dedup(file, address),
-            lambda: lookalike.dedup(file, "kept", removed=address),
-            lambda: lookalike.dedup(file, "kept", report=address),
             lambda: lookalike.find_pairs(["a"], scratch=address),
             lambda: lookalike.deduplicate(["a"], scratch=address),
             lambda: lookalike.Run(address),
-            lambda: run.report(address),
         ]:
             with pytest.raises(ValueError, match="is not on this machine"):
+                call()
+    for address in ("hf://datasets/a/b", "https://host/x"):
+        for call in [
+            lambda: lookalike.dedup(file, address),
+            lambda: lookalike.dedup(file, "kept", removed=address),
+            lambda: lookalike.dedup(file, "kept", report=address),
+            lambda: run.report(address),
+        ]:
+            with pytest.raises(ValueError, match="only read|is not on this machine"):
                 call()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out"]
 

@@ -338,8 +338,8 @@ impl Plan {
         self.exchange.join(task.step.directory()).join(name)
     }
 
-    pub(super) fn open(&self, task: Task) -> Result<rows::File> {
-        rows::File::open(&self.path(task), self.origin(task))
+    pub(super) fn open(&self, task: Task) -> Result<rows::Rows> {
+        rows::Rows::open(&self.path(task), self.origin(task))
     }
 
     /// The inputs where they are on this machine, or as they were given. Those in stores are not

@@ -138,7 +138,7 @@ fn put_number(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// The file of a task that is done.
-pub(super) struct File {
+pub(super) struct Rows {
     path: PathBuf,
     file: SharedFile,
     /// Facts, and what follows them.
@@ -147,9 +147,9 @@ pub(super) struct File {
     places: u32,
 }
 
-impl File {
+impl Rows {
     /// Opens it, and checks that it is the one of this task of this plan.
-    pub fn open(path: &Path, origin: Origin) -> Result<File> {
+    pub fn open(path: &Path, origin: Origin) -> Result<Rows> {
         let corrupt = |expected: String, found: String| {
             Error::corrupt(path, "rows of a task").expected(expected, found)
         };
@@ -199,7 +199,7 @@ impl File {
                 format!("{found:016x}"),
             ));
         }
-        Ok(File {
+        Ok(Rows {
             path: path.into(),
             file,
             end,
