@@ -306,6 +306,26 @@ fn a_task_may_be_done_twice_at_the_same_time() {
     assert_eq!(both[0], both[1]);
 }
 
+/// Whatever the order in which two processes write the same file.
+#[test]
+fn files_that_are_written_twice_are_whole() {
+    let directory = place();
+    let path = directory.path().join("step/00000.rows");
+    let mut both = [0, 1].map(|_| exchange::Leaving::create(&path).unwrap());
+    both.iter_mut()
+        .for_each(|file| file.put(b"first ").unwrap());
+    let [mut one, mut other] = both;
+    one.put(b"second").unwrap();
+    one.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"first second");
+    let third = exchange::Leaving::create(&path).unwrap();
+    other.put(b"second").unwrap();
+    drop(third);
+    other.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"first second");
+    assert_eq!(names(path.parent().unwrap()).unwrap(), ["00000.rows"]);
+}
+
 /// Names with control characters have remarks in the rejects.
 #[test]
 fn remarks_on_inputs_are_kept() {
