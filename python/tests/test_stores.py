@@ -412,7 +412,7 @@ def test_faults_change_nothing_that_is_written(fault, s3, proxy, large):
         assert objects(s3, f"faults-{fault}/{kind}") == local(large / kind)
     if fault != "lost":
         assert s3.uploads() == []
-    # If the answer is lost that has the id of an upload, nobody knows the id, and the upload stays.
+    # An upload stays if the answer with its id was lost.
     for upload, key in s3.uploads():
         s3.request("DELETE", f"/crawl/{quote(key)}?uploadId={upload}")
 

@@ -83,10 +83,13 @@ def test_pairs_alone_go_to_a_bucket(s3, proxy, expected):  # noqa: F811
     plan(proxy.address, exchange, "--pairs-only")
     for task in in_order(2):
         told(proxy.address, "tasks", "run", exchange, "--task", task, "--memory", "300MiB", "--quiet")
-    assert not any(name.startswith("collection/") for name in s3.etags("jobs/pairs"))
+    segments = [name for name in s3.etags("jobs/pairs") if name.startswith("collection/")]
+    assert segments and all(name.endswith(".rejects") for name in segments)
     told(proxy.address, "tasks", "finish", exchange, "-o", out, "--quiet")
     listed = s3.below("jobs/listed")
     assert rows(listed["pairs.tsv"]) == rows((expected / "pairs.tsv").read_bytes())
+    rejects = (expected / "rejects.jsonl").read_bytes().replace(str(SAMPLES).encode(), b"s3://crawl/samples")
+    assert rejects.startswith(listed["rejects.jsonl"])
     exact = rows((expected / "exact-duplicates.tsv").read_bytes())[1]
     found = rows(listed["same-words.tsv"])[1]
     names = [sorted(line.split("\t")[:2] for line in lines) for lines in (exact, found)]

@@ -43,7 +43,7 @@ enum What {
     /// Make the results of a plan whose tasks are done
     ///
     /// DIR becomes what `lookalike run` makes of the same inputs, without postings. After a plan
-    /// with --pairs-only, DIR gets pairs.tsv and same-words.tsv alone, in no order.
+    /// with --pairs-only, DIR gets pairs.tsv, same-words.tsv and rejects.jsonl alone.
     Finish(FinishOptions),
 }
 
@@ -275,10 +275,11 @@ impl FinishOptions {
             let listed = jobs::pairs(&plan, &self.output, context)?;
             return out.result(&listed, || {
                 Ok(format!(
-                    "{}, {}, {}\n",
+                    "{}, {}, {}, {}\n",
                     counted(listed.documents, "document"),
                     counted(listed.pairs, "pair"),
                     counted(listed.exact_duplicates, "exact duplicate"),
+                    counted(listed.rejects, "rejected record"),
                 ))
             });
         }

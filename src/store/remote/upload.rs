@@ -1,8 +1,8 @@
 //! An object that is written.
 //!
 //! Its bytes are collected until they are a part. A part is on its way while the next one is
-//! collected. The store makes the object of the parts when it is told to ([`Upload::place`]); until
-//! then nobody sees anything of it. An object of one part is put as a whole, at that moment.
+//! collected. [`Upload::place`] asks the store to make the object of the parts; until then the object
+//! is not visible. `place` also puts an object of one part, in one request.
 
 use std::fmt;
 use std::io;
@@ -81,10 +81,10 @@ pub(crate) fn abort(path: &Path, id: &str) -> io::Result<()> {
     }
 }
 
-/// What writes objects as a whole, and in parts.
+/// The interfaces of a store that write an object as a whole, and in parts.
 type Writers = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>);
 
-/// What writes an object of this address, and its key.
+/// The interfaces that write the object at an address, and its key.
 fn writable(path: &Path) -> io::Result<(Writers, Key)> {
     check_writable(path)?;
     let address = Address::of(path)?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::base::error::refuse;
 use crate::base::numbers::count;
 use crate::base::progress::{Context, Unit};
-use crate::engine::cluster::ResultFormat;
+use crate::engine::cluster::{ResultFormat, each_reject, reject_line};
 use crate::engine::collection::{self, insert_segment};
 use crate::engine::join::Take;
 use crate::engine::pipeline::{self, JoinParameters, Summary};
@@ -18,6 +18,7 @@ use crate::store::table::{Cell, Column, cells, columns, header, push_row};
 use crate::store::workspace::{Workspace, resolved};
 use crate::store::{self, Kind};
 use crate::tasks::distributed::Found;
+use crate::text::read::SaidOnce;
 use crate::{Error, Result};
 
 use super::exchange::{Leaving, names};
@@ -26,8 +27,8 @@ use super::read::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, STAGE, named_document, number_of};
 
-/// How the files of [`pairs`] begin.
-const HEAD: &[u8] = b"# format: lookalike 1\n";
+/// How the tables of [`pairs`] begin.
+const HEAD: [u8; 22] = *b"# format: lookalike 1\n";
 /// The most documents of an output directory.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
@@ -40,6 +41,8 @@ pub struct Listed {
     pub pairs: u64,
     /// Documents whose words an earlier one has.
     pub exact_duplicates: u64,
+    /// Records that were rejected.
+    pub rejects: u64,
 }
 
 impl Plan {
@@ -191,9 +194,17 @@ fn bring(
     Ok(())
 }
 
+/// Whether a file begins as those that [`pairs`] writes; one without lines does.
+fn is_own(path: &Path) -> Result<bool> {
+    let mut begin = [0; HEAD.len()];
+    let read = disk::read_some(&mut disk::open(path)?, &mut begin, path)?;
+    Ok(read == 0 || begin == HEAD || begin.starts_with(b"{\"file\":"))
+}
+
 /// Writes the pairs of a plan whose tasks are done to a directory or below an address: `pairs.tsv`
 /// with the rows of a run, and `same-words.tsv` with each document whose words an earlier one has.
-/// Both are in no order, and number documents by up to 64 bits. No memory is needed for documents or
+/// Both are in no order, and number documents by up to 64 bits. `rejects.jsonl` has the lines of a
+/// run, except for docnos that repeat, which nothing here compares. No memory is needed for documents or
 /// pairs, however many there are.
 ///
 /// # Errors
@@ -201,16 +212,17 @@ fn bring(
 /// `Corrupt`; `Io`.
 pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
-    let paths = ["pairs.tsv", "same-words.tsv"].map(|name| out.join(name));
+    let paths = ["pairs.tsv", "same-words.tsv", "rejects.jsonl"].map(|name| out.join(name));
     for name in names(out)? {
         let path = out.join(&name);
         // What an earlier call wrote is written again.
-        let is_own = paths.contains(&path) && disk::read_all(&path)?.starts_with(HEAD);
+        let is_own = paths.contains(&path) && is_own(&path)?;
         if !is_own && !name.starts_with("lookalike-") {
             return refuse("output", out.display(), "it is not empty; give a new place");
         }
     }
-    let bases = bases(&plan.facts()?);
+    let facts = plan.facts()?;
+    let bases = bases(&facts);
     let measure = plan.written.join.measure;
     let mut columns = columns! {
         docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
@@ -266,7 +278,29 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
         push_row(&mut line, &columns, &cells);
         near.put(line.as_bytes())
     })?;
-    near.finish()?;
-    equal.finish()?;
+    let mut rejects = Leaving::create(&paths[2])?;
+    let inputs = plan.inputs(true)?;
+    let parameters = collection.digest(&paths[2])?;
+    let mut said = SaidOnce::default();
+    for segment in facts.iter().flat_map(|share| &share.segments) {
+        let path = plan.exchange.join(COLLECTION).join(&segment.rejects.name);
+        each_reject(
+            (&path, parameters, &segment.rejects),
+            &mut said,
+            |reject, kept| {
+                let input = inputs.get(reject.source.file as usize);
+                let file = input.map(|input| input.path.to_string_lossy());
+                listed.rejects += u64::from(!kept);
+                rejects.put(reject_line(&file.unwrap_or_default(), reject, kept).as_bytes())
+            },
+        )?;
+    }
+    for file in [near, equal, rejects] {
+        file.finish()?;
+    }
+    if listed.documents == 0 && plan.written.need_documents {
+        let limit = "no document was read; rejects.jsonl says why (--allow-empty accepts it)";
+        return refuse("EXCHANGE", plan.exchange.display(), limit);
+    }
     Ok(listed)
 }

@@ -52,7 +52,7 @@ pub(super) struct Written {
     /// Whether only the pairs are wanted: then the segments stay where they are made, and documents
     /// are called by their docnos as well.
     pub pairs_only: bool,
-    need_documents: bool,
+    pub need_documents: bool,
     skipped: Skipped,
     /// Number of inputs, and the xxh3 of their list.
     inputs: u64,
@@ -491,5 +491,7 @@ pub fn summary(plan: &Plan) -> Result<String> {
 /// Whether there is anything in a directory or below an address but a list of inputs, which a plan
 /// begins with.
 fn is_taken(exchange: &Path) -> Result<bool> {
-    Ok(names(exchange)?.iter().any(|name| name != INPUTS))
+    Ok(names(exchange)?
+        .iter()
+        .any(|name| name != INPUTS && !name.starts_with("lookalike-")))
 }

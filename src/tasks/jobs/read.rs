@@ -24,7 +24,7 @@ pub(super) struct Facts {
     /// Fingerprints of the largest of them.
     #[serde(default)]
     pub largest: u64,
-    /// Its segments, whose parts are in the exchange unless only pairs are wanted.
+    /// Its segments. Their parts are in the exchange; if only pairs are wanted, only the rejects.
     pub segments: Vec<SegmentEntry>,
 }
 
@@ -86,11 +86,13 @@ pub(super) fn run(
         if !written.collection.text {
             segment.text = None;
         }
-        if written.pairs_only {
-            continue;
-        }
-        let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-        for part in parts.into_iter().chain(&segment.text) {
+        // Whatever is wanted, no record vanishes without a line.
+        let rest = [&segment.documents, &segment.fingerprints];
+        let rest = rest
+            .into_iter()
+            .chain(&segment.text)
+            .filter(|_| !written.pairs_only);
+        for part in rest.chain([&segment.rejects]) {
             let from = workspace.part(COLLECTION, &part.name);
             let to = plan.exchange.join(COLLECTION).join(&part.name);
             copy(&from, &to, context)?;

@@ -168,6 +168,12 @@ fn the_results_are_those_of_a_run() {
         let exact = docnos("run", "exact-duplicates.tsv");
         assert_eq!(exact, docnos("listed", "same-words.tsv"));
         assert_eq!(listed.exact_duplicates, exact.len() as u64);
+        let [all, found] =
+            ["run", "listed"].map(|out| fs::read_to_string(at(out).join("rejects.jsonl")).unwrap());
+        // Docnos that repeat come last in a run.
+        assert!(!found.is_empty() && all.starts_with(&found));
+        let rejected = found.matches(r#""document":"rejected""#).count();
+        assert_eq!(listed.rejects, rejected as u64);
         // It can be repeated, and replaces nothing else.
         pairs(&plan, &at("listed"), &context(&stop)).unwrap();
         fs::write(at("listed").join("pairs.tsv"), "theirs").unwrap();

@@ -32,7 +32,7 @@ use pairs::{PairRows, write_pairs};
 
 pub(crate) use members::Members;
 pub use members::{Member, MemberKind};
-pub(crate) use rejects::{reject_line, write_rejects};
+pub(crate) use rejects::{each_reject, reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
 const STAGE: &str = "cluster";

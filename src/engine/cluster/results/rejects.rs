@@ -2,11 +2,13 @@
 
 use crate::Result;
 use crate::engine::collection::{self, CatalogueEntry, RejectReader};
+use crate::store::PartInfo;
 use crate::store::disk::AtomicFile;
 use crate::store::table::{Column, columns};
 use crate::store::workspace::{InputList, ResultFile, Workspace};
 use crate::text::read::{Reject, SaidOnce};
 use std::fmt::Write;
+use std::path::Path;
 
 use super::ClusterStats;
 use super::lines::json;
@@ -33,21 +35,32 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
     let mut said = SaidOnce::default();
     for (place, info) in segments.chain(catalogue) {
         let path = workspace.part(place, &info.name);
-        let parameters = Some(workspace.collection_parameters());
-        let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
-        while let Some((mut reject, kept)) = rejects.next()? {
+        let part = (path.as_path(), workspace.collection_parameters(), info);
+        each_reject(part, &mut said, |reject, kept| {
             if reject.source.file < first {
-                continue;
+                return Ok(());
             }
-            // A file may be in several segments.
-            reject.detail = said.detail(&reject).into();
             let file = inputs.path_of(reject.source.file)?;
-            out.put(reject_line(file, &reject, kept).as_bytes())?;
             stats.rejects += 1;
-        }
-        rejects.finish()?;
+            out.put(reject_line(file, reject, kept).as_bytes())
+        })?;
     }
     Ok(ResultFile::new("rejects.jsonl", out.finish()?))
+}
+
+/// Passes the rejects of a part to `take`, and whether the document of each is used nevertheless.
+pub(crate) fn each_reject(
+    (path, parameters, info): (&Path, u128, &PartInfo),
+    said: &mut SaidOnce,
+    mut take: impl FnMut(&Reject, bool) -> Result<()>,
+) -> Result<()> {
+    let mut rejects = RejectReader::open(path, Some(parameters), Some(info))?;
+    while let Some((mut reject, kept)) = rejects.next()? {
+        // A file may be in several segments.
+        reject.detail = said.detail(&reject).into();
+        take(&reject, kept)?;
+    }
+    rejects.finish()
 }
 
 /// One line of `rejects.jsonl`.
