@@ -223,7 +223,7 @@ fn compressed(input: &[u8]) -> bool {
     magics[..5].iter().any(|magic| input.starts_with(magic)) || behind.starts_with(magics[5])
 }
 
-/// May these bytes be UTF-16 or UTF-32, which are decoded?
+/// May these bytes be UTF-16, which is decoded, or UTF-32?
 fn wide(input: &[u8]) -> bool {
     let marks: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
     let head = &input[..input.len().min(64)];

@@ -225,7 +225,7 @@ fn shingles<K: Key + Ord>(config: &ShingleConfig, document: &RawDocument<'_>) {
     assert!(all.len() <= shingler.most_fingerprints(document.body.len()).max(1));
 }
 
-/// The same text in UTF-16 and UTF-32, which are decoded in pieces, has the same tokens.
+/// The same text in UTF-16, which is decoded in pieces, has the same tokens.
 fn same_in_wide_encodings(config: &ShingleConfig, document: &RawDocument<'_>, tokens: &[u8]) {
     let Ok(text) = std::str::from_utf8(&document.body) else {
         return;
@@ -236,8 +236,7 @@ fn same_in_wide_encodings(config: &ShingleConfig, document: &RawDocument<'_>, to
         return;
     }
     let units = || text.encode_utf16();
-    let characters = || text.chars().map(u32::from);
-    let encoded: [(&str, &[u8], Vec<u8>); 4] = [
+    let encoded: [(&str, &[u8], Vec<u8>); 2] = [
         (
             "UTF-16LE",
             b"\xff\xfe",
@@ -247,16 +246,6 @@ fn same_in_wide_encodings(config: &ShingleConfig, document: &RawDocument<'_>, to
             "UTF-16BE",
             b"\xfe\xff",
             units().flat_map(u16::to_be_bytes).collect(),
-        ),
-        (
-            "UTF-32LE",
-            b"\xff\xfe\0\0",
-            characters().flat_map(u32::to_le_bytes).collect(),
-        ),
-        (
-            "UTF-32BE",
-            b"\0\0\xfe\xff",
-            characters().flat_map(u32::to_be_bytes).collect(),
         ),
     ];
     for (name, mark, units) in encoded {

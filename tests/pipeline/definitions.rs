@@ -645,11 +645,6 @@ fn damaged_utf8_is_utf8() {
 fn charsets_are_decided_in_order() {
     use ContentKind::{Markup, Text};
     use Reason::{DoubtfulText, InvalidBytes, WrongCharset};
-    let utf32 = |bytes: fn(u32) -> [u8; 4], s: &str| -> Vec<u8> {
-        s.chars().flat_map(|c| bytes(u32::from(c))).collect()
-    };
-    let utf32le = |s: &str| utf32(u32::to_le_bytes, s);
-    let utf32be = |s: &str| utf32(u32::to_be_bytes, s);
     let late = |rest: &str| format!("<script>/*{}*/</script>{rest}<p>", "x".repeat(1100));
     let utf16le = |s: &str| -> Vec<u8> { s.encode_utf16().flat_map(u16::to_le_bytes).collect() };
     let utf16be = |s: &str| -> Vec<u8> { s.encode_utf16().flat_map(u16::to_be_bytes).collect() };
@@ -938,43 +933,7 @@ fn charsets_are_decided_in_order() {
             vec![],
         ),
         (
-            "utf-32le mark",
-            utf32le("\u{feff}é 日"),
-            Text,
-            None,
-            "UTF-32LE",
-            "é 日".into(),
-            vec![],
-        ),
-        (
-            "utf-32be mark over header",
-            utf32be("\u{feff}<p>é"),
-            Markup,
-            Some("latin1"),
-            "UTF-32BE",
-            "é".into(),
-            vec![],
-        ),
-        (
-            "utf-32 by header, no mark",
-            utf32be("é日"),
-            Text,
-            Some("UTF-32"),
-            "UTF-32BE",
-            "é 日".into(),
-            vec![],
-        ),
-        (
-            "utf-32le by header, bad unit",
-            [utf32le("é日"), vec![0, 0, 17, 0]].concat(),
-            Text,
-            Some("utf-32le"),
-            "UTF-32LE",
-            "é 日".into(),
-            vec![InvalidBytes],
-        ),
-        (
-            "utf-32 by header, but it is not",
+            "utf-32 by header",
             b"abc def".to_vec(),
             Text,
             Some("utf-32"),
@@ -989,15 +948,6 @@ fn charsets_are_decided_in_order() {
             None,
             "UTF-16LE",
             "mañana por la mañana".into(),
-            vec![],
-        ),
-        (
-            "utf-32 xml, evidently",
-            utf32be("<?xml version='1.0'?><a>é</a>"),
-            Markup,
-            None,
-            "UTF-32BE",
-            "é".into(),
             vec![],
         ),
         (

@@ -1812,7 +1812,7 @@ fn plain_files() {
     assert_eq!(read("x.xml", nitf).docnos(), ["123"]);
 }
 
-/// A text in UTF-16 or UTF-32, each in two orders of bytes.
+/// A text in UTF-16 (0 and 1) or UTF-32 (2 and 3), each in two orders of bytes.
 fn wide(text: &str, kind: usize) -> Vec<u8> {
     let units = text.encode_utf16();
     match kind {
@@ -1829,7 +1829,7 @@ fn wide(text: &str, kind: usize) -> Vec<u8> {
     }
 }
 
-/// A file in UTF-16 or UTF-32 has the records that it has in UTF-8, at the places in UTF-8.
+/// A file in UTF-16 has the records that it has in UTF-8, at the places in UTF-8.
 #[test]
 fn wide_files_have_the_records_of_utf8() {
     let page = "<meta charset=latin1><title>été</title><p>Ünïcödé 日本 😀 text";
@@ -1868,6 +1868,15 @@ fn wide_files_have_the_records_of_utf8() {
                 let bytes = wide(&format!("{mark}{text}"), kind);
                 for bytes in [gzip(&bytes), bytes] {
                     let found = read(name, &bytes);
+                    if kind >= 2 {
+                        // UTF-32 is no format, whatever is in it.
+                        assert_eq!(found.reasons(), [Reason::UnsupportedFormat], "{name}");
+                        let detail = &found.rejected[0].detail;
+                        let advice = ["iconv -f UTF-32LE -t UTF-8", "iconv -f UTF-32BE -t UTF-8"];
+                        assert!(detail.ends_with(advice[kind - 2]), "{name} {detail}");
+                        assert!(found.documents.is_empty());
+                        continue;
+                    }
                     assert_eq!(found.docnos(), expected.docnos(), "{name} {kind} {mark:?}");
                     assert_eq!(found.rejected, []);
                     for (found, expected) in found.documents.iter().zip(&expected.documents) {
@@ -1904,11 +1913,11 @@ fn wide_files_with_bytes_that_are_no_text() {
     // The byte at the end.
     assert_eq!(found.reasons(), [Reason::BadJson]);
     let mut noise = vec![0xff, 0xfe];
-    noise.extend((0..5000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 16).to_le_bytes()));
+    noise.extend((1..5000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 16).to_le_bytes()));
     let found = read("a.txt", &noise);
     assert_eq!(found.reasons(), [Reason::BinaryFile]);
     assert!(
-        found.rejected[0].detail.contains("UTF-32LE"),
+        found.rejected[0].detail.contains("UTF-16LE"),
         "{:?}",
         found.rejected
     );
@@ -1919,9 +1928,10 @@ fn http_bodies_in_wide_encodings() {
     for kind in 0..4 {
         let body = wide("<p>One two three four", kind);
         for (header, documents) in [
-            ("text/html", 1),
-            ("text/html; charset=utf-16le", 1),
-            ("text/html; charset=latin1", 0),
+            ("text/html", kind < 2),
+            ("text/html; charset=utf-16", kind < 2),
+            ("text/html; charset=utf-32", false),
+            ("text/html; charset=latin1", false),
         ] {
             let mut block =
                 format!("HTTP/1.1 200 OK\r\nContent-Type: {header}\r\n\r\n").into_bytes();
@@ -1933,10 +1943,15 @@ fn http_bodies_in_wide_encodings() {
             );
             let bytes = [head.into_bytes(), block, b"\r\n\r\n".to_vec()].concat();
             let found = read("a.warc", &bytes);
-            assert_eq!(found.documents.len(), documents, "{kind} {header}");
-            if documents == 0 {
+            assert_eq!(
+                found.documents.len(),
+                usize::from(documents),
+                "{kind} {header}"
+            );
+            if !documents {
                 assert_eq!(found.reasons(), [Reason::NotText]);
-                assert!(found.rejected[0].detail.contains("declared as latin1"));
+                let why = ["declared as", "a text in UTF-32"][kind / 2];
+                assert!(found.rejected[0].detail.contains(why));
             }
         }
     }
@@ -2719,7 +2734,7 @@ proptest! {
     #[test]
     fn wide_files_give_the_same_documents(
         (bytes, documents) in valid_file(),
-        kind in 0..4usize,
+        kind in 0..2usize,
         steps in prop::collection::vec(1..100usize, 1..4),
     ) {
         if let (Ok(text), Some(1..)) = (std::str::from_utf8(&bytes), documents) {

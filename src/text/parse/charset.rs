@@ -2,10 +2,10 @@
 //!
 //! The first rule that applies wins, after the WHATWG Encoding and HTML standards:
 //!
-//! 1. A byte order mark, including the marks of UTF-32.
+//! 1. A byte order mark.
 //! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
 //!    the first [`PRESCAN_BYTES`].
-//! 3. UTF-16 or UTF-32, if the bytes evidently are ([`crate::base::wide`]).
+//! 3. UTF-16, if the bytes evidently are ([`crate::base::wide`]).
 //! 4. ISO-2022-JP, if all bytes are ASCII and have its escape sequences.
 //! 5. UTF-8, if the bytes are valid.
 //! 6. UTF-8 that is damaged only in some places.
@@ -27,7 +27,6 @@
 //! - A late `<meta>` tag does not count where the bytes are UTF-8, which is better evidence.
 //! - The charsets that browsers refuse to decode (`hz-gb-2312`, `iso-2022-kr` ...) count as unknown
 //!   labels. So their ASCII part can be read, where browsers show nothing.
-//! - UTF-32 can be declared.
 
 use std::io;
 use std::str::Utf8Error;
@@ -39,7 +38,7 @@ use encoding_rs::{
 };
 
 use super::doubt;
-use crate::base::wide::{Wide, WideDecoder};
+use crate::base::wide::{self, Wide, WideDecoder};
 use crate::text::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
@@ -114,7 +113,7 @@ pub(super) fn decide(
     let (mark, start) = match &document.body[..] {
         [0xef, 0xbb, 0xbf, ..] => (Some(PLAIN), 3),
         body => match Wide::of_mark(body) {
-            Some(wide) => (Some(Coding::Wide(wide)), wide.width()),
+            Some(wide) => (Some(Coding::Wide(wide)), wide::WIDTH),
             None => (None, 0),
         },
     };
@@ -346,26 +345,6 @@ fn of_label(label: &[u8], source: &str, notices: &mut Vec<Reject>) -> Option<Cod
     known.map(Coding::Standard)
 }
 
-/// The encoding that a label of UTF-32 names, if the first character is in it.
-fn utf32_of_label(label: &[u8], text: &[u8]) -> Option<Coding> {
-    let label = label.trim_ascii().to_ascii_lowercase();
-    let order = label
-        .strip_prefix(b"utf-32")
-        .or(label.strip_prefix(b"utf32"))?;
-    let wide = match text {
-        [_, _, 0..=0x10, 0, ..] => Wide::Utf32Le,
-        [0, 0..=0x10, _, _, ..] => Wide::Utf32Be,
-        _ => return None,
-    };
-    let stated = match order {
-        b"" => true,
-        b"le" => wide == Wide::Utf32Le,
-        b"be" => wide == Wide::Utf32Be,
-        _ => false,
-    };
-    stated.then_some(Coding::Wide(wide))
-}
-
 /// A declaration that can be read as ASCII is not in UTF-16, even if it names UTF-16.
 fn readable(coding: Coding) -> Coding {
     match coding {
@@ -384,8 +363,7 @@ fn declared(
     if let Some(label) = &document.charset {
         let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
         let label = label.as_bytes();
-        let coding = utf32_of_label(label, text).or_else(|| of_label(label, "header", notices));
-        if let Some(coding) = coding {
+        if let Some(coding) = of_label(label, "header", notices) {
             return Some((coding, "header"));
         }
     }

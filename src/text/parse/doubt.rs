@@ -7,7 +7,7 @@
 
 use encoding_rs::{Encoding, WINDOWS_1251};
 
-use crate::base::wide::Wide;
+use crate::base::wide::{self, Wide};
 
 /// Bytes looked at, from the first one that is not ASCII.
 pub(super) const LOOK: usize = 4 << 10;
@@ -52,8 +52,9 @@ impl<'t> Cause<'t> {
 /// Why a text in UTF-8 is doubtful. Its first `ascii` bytes are ASCII. With `told`, another notice
 /// reports U+FFFD in it.
 pub(super) fn of(text: &[u8], ascii: usize, told: bool) -> Option<String> {
-    if let Some(wide) = Wide::of_evidence(text) {
-        return Some(format!("it has the zeros of {}", wide.text()));
+    let wide = Wide::of_evidence(text).map(Wide::text);
+    if let Some(name) = wide.or_else(|| wide::utf32(text)) {
+        return Some(format!("it has the zeros of {name}"));
     }
     let mut rest = &text[ascii..text.len().min(ascii + LOOK)];
     let (mut runs, mut characters, mut bytes) = (0, 0, 0);

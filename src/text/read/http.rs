@@ -12,7 +12,7 @@ use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
 use super::sniff::{binary_kind, looks_like_markup, surely_text};
 use super::source::{BodyStream, inflate_body};
-use crate::base::wide::Wide;
+use crate::base::wide::{self, Wide};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.
@@ -115,17 +115,17 @@ pub(super) struct Body<'a> {
 /// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
 /// collections store the text of PDF files as `application/pdf`, and error pages as `image/gif`.
 pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
-    if head.charset.as_ref().is_some_and(|charset| {
-        let charset = charset.to_ascii_lowercase();
-        charset.starts_with("utf-16") || charset.starts_with("utf-32")
-    }) {
-        return None;
-    }
     if let Some(charset) = &head.charset
-        && Wide::of_mark(body).is_none()
-        && let Some(wide) = Wide::of_evidence(body)
+        && wide::utf32(body).is_none()
     {
-        return Some(format!("{} that is declared as {charset}", wide.text()));
+        if charset.to_ascii_lowercase().starts_with("utf-16") {
+            return None;
+        }
+        if Wide::of_mark(body).is_none()
+            && let Some(wide) = Wide::of_evidence(body)
+        {
+            return Some(format!("{} that is declared as {charset}", wide.text()));
+        }
     }
     let kind = binary_kind(body)?;
     Some(match head.mime() {

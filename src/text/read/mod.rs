@@ -17,7 +17,7 @@
 //! 2. [`RecordReader`] detects the compression and then the format from the first bytes. The
 //!    content decides; the extension counts only if the content is inconclusive. `--format`
 //!    overrides both.
-//!    A file in UTF-16 or UTF-32 is decoded to UTF-8 first, and its places are places in UTF-8.
+//!    A file in UTF-16 is decoded to UTF-8 first, and its places are places in UTF-8.
 //! 3. A Parquet file is read from its end; each row is a record. All other files are framed.
 //! 4. The reader frames: it finds where records begin and end, and does no more work than that. A
 //!    large file that is not compressed can be framed in several [`Piece`]s at the same time; parts

@@ -32,7 +32,7 @@ use super::standard_input::{StandardInput, pauses_for};
 use super::stream::{Sink, Stream};
 use super::table::{Claim, Look};
 use crate::base::progress::Stop;
-use crate::base::wide::Wide;
+use crate::base::wide::{self, Wide};
 use crate::store::disk::{self, SharedFile};
 use crate::store::remote;
 
@@ -741,6 +741,10 @@ impl RecordReader {
         if !head.is_empty() && self.config.converter_of_file(&name).is_some() {
             return Ok(State::framed(Container::Plain, self.whole(false)));
         }
+        if let Some(name) = wide::utf32(head) {
+            let detail = format!("a text in {name}; convert it first: iconv -f {name} -t UTF-8");
+            return rejected(Reason::UnsupportedFormat, detail);
+        }
         if let Some(wide) = Wide::of(head) {
             if let Some(kind) = binary_file_kind(head) {
                 return rejected(Reason::BinaryFile, kind);
@@ -938,7 +942,8 @@ impl RecordReader {
                 continue;
             }
             let line = &text[..end.unwrap_or(text.len())];
-            let each = Wide::of(window).is_none() && one_per_line(line, forced);
+            let wide = Wide::of(window).is_some() || wide::utf32(window).is_some();
+            let each = !wide && one_per_line(line, forced);
             if each && window.starts_with(MARK) {
                 self.stream.consume(MARK.len());
             }

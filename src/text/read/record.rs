@@ -11,7 +11,7 @@ use crate::base::keywords::keywords;
 use crate::base::progress::Stop;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which
-/// are decoded to UTF-8 if the file is in UTF-16 or UTF-32.
+/// are decoded to UTF-8 if the file is in UTF-16.
 ///
 /// A row of a Parquet file is not a range of bytes. Its offset is the number of the row in the
 /// file, from 0, and its length is 1. A reject of several rows has their number as its length.

@@ -2,7 +2,7 @@
 
 use super::bytes::trim_front;
 use super::source::compression_of;
-use crate::base::wide::{Wide, WideDecoder};
+use crate::base::wide::{self, Wide, WideDecoder};
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
@@ -62,6 +62,9 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     if let Some(name) = compression_of(bytes) {
         return Some(format!("a {name} stream"));
+    }
+    if let Some(name) = wide::utf32(bytes) {
+        return Some(format!("a text in {name}"));
     }
     if let Some(wide) = Wide::of(bytes) {
         return wide_kind(wide, bytes);
@@ -123,7 +126,7 @@ fn controls_in(bytes: &[u8]) -> usize {
         .sum()
 }
 
-/// Why bytes that begin like a text in UTF-16 or UTF-32 are none.
+/// Why bytes that begin like a text in UTF-16 are none.
 fn wide_kind(wide: Wide, bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let mut text = vec![0; 3 * head.len() + 16];

@@ -13,7 +13,7 @@ pub(crate) struct Encoder<W: Write> {
     codec: Codec,
     /// Whether the current member has a byte.
     any: bool,
-    /// The encoding of a text in UTF-16 or UTF-32, and room for encoded bytes.
+    /// The encoding of a text in UTF-16, and room for encoded bytes.
     wide: Option<(WideEncoder, Vec<u8>)>,
 }
 

@@ -292,7 +292,7 @@ pub(super) struct Source {
     wide: Option<Box<Widened>>,
 }
 
-/// A text in UTF-16 or UTF-32, which is delivered in UTF-8.
+/// A text in UTF-16, which is delivered in UTF-8.
 struct Widened {
     decoder: WideDecoder,
     /// Decompressed bytes. The bytes from `at` on are not decoded yet.
@@ -615,8 +615,7 @@ impl Source {
 }
 
 /// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
-/// pairs. Those of UTF-16 and UTF-32 are decoded to the faithful form of UTF-8
-/// ([`crate::base::wide`]).
+/// pairs. Those of UTF-16 are decoded to the faithful form of UTF-8 ([`crate::base::wide`]).
 pub(crate) struct Decompressed {
     source: Source,
     /// The encoding that they are decoded from, and whether they begin with its byte order mark.
