@@ -28,9 +28,11 @@ INPUT_FLAGS = {
     "read-outputs",
     "format",
     "record",
+    "records",
     "text-field",
     "id-field",
     "columns",
+    "null",
     "warc-type",
     "include-url",
     "exclude-url",
@@ -53,9 +55,11 @@ def run(
     read_outputs: bool = False,
     format: str | None = None,
     record: str | None = None,
+    records: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
     columns: str | None = None,
+    null: Iterable[str] = (),
     markup: str | None = None,
     warc_type: str | None = None,
     include_url: Iterable[str] = (),
@@ -134,12 +138,17 @@ def run(
         Read every input in this format; by default it is detected from the content.
     record
         Split markup into records at the elements of this name.
+    records
+        Make a document of each element of this list in JSON objects: ``"messages[]"``.
     text_field
-        The JSON field or column with the text; by default text, body and other usual names.
+        The JSON field or column with the text; by default text, body and other usual names. Of
+        ``"full_text|text"``, the first that a record has counts.
     id_field
         The JSON field or column with the docno; by default id, docno and other usual names.
     columns
         Names of the columns of CSV and TSV files without a header.
+    null
+        Values of fields that stand for nothing, such as ``"NULL"``.
     markup
         Read fields as markup: ``"auto"``, ``"never"``, ``"always"``, or ``"declared"``: those
         that another field says are.
@@ -275,9 +284,11 @@ def dedup(
     read_outputs: bool = False,
     format: str | None = None,
     record: str | None = None,
+    records: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
     columns: str | None = None,
+    null: Iterable[str] = (),
     markup: str | None = None,
     warc_type: str | None = None,
     include_url: Iterable[str] = (),
@@ -342,10 +353,10 @@ def dedup(
     progress
         As in `run`.
     strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
-    text_field, id_field, columns, markup, warc_type, include_url, exclude_url, convert,
-    convert_timeout, convert_memory, max_document, max_ratio, detect_charset, url_field, keep_text,
-    tokens, fold, shingle_size, short, fingerprint, seed, exclude_text, size_groups, segment_size,
-    threshold, score, memory, threads, ignore_disk_space, scratch
+    records, text_field, id_field, columns, null, markup, warc_type, include_url, exclude_url,
+    convert, convert_timeout, convert_memory, max_document, max_ratio, detect_charset, url_field,
+    keep_text, tokens, fold, shingle_size, short, fingerprint, seed, exclude_text, size_groups,
+    segment_size, threshold, score, memory, threads, ignore_disk_space, scratch
         As for `run`.
     removed
         A directory for the removed records, with the reason for each; also an address.

@@ -211,12 +211,14 @@ pub enum Error {
     },
     /// The documents of a directory were cut into tokens by another rule.
     #[error(
-        "{} was made under rule {found} of tokens; this version of lookalike follows rule {expected}",
+        "{} was made under rule {found} of {what}; this version of lookalike follows rule {expected}",
         path.display()
     )]
     OtherTokenRule {
         /// The output directory.
         path: PathBuf,
+        /// What the rule is about: `tokens`, or `fields` of inputs.
+        what: &'static str,
         /// The rule of this version.
         expected: u32,
         /// The rule that it was made under.
@@ -950,7 +952,7 @@ impl Error {
             Error::OtherTokenRule {
                 expected, found, ..
             } if found < expected => {
-                "an earlier version made it, which cut some texts into other words; run again into \
+                "an earlier version made it, which read some texts as other words; run again into \
                  a new directory with -o (commands that only read results still take the old one)"
             }
             Error::OtherTokenRule { .. } => {

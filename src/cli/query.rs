@@ -119,7 +119,7 @@ impl Command for Options {
         has_texts(&base)?;
         let theirs = collection::config(&base.manifest);
         // Before the header is printed.
-        theirs.shingle.parse.check_rule(base.directory())?;
+        theirs.check_rule(base.directory())?;
         let read = self.read(&theirs.read)?;
         let selection = self.walk.selection();
         let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory)?;

@@ -285,13 +285,24 @@ fn fields_are_elements_and_attributes() {
             "page",
             page,
             [None; 3],
-            ["12", "", "A & B", "'''a''' <ref>b</ref> &lt; cé"],
+            ["12", "", "A & B", "A & B 0 99 '''a''' <ref>b</ref> &lt; cé"],
         ),
         (
             "page",
             page,
             [Some("title,revision.text"), Some("revision.id"), Some("ns")],
             ["99", "0", "A & B", "A & B '''a''' <ref>b</ref> &lt; cé"],
+        ),
+        // Of several ways, the first that is there.
+        (
+            "item",
+            item,
+            [
+                Some("body|description,none|title[]"),
+                Some("none|guid"),
+                None,
+            ],
+            ["g", "http://x/", "T", "short T"],
         ),
         // A name that no child has is looked for below.
         (
@@ -311,7 +322,7 @@ fn fields_are_elements_and_attributes() {
             "item",
             item,
             [None; 3],
-            ["f:1", "http://x/", "T", "in full"],
+            ["f:1", "http://x/", "T", "g T short in full"],
         ),
         (
             "item",
@@ -323,13 +334,13 @@ fn fields_are_elements_and_attributes() {
             "entry",
             entry,
             [None; 3],
-            ["urn:1", "http://y/?a&b", "", "c"],
+            ["urn:1", "http://y/?a&b", "", "no c"],
         ),
         (
             "document",
             filing,
             [None, Some("FILENAME"), None],
-            ["a.htm", "", "", "T a & b"],
+            ["a.htm", "", "", "10-K 1 a.htm T a & b"],
         ),
         ("article", citation, [None; 3], ["44", "", "", "44 x 5"]),
         (

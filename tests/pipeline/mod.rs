@@ -10,6 +10,7 @@ mod dependencies;
 mod determinism;
 mod elements;
 mod facade;
+mod fields;
 mod format;
 mod generate_crawl;
 mod kept_text;

@@ -78,21 +78,30 @@ pub struct Reading {
     ///
     /// For XML dumps and other markup in which many documents have one root: `page` for MediaWiki,
     /// PubmedArticle, row, item, DOCUMENT. Without this flag, a file of markup is one document. In
-    /// XML, upper and lower case differ. --text-field, --id-field and --url-field then name
-    /// elements or attributes: revision.text, @Body. The flag changes nothing for files that are
+    /// XML, upper and lower case differ. All text of an element counts, or what --text-field names.
+    /// It, --id-field and --url-field name elements or attributes: revision.text, @Body. The flag changes nothing for files that are
     /// not markup.
     ///
     /// Example: --record DOC
     #[arg(long, value_name = "ELEMENT")]
     pub record: Option<String>,
+    /// Make a document of each element of a list in JSON objects
+    ///
+    /// For files that are one object around all records, as exports of chats are: PATH leads to the
+    /// list. --text-field and --id-field then name fields of its elements. What is around the list
+    /// is not read, and copies keep it. The object may be of any size.
+    ///
+    /// Example: --records 'messages[]'
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub records: Option<String>,
     /// JSON field or column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
     /// that a record has. Dots lead into objects: page.body. Several fields, separated by commas,
-    /// are joined by a line break: prompt,completion. Brackets lead into lists: messages[].content
-    /// takes the field of every element, and messages.0.content the field of the first. --markup
-    /// says whether tags count. A column of CSV or TSV has a name or a number,
-    /// from 1.
+    /// are joined by a line break: prompt,completion; of fields with bars between, the first that a
+    /// record has counts: 'full_text|text'. Brackets lead into lists: messages[].content takes the
+    /// field of every element, and messages.0.content the field of the first. --markup says whether
+    /// tags count. A column of CSV or TSV has a name or a number, from 1.
     ///
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD")]
@@ -100,7 +109,8 @@ pub struct Reading {
     /// JSON field or column with the docno [default: id, docno, ...]
     ///
     /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
-    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id. A
+    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id; of
+    /// fields with bars between, the first that a record has counts. A
     /// record without this field gets the docno FILE:RECORD, where RECORD is its number in the
     /// file, from 1.
     ///
@@ -114,6 +124,15 @@ pub struct Reading {
     /// Example: --columns id,text
     #[arg(long, value_name = "NAMES", hide_short_help = true)]
     pub columns: Option<String>,
+    /// Take fields with this VALUE as empty (repeatable)
+    ///
+    /// For words that programs write for nothing: NULL, nan, None. The whole value of a field of
+    /// JSON, CSV or Parquet is compared, and upper and lower case differ. In CSV and TSV, `\N` is
+    /// always empty.
+    ///
+    /// Example: --null NULL --null nan
+    #[arg(long, value_name = "VALUE", hide_short_help = true)]
+    pub null: Vec<String>,
     /// Read fields as markup: auto, never, always [default: declared]
     ///
     /// The texts of JSON, CSV and Parquet are plain text, in which tags are words, except declared
@@ -192,9 +211,11 @@ impl Reading {
         Ok(ReadConfig {
             format: self.format,
             record: self.record.clone(),
+            records: self.records.clone(),
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
             columns: self.columns.clone(),
+            null: self.null.clone(),
             markup: self.markup.or(ReadConfig::default().markup),
             warc_type: self.warc_type.clone(),
             include_url: urls("include-url", &self.include_url)?,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::budget::ByteSize;
 use crate::base::keywords::stored_as_text;
 use crate::engine::shingle::{Excluded, ShingleConfig};
-use crate::text::parse::ParseConfig;
-use crate::text::read::ReadConfig;
+use crate::text::parse::{ParseConfig, TOKEN_RULE};
+use crate::text::read::{READ_RULE, ReadConfig};
 use crate::{Error, Result, store};
 
 /// Parameters of a collection. Changing any of them makes a different collection.
@@ -83,6 +83,31 @@ impl CollectionConfig {
         parameters
     }
 
+    /// Refuses what was made under other rules of tokens or of fields than those of this version.
+    ///
+    /// # Errors
+    /// `OtherTokenRule`.
+    pub(crate) fn check_rule(&self, directory: &Path) -> Result<()> {
+        self.has_rules([TOKEN_RULE, READ_RULE], directory)
+    }
+
+    fn rules(&self) -> [u32; 2] {
+        [self.shingle.parse.token_rule, self.read.rule]
+    }
+
+    fn has_rules(&self, expected: [u32; 2], directory: &Path) -> Result<()> {
+        let mut rules = ["tokens", "fields"].iter().zip(expected).zip(self.rules());
+        let Some(((what, expected), found)) = rules.find(|((_, a), b)| a != b) else {
+            return Ok(());
+        };
+        Err(Error::OtherTokenRule {
+            path: directory.into(),
+            what,
+            expected,
+            found,
+        })
+    }
+
     /// Refuses `wanted` parameters that differ from these, the parameters of the collection in
     /// `directory`. The segment size does not matter once everything is `ingested`.
     ///
@@ -94,14 +119,7 @@ impl CollectionConfig {
         ingested: bool,
         directory: &Path,
     ) -> Result<()> {
-        let found = self.shingle.parse.token_rule;
-        if found != wanted.shingle.parse.token_rule {
-            return Err(Error::OtherTokenRule {
-                path: directory.into(),
-                expected: wanted.shingle.parse.token_rule,
-                found,
-            });
-        }
+        self.has_rules(wanted.rules(), directory)?;
         let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
         for (name, expected) in wanted.flags() {
             if name == "segment-size" && ingested {
@@ -135,12 +153,16 @@ impl CollectionConfig {
             text,
         } = self;
         let ReadConfig {
+            // No flag: [`Self::check_same`] compares it first.
+            rule: _,
             format,
             record,
+            records,
             text_field,
             id_field,
             url_field,
             columns,
+            null,
             markup: _,
             warc_type,
             include_url,
@@ -177,10 +199,12 @@ impl CollectionConfig {
         vec![
             ("format", given(format)),
             ("record", given(record)),
+            ("records", given(records)),
             ("text-field", given(text_field)),
             ("id-field", given(id_field)),
             ("url-field", given(url_field)),
             ("columns", given(columns)),
+            ("null", none_if_empty(null.join(", "))),
             ("markup", read.markup().to_string()),
             ("warc-type", given(warc_type)),
             ("include-url", include_url.to_string()),

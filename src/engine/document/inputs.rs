@@ -262,6 +262,12 @@ impl<'w> Rereader<'w> {
         context.stop.check(stage)?;
         Ok(match found {
             Interpreted::Document(document) if self.is(document, wanted) => Some(document),
+            Interpreted::Document(_) => {
+                // Perhaps it is the document, read by another rule.
+                let config = collection::config(&self.workspace.manifest);
+                config.check_rule(self.workspace.directory())?;
+                None
+            }
             _ => None,
         })
     }

@@ -109,7 +109,7 @@ pub fn add(
     context.budget.check()?;
     let mut workspace = super::open_texts(directory)?;
     let config = collection::config(&workspace.manifest);
-    config.shingle.parse.check_rule(directory)?;
+    config.check_rule(directory)?;
     config.read.check_programs()?;
     if super::is_piped(inputs) {
         let limit = "standard input cannot be read again if the command is stopped; store it in a \

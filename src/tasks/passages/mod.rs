@@ -454,7 +454,7 @@ fn search(
 ) -> Result<Stats> {
     let meter = Meter::start();
     let collection = collection::config(&workspace.manifest).clone();
-    collection.shingle.parse.check_rule(workspace.directory())?;
+    collection.check_rule(workspace.directory())?;
     if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {
         let given = collection.shingle.parse.tokens.to_string();
         return refuse("tokens", given, "passages consist of words; use words");

@@ -293,7 +293,7 @@ pub fn remove(
     let meter = Meter::start();
     let inputs = check_removal(workspace, outputs, context)?;
     let collection = collection::config(&workspace.manifest);
-    collection.shingle.parse.check_rule(workspace.directory())?;
+    collection.check_rule(workspace.directory())?;
     let removable = Removable::open(workspace, &inputs, context)?;
 
     let files = inputs.len() as u64;

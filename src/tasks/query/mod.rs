@@ -257,8 +257,9 @@ pub fn run(
         context,
         reply: &mut reply,
     };
-    let shingle = &collection::config(&base.manifest).shingle;
-    shingle.parse.check_rule(base.directory())?;
+    let theirs = collection::config(&base.manifest);
+    theirs.check_rule(base.directory())?;
+    let shingle = &theirs.shingle;
     match spec {
         Some(spec) => {
             let workspace = methods::keys_to_read(base, spec, context)?;

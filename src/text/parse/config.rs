@@ -439,6 +439,7 @@ impl ParseConfig {
         }
         Err(Error::OtherTokenRule {
             path: path.into(),
+            what: "tokens",
             expected: TOKEN_RULE,
             found: self.token_rule,
         })

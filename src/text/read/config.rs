@@ -7,7 +7,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::convert::{Converter, Limits};
-use super::fields::{FieldPath, is_page};
+use super::fields::{FieldPath, Step, is_page};
 use super::record::ContentKind;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
@@ -135,18 +135,29 @@ keywords! {
     }
 }
 
+/// The version of the rule by which fields are read as text. Rule 1 left out what is not a string,
+/// and took one child as the text of a record of markup.
+pub(crate) const READ_RULE: u32 = 2;
+
 /// The parameters of reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadConfig {
+    /// The version of the rule by which fields are read; absent in directories under rule 1.
+    #[serde(default = "first_rule", skip_serializing_if = "is_first_rule")]
+    pub rule: u32,
     /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
     /// The name of the elements at which markup is split into records; with `None`, a file of
     /// markup is one document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<String>,
+    /// JSON: the path of the lists whose elements are the records; with `None`, objects are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<String>,
     /// JSON and Parquet: the path of the field of the text; with `None`, one of
-    /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
+    /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines; of several
+    /// with bars between, the first that is there counts.
     /// `list.field` takes the field of every element, `list[0].field` the field of the
     /// first, and `list[name=value].field` the field of every element with this value.
     pub text_field: Option<String>,
@@ -158,6 +169,9 @@ pub struct ReadConfig {
     pub url_field: Option<String>,
     /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
     pub columns: Option<String>,
+    /// JSON, CSV and Parquet: the values that stand for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub null: Vec<String>,
     /// JSON, CSV and Parquet: which texts are markup. `None`, as in the directories of versions
     /// before this parameter, means [`Markup::Auto`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,15 +203,26 @@ pub struct ReadConfig {
     pub max_ratio: u64,
 }
 
+fn first_rule() -> u32 {
+    1
+}
+
+fn is_first_rule(rule: &u32) -> bool {
+    *rule == first_rule()
+}
+
 impl Default for ReadConfig {
     fn default() -> Self {
         ReadConfig {
+            rule: READ_RULE,
             format: None,
             record: None,
+            records: None,
             text_field: None,
             id_field: None,
             url_field: None,
             columns: None,
+            null: Vec::new(),
             markup: Some(Markup::Declared),
             warc_type: None,
             include_url: UrlGlobs::default(),
@@ -268,6 +293,14 @@ impl ReadConfig {
                 return refuse("record", name, &limit);
             }
         }
+        if let Some(path) = &self.records {
+            let steps = FieldPath::one(path).map(|path| path.steps);
+            let plain = |step: &Step<'_>| matches!(step, Step::Name(_) | Step::All);
+            if !steps.is_ok_and(|steps| steps.iter().all(plain)) {
+                let limit = "the path of a list, such as messages[] or data.items[]";
+                return refuse("records", path, limit);
+            }
+        }
         for (name, field) in [
             ("text-field", &self.text_field),
             ("id-field", &self.id_field),
@@ -276,7 +309,7 @@ impl ReadConfig {
             let Some(field) = field else { continue };
             let parsed = match name {
                 "text-field" => FieldPath::all(field).map(drop),
-                _ => FieldPath::one(field).map(drop),
+                _ => FieldPath::ways(field).map(drop),
             };
             if let Err(what) = parsed {
                 let limit = format!(

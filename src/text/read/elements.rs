@@ -8,14 +8,13 @@
 //! that a path leads to are joined by line feeds.
 //!
 //! # What counts as text
-//! Without `--text-field`, the text is the first of [`TEXTS`] with a value that is not blank, in
-//! any case: an attribute or children of the record, and an element `text` also anywhere in it,
-//! unless the record has a picture (`svg`), whose labels have this name. It is all text of the
-//! record if it has none of them. A value is markup, so its own tags and entities are resolved. A
-//! value without tags of its own may be markup that is escaped once more, in entities or a CDATA
-//! section: an element or attribute called `body`, `html` or `encoded` always is; one called
-//! `text`, if it begins like a page; any other, if it begins with a tag, a declaration or a
-//! comment.
+//! Without `--text-field`, all text of the record but its docno and URL: one child alone would make
+//! records equal that differ elsewhere. If its elements have no text, it is the first attribute of [`TEXTS`] with a
+//! value that is not blank, in any case. A value is markup, so its own tags and entities are
+//! resolved. A value without tags of its own may be markup that is escaped once more, in entities
+//! or a CDATA section: an element or attribute called `body`, `html` or `encoded` always is; one
+//! called `text`, if it begins like a page; any other that the user names, and any other of
+//! [`TEXTS`], if it begins with a tag, a declaration or a comment.
 //!
 //! # How
 //! The parser of markup resolves charsets and entities, so it gets the unchanged bytes of the
@@ -29,7 +28,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
-use super::fields::{URL_FIELDS, is_page};
+use super::fields::{FieldPath, Step, URL_FIELDS, is_page};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Prolog, Reason};
 use super::sgml;
@@ -37,7 +36,8 @@ use super::sniff::looks_like_markup;
 use super::tags::{CDATA, Kind, Tag, Tags, local};
 use crate::base::words::words;
 
-/// The elements or attributes searched for the text, in this order, without `--text-field`.
+/// The attributes searched for the text, in this order, without `--text-field`, and the elements
+/// whose text may be escaped once more.
 const TEXTS: [&str; 10] =
     words("text encoded contents content body html raw_content article description summary");
 
@@ -190,8 +190,6 @@ struct Element<'p, 'a> {
     content: &'a [u8],
     /// Which names of usual fields there are in the content.
     usual: Vec<&'static str>,
-    /// Whether there is a picture in the content.
-    picture: bool,
 }
 
 /// Takes a value, as its bytes are, and the name of its element or attribute.
@@ -215,39 +213,47 @@ impl<'p, 'a> Element<'p, 'a> {
             tag,
             content,
             usual: Vec::new(),
-            picture: false,
         }
     }
 
     /// Looks for usual fields, in one pass over the tags.
     fn with_usual(mut self) -> Self {
-        let all = || IDS.iter().chain(&URL_FIELDS).chain(&TEXTS).chain(&[TITLE]);
+        let all = || IDS.iter().chain(&URL_FIELDS).chain(&[TITLE]);
         for tag in Tags::of(self.content).filter(|tag| tag.kind != Kind::Close) {
             if let Some(name) = all().find(|name| is_usual(tag.name, name))
                 && !self.usual.contains(name)
             {
                 self.usual.push(name);
             }
-            self.picture |= is_usual(tag.name, "svg");
         }
         self
     }
 
     /// Passes on the values of a field, as the module page defines it. Returns whether there are
     /// any.
-    fn values(&self, path: &str, take: &mut Take<'_, 'a>) -> bool {
-        let steps: Vec<&str> = path.split('.').collect();
+    fn values(&self, path: &FieldPath<'_>, take: &mut Take<'_, 'a>) -> bool {
+        // A path takes all elements of a name, with brackets or without.
+        let names = path.steps.iter().filter(|step| **step != Step::All);
+        let names = names.map(|step| match step {
+            Step::Name(name) => Some(&**name),
+            _ => None,
+        });
+        let Some(steps) = names.collect::<Option<Vec<&str>>>() else {
+            return false;
+        };
         values((self.tag, self.content), &steps, self.prolog, true, take)
     }
 
     /// The first value of a field, in one line.
-    fn one(&self, path: &str) -> Option<String> {
+    fn one(&self, field: &str) -> Option<String> {
         let mut first = None;
-        self.values(path, &mut |raw, _| {
-            if first.is_none() {
-                first = self.prolog.plain(raw);
-            }
-        });
+        for path in FieldPath::ways(field).unwrap_or_default() {
+            self.values(&path, &mut |raw, _| {
+                if first.is_none() {
+                    first = self.prolog.plain(raw);
+                }
+            });
+        }
         first
     }
 
@@ -456,10 +462,22 @@ impl Interpreter for Prolog {
                 }
             };
             match &config.text_field {
-                Some(paths) => paths.split(',').for_each(|path| {
-                    element.values(path, &mut push);
-                }),
-                None => usual_text(&element, &mut push),
+                Some(fields) => {
+                    for ways in FieldPath::all(fields).unwrap_or_default() {
+                        // The first that is there.
+                        let _ = ways.iter().any(|path| element.values(path, &mut push));
+                    }
+                }
+                None if has_text(element.content) => {}
+                None => {
+                    let mut texts = TEXTS.iter().filter_map(|name| {
+                        let value = element.tag.attribute(|found| is_usual(found, name))?;
+                        (!value.trim_ascii().is_empty()).then_some((value, name))
+                    });
+                    if let Some((value, name)) = texts.next() {
+                        push(value, name.as_bytes());
+                    }
+                }
             }
         }
         let refused = |reason, detail| refused(Some(docno.clone().into()), reason, detail);
@@ -469,7 +487,7 @@ impl Interpreter for Prolog {
         if !any {
             match &config.text_field {
                 Some(paths) => return refused(Reason::MissingText, element.without(paths)),
-                None => body.extend_from_slice(element.content),
+                None => element.whole_text(config, &mut body),
             }
         }
         debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
@@ -494,37 +512,59 @@ impl Interpreter for Prolog {
     }
 }
 
-/// Passes on the values of the first of [`TEXTS`] that the record has, as the module page defines
-/// it.
-fn usual_text<'a>(element: &Element<'_, 'a>, take: &mut Take<'_, 'a>) {
-    let mut blank = None;
-    for name in TEXTS {
-        let is = |found: &[u8]| is_usual(found, name);
-        let attribute = element.tag.attribute(is);
-        let (mut found, mut any) = (attribute.is_some(), false);
-        let anywhere = name == "text" && !element.picture;
-        if element.usual.contains(&name) {
-            elements(element.content, &is, anywhere, &mut |_, content| {
-                found = true;
-                any |= !content.trim_ascii().is_empty();
-            });
-            if any {
-                return elements(element.content, &is, anywhere, &mut |tag, content| {
-                    take(content, tag.name);
-                });
-            }
+/// Whether there is anything but white space between the tags.
+fn has_text(content: &[u8]) -> bool {
+    let mut at = 0;
+    let mut gaps = Tags::of(content).map(|tag| {
+        let gap = content.get(at..tag.start).unwrap_or_default();
+        at = tag.end;
+        !gap.trim_ascii().is_empty()
+    });
+    gaps.any(|text| text)
+        || !content
+            .get(at..)
+            .unwrap_or_default()
+            .trim_ascii()
+            .is_empty()
+}
+
+/// Appends the content of a record, in which fields of [`TEXTS`] may be escaped once more.
+fn whole_text(content: &[u8], out: &mut Vec<u8>) {
+    let mut from = 0;
+    let mut opened: Option<Tag<'_>> = None;
+    for tag in Tags::of(content) {
+        if let (Kind::Close, Some(open)) = (tag.kind, opened)
+            && is_one_of(local(open.name), &TEXTS)
+            && let Some(raw) = content.get(open.end..tag.start)
+            && is_escaped_markup(raw, open.name)
+        {
+            out.extend_from_slice(content.get(from..open.end).unwrap_or_default());
+            unescape(raw, out);
+            from = tag.start;
         }
-        if let Some(value) = attribute.filter(|value| !value.trim_ascii().is_empty()) {
-            return take(value, name.as_bytes());
-        }
-        blank = blank.or(found.then_some(name));
+        opened = (tag.kind == Kind::Open).then_some(tag);
     }
-    if let Some(name) = blank {
-        take(&[], name.as_bytes());
-    }
+    out.extend_from_slice(content.get(from..).unwrap_or_default());
 }
 
 impl Element<'_, '_> {
+    /// Appends all text of the record except the children that name it: its docno and its URL.
+    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) {
+        let names_it = |found: &[u8]| {
+            let is = |given: &Option<String>, usual: &[&str]| match given {
+                Some(path) => self.prolog.names(found, path),
+                None => usual.iter().any(|name| is_usual(found, name)),
+            };
+            is(&config.id_field, &IDS) || is(&config.url_field, &URL_FIELDS)
+        };
+        let mut from = 0;
+        elements(self.content, &names_it, false, &mut |tag, content| {
+            whole_text(self.content.get(from..tag.start).unwrap_or_default(), out);
+            from = tag.end + content.len();
+        });
+        whole_text(self.content.get(from..).unwrap_or_default(), out);
+    }
+
     /// The names that it has in place of the fields, for a message.
     fn without(&self, paths: &str) -> String {
         let mut names: Vec<String> = Vec::new();

@@ -1,7 +1,8 @@
 //! The grammar of the names of fields, for JSON objects and for Parquet columns.
 //!
 //! ```text
-//! fields = path { "," path }
+//! fields = field { "," field }
+//! field  = path { "|" path }
 //! path   = name { "." name | "[]" | "[" number "]" | "[" path "=" value "]" }
 //! ```
 //!
@@ -75,26 +76,37 @@ pub(crate) struct FieldPath<'p> {
 }
 
 impl<'p> FieldPath<'p> {
-    /// Parses the path of one field, in which a comma has no meaning.
+    /// Parses a path, in which a comma and a bar have no meaning.
     pub fn one(text: &'p str) -> Result<FieldPath<'p>, String> {
         let mut parser = Parser { text, at: 0 };
-        let path = parser.path(false)?;
+        let path = parser.path(b".[")?;
         match parser.peek() {
             None => Ok(path),
             Some(_) => Err(parser.unexpected("a dot or a bracket")),
         }
     }
 
-    /// Parses the paths of several fields, separated by commas.
-    pub fn all(text: &'p str) -> Result<Vec<FieldPath<'p>>, String> {
+    /// Parses the paths to one field, separated by bars: the first that leads to a value counts.
+    /// A comma has no meaning.
+    pub fn ways(text: &'p str) -> Result<Vec<FieldPath<'p>>, String> {
         let mut parser = Parser { text, at: 0 };
-        let mut paths = Vec::new();
+        let ways = parser.ways(b".[|")?;
+        match parser.peek() {
+            None => Ok(ways),
+            Some(_) => Err(parser.unexpected("a dot, a bracket or a bar")),
+        }
+    }
+
+    /// Parses the paths of several fields, separated by commas.
+    pub fn all(text: &'p str) -> Result<Vec<Vec<FieldPath<'p>>>, String> {
+        let mut parser = Parser { text, at: 0 };
+        let mut fields = Vec::new();
         loop {
-            paths.push(parser.path(true)?);
+            fields.push(parser.ways(b".[|,")?);
             match parser.peek() {
-                None => return Ok(paths),
+                None => return Ok(fields),
                 Some(b',') => parser.at += 1,
-                Some(_) => return Err(parser.unexpected("a dot, a bracket or a comma")),
+                Some(_) => return Err(parser.unexpected("a dot, a bracket, a bar or a comma")),
             }
         }
     }
@@ -124,7 +136,7 @@ impl<'p> FieldPath<'p> {
 
 /// A name in the spelling of a path: in quotes if it needs them.
 pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| !b".,[]=\"\\".contains(&byte);
+    let plain = |byte: u8| !b".,|[]=\"\\".contains(&byte);
     if !name.is_empty() && name.bytes().all(plain) {
         return name.into();
     }
@@ -166,11 +178,12 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
     let detail = match given {
         None => usual
             .iter()
-            .find_map(|name| problem(name, known))
+            .find_map(|name| objects_in(name, known).or_else(|| problem(name, known)))
             .unwrap_or_else(|| format!("none of {}", usual.join(", "))),
         Some(given) => {
-            let paths = FieldPath::all(given).unwrap_or_else(|_| vec![FieldPath::whole(given)]);
-            let literals = paths.iter().map(|path| path.literal.trim());
+            let fields =
+                FieldPath::all(given).unwrap_or_else(|_| vec![vec![FieldPath::whole(given)]]);
+            let literals = fields.iter().flatten().map(|path| path.literal.trim());
             let has = |path| known.iter().any(|known| leads_to(path, known));
             let problems: Vec<String> = literals
                 .filter(|path| !has(path) || problem(path, known).is_some())
@@ -218,11 +231,19 @@ pub(crate) fn fields_in(detail: &str) -> &str {
 
 /// A field as the flag that names it, and what it means for a list.
 pub(crate) fn as_flag(field: &str) -> String {
-    let joins = match field.contains("[]") {
-        true => ", which makes one document of all its values in a record",
-        false => "",
+    let list = field
+        .rfind("[].")
+        .and_then(|at| field.split_at_checked(at + 2));
+    let joins = match (list, field.contains("[]")) {
+        (Some((list, name)), _) => format!(
+            ", which makes one document of all its values in a record; for a document each, {} {}",
+            flag_word("--records", list),
+            flag_word("--text-field", name.trim_start_matches('.')),
+        ),
+        (None, true) => ", which takes the text of its objects, too".into(),
+        (None, false) => String::new(),
     };
-    flag_word("--text-field", field) + joins
+    flag_word("--text-field", field) + &joins
 }
 
 /// Whether a path names an element by its number.
@@ -295,6 +316,14 @@ fn within<'k>(given: &str, texts: impl Iterator<Item = &'k Known>) -> Option<Str
     (meant.len() <= LONGEST).then_some(meant)
 }
 
+/// That a list has objects among its strings: nobody but the user knows which count.
+fn objects_in(path: &str, known: &[Known]) -> Option<String> {
+    let list = known
+        .iter()
+        .find(|known| known.path.strip_suffix("[]") == Some(path))?;
+    Some(format!("{path} is a {}, not of strings alone", list.kind))
+}
+
 /// Why the text cannot be in a field that is there; `None` if it is not there, or has text.
 fn problem(path: &str, known: &[Known]) -> Option<String> {
     let kind = match known.iter().find(|known| leads_to(path, known)) {
@@ -359,7 +388,8 @@ fn likeness(given: &str, known: &str) -> usize {
     alike(&given, &known).max(part.unwrap_or(0) * 99 / 100)
 }
 
-fn short(path: &str) -> Cow<'_, str> {
+/// A name as a message shows it.
+pub(super) fn short(path: &str) -> Cow<'_, str> {
     match path.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", path.get(..end).unwrap_or_default()).into(),
         None => path.into(),
@@ -387,9 +417,17 @@ impl<'p> Parser<'p> {
         }
     }
 
-    fn path(&mut self, commas: bool) -> Result<FieldPath<'p>, String> {
+    fn ways(&mut self, stops: &[u8]) -> Result<Vec<FieldPath<'p>>, String> {
+        let mut ways = vec![self.path(stops)?];
+        while self.peek() == Some(b'|') {
+            self.at += 1;
+            ways.push(self.path(stops)?);
+        }
+        Ok(ways)
+    }
+
+    fn path(&mut self, stops: &[u8]) -> Result<FieldPath<'p>, String> {
         let begin = self.at;
-        let stops: &[u8] = if commas { b".[," } else { b".[" };
         let mut steps = vec![Step::Name(self.name(stops)?)];
         loop {
             match self.peek() {
@@ -510,15 +548,19 @@ mod tests {
             (r"\é", "<é>"),
         ] {
             let all = FieldPath::all(text).expect(text);
-            assert_eq!(all.len(), 1);
-            assert_eq!(shown(&all[0]), expected, "{text}");
-            assert_eq!(FieldPath::one(text).unwrap(), all[0]);
-            assert_eq!(all[0].literal, text);
+            assert_eq!(all, [vec![FieldPath::one(text).unwrap()]]);
+            assert_eq!(shown(&all[0][0]), expected, "{text}");
+            assert_eq!(all[0][0].literal, text);
         }
         let all = FieldPath::all(r#"a,b.c,"d,e",f\,g[]"#).unwrap();
-        let all: Vec<String> = all.iter().map(shown).collect();
+        let all: Vec<String> = all.iter().flatten().map(shown).collect();
         assert_eq!(all, ["<a>", "<b> <c>", "<d,e>", "<f,g> *"]);
         assert_eq!(shown(&FieldPath::one("a,b.c").unwrap()), "<a,b> <c>");
+        let all = FieldPath::all(r#"a|b[].c,d|"e|f""#).unwrap();
+        let shown = |ways: &Vec<FieldPath<'_>>| ways.iter().map(shown).collect::<Vec<_>>();
+        let all: Vec<_> = all.iter().map(shown).collect();
+        assert_eq!(all, [vec!["<a>", "<b> * <c>"], vec!["<d>", "<e|f>"]]);
+        assert_eq!(FieldPath::ways("a,b|c").unwrap()[1].literal, "c");
     }
 
     #[test]
@@ -526,7 +568,7 @@ mod tests {
         for text in [
             "", ".", "a.", ".a", "a..b", "a,", ",a", "a,,b", "[0]", "a[", "a[x", "a[x]", "a[x=",
             "a[x=]", "a[=x]", "a[0", "a[0x]", "a]b[", "\"a", "\"a\"b", "a\\", "a[x=y", "a[]b",
-            "a[0]b",
+            "a[0]b", "a|", "|a", "a||b",
         ] {
             assert!(FieldPath::all(text).is_err(), "{text}");
         }
@@ -636,7 +678,7 @@ mod tests {
         ];
         assert_eq!(suggested(&no_text(None, &["text"], &numbered)), None);
         assert_eq!(as_flag("-x"), "--text-field=-x");
-        assert!(as_flag("data[].text").ends_with("one document of all its values in a record"));
+        assert!(as_flag("data[].text").ends_with("--records 'data[]' --text-field text"));
         let many: Vec<Known> = (0..99)
             .map(|n| known(&"x".repeat(n + 1), "number", None))
             .collect();
@@ -644,7 +686,7 @@ mod tests {
         for name in ["a", "a.b", "a\"b\\", "", "[]", "a,b=c"] {
             let path = quoted(name);
             assert_eq!(
-                FieldPath::all(&path).unwrap()[0].steps,
+                FieldPath::all(&path).unwrap()[0][0].steps,
                 [Step::Name(name.into())]
             );
         }

@@ -5,7 +5,9 @@
 //! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
 //! record separator between objects is passed over.
 
+use super::fields::{FieldPath, Step as PathStep};
 use super::framer::{Behind, Cuts, Framer, Step};
+use super::json_values::decode;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
@@ -15,12 +17,26 @@ const TOLD_APART: u32 = 128;
 
 #[derive(Clone, Default)]
 pub(super) struct JsonFramer {
+    /// Where the records are, if they are within objects.
+    within: Option<Within>,
     /// Whether the framer is inside a top-level array.
     in_array: bool,
     /// The number of arrays of objects inside of that one in which the framer is.
     inner: u64,
     /// Whether a comma or a bracket ended the last bytes that were not an object.
     separated: bool,
+}
+
+/// On the way to the elements of lists that `--records` names.
+#[derive(Clone, Default)]
+struct Within {
+    path: String,
+    /// The name of the next member on the way; `None` for all elements of a list.
+    steps: Vec<Option<String>>,
+    /// The objects (`true`) and lists in which the framer is, and the steps that lead to their values.
+    open: Vec<(bool, usize)>,
+    /// Whether the outermost object has a list at the end of the path.
+    found: bool,
 }
 
 /// Bytes that may precede an object on its line: a byte order mark, in the middle of files that
@@ -147,7 +163,10 @@ impl Braces {
 
 impl Framer for JsonFramer {
     fn cuts(&self) -> Cuts {
-        Cuts::Certain
+        match self.within {
+            Some(_) => Cuts::Nowhere,
+            None => Cuts::Certain,
+        }
     }
 
     fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
@@ -155,7 +174,9 @@ impl Framer for JsonFramer {
     }
 
     fn behind(&self) -> Option<Box<dyn Framer>> {
-        Some(Behind::of(JsonFramer::default()))
+        self.within
+            .is_none()
+            .then(|| Behind::of(JsonFramer::default()))
     }
 
     fn begins(&self, bytes: &[u8]) -> bool {
@@ -167,6 +188,11 @@ impl Framer for JsonFramer {
     }
 
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        if let Some(mut within) = self.within.take() {
+            let step = self.step_within(&mut within, stream, sink);
+            self.within = Some(within);
+            return step;
+        }
         let mut separated = std::mem::take(&mut self.separated);
         loop {
             match stream.skip_space(1).first().copied() {
@@ -208,6 +234,125 @@ impl Framer for JsonFramer {
 }
 
 impl JsonFramer {
+    /// A framer of objects, or of the elements of the list in them that `--records` names.
+    pub fn new(records: Option<&str>) -> Self {
+        let within = records.and_then(|path| {
+            let steps = FieldPath::one(path).ok()?.steps.into_iter();
+            let steps = steps.map(|step| match step {
+                PathStep::Name(name) => Some(name.into_owned()),
+                _ => None,
+            });
+            let mut steps: Vec<_> = steps.collect();
+            if steps.last().is_some_and(Option::is_some) {
+                steps.push(None);
+            }
+            Some(Within {
+                path: path.into(),
+                steps,
+                ..Within::default()
+            })
+        });
+        JsonFramer {
+            // A bad value ends where the next object may begin.
+            in_array: within.is_some(),
+            within,
+            ..JsonFramer::default()
+        }
+    }
+
+    fn step_within(
+        &mut self,
+        within: &mut Within,
+        stream: &mut Stream,
+        sink: &mut Sink<'_>,
+    ) -> Step {
+        loop {
+            let at = match (
+                stream.skip_space(1).first().copied(),
+                within.open.last().copied(),
+            ) {
+                (None, None) => return Step::End,
+                (None, _) => {
+                    within.open.clear();
+                    let what = "the stream ends inside the object around the records";
+                    return Step::rejected(Reason::Truncated, what);
+                }
+                (Some(b',' | SEPARATOR), _) => {
+                    stream.consume(1);
+                    continue;
+                }
+                (Some(0xef), _) if stream.ensure(MARK.len()).starts_with(MARK) => {
+                    stream.consume(MARK.len());
+                    continue;
+                }
+                (Some(b'}'), Some((true, at))) => {
+                    sink.pass(stream, 1);
+                    within.open.pop();
+                    if at == 0 && !within.found {
+                        let what = format!("the object has no list {}", within.path);
+                        return Step::rejected(Reason::NoRecords, what);
+                    }
+                    sink.forget();
+                    continue;
+                }
+                (Some(b']'), Some((false, _))) => {
+                    stream.consume(1);
+                    within.open.pop();
+                    continue;
+                }
+                (Some(b'"'), Some((true, at))) => {
+                    let name = string(stream);
+                    if stream.skip_space(1).first() != Some(&b':') {
+                        return self.bad_line(stream, sink);
+                    }
+                    stream.consume(1);
+                    stream.skip_space(1);
+                    let is_next = within.steps.get(at).is_some_and(|step| *step == name);
+                    is_next.then_some(at + 1)
+                }
+                (_, Some((true, _))) => return self.bad_line(stream, sink),
+                (_, Some((false, at))) => Some(at),
+                (_, None) => Some(0),
+            };
+            let step = at.map(|at| (at, within.steps.get(at)));
+            match (stream.ensure(1).first().copied(), step) {
+                (Some(b'{'), Some((_, None))) => return object(stream, sink),
+                (Some(b'{'), Some((at, Some(Some(_))))) => {
+                    stream.consume(1);
+                    within.found &= at > 0;
+                    within.open.push((true, at));
+                }
+                (Some(b'['), Some((at, Some(None)))) => {
+                    stream.consume(1);
+                    within.found |= at + 1 == within.steps.len();
+                    within.open.push((false, at + 1));
+                }
+                (Some(b'['), Some((0, _))) => {
+                    stream.consume(1);
+                    within.open.push((false, 0));
+                }
+                // Only objects are expected around the lists.
+                (Some(_), Some((0, _))) => return self.bad_line(stream, sink),
+                (Some(_), Some((_, None))) => {
+                    let offset = stream.offset();
+                    pass(stream, sink);
+                    return match stream.offset() == offset {
+                        true => self.bad_line(stream, sink),
+                        false => Step::rejected(Reason::BadJson, "not an object"),
+                    };
+                }
+                (Some(_), _) => {
+                    let offset = stream.offset();
+                    if !pass(stream, sink) || stream.offset() == offset {
+                        return self.bad_line(stream, sink);
+                    }
+                    sink.forget();
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
     /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
     /// brace.
     fn bad_line(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
@@ -216,11 +361,15 @@ impl JsonFramer {
             if window.is_empty() {
                 break;
             }
+            // The first byte is none that a record can begin with here.
+            let from = usize::from(sink.length() == 0);
+            let rest = window.get(from..).unwrap_or_default();
             let end = if self.in_array {
-                memchr::memchr2(b'\n', b'{', window)
+                memchr::memchr2(b'\n', b'{', rest)
             } else {
-                memchr::memchr(b'\n', window)
+                memchr::memchr(b'\n', rest)
             };
+            let end = end.map(|end| end + from);
             let n = end.unwrap_or(window.len());
             if let Some(last) = window[..n].iter().rfind(|byte| !byte.is_ascii_whitespace()) {
                 self.separated = self.in_array && matches!(last, b',' | b'[');
@@ -231,6 +380,64 @@ impl JsonFramer {
             }
         }
         Step::rejected(Reason::BadJson, "not an object")
+    }
+}
+
+/// Consumes a string. Returns it without its quotes and escapes, unless it is too long for a name.
+fn string(stream: &mut Stream) -> Option<String> {
+    const LONGEST: usize = 64 << 10;
+    let (mut literal, mut escape) = (Vec::new(), false);
+    stream.consume(1);
+    loop {
+        let window = stream.ensure(1);
+        let end = window.iter().position(|&byte| {
+            let ends = byte == b'"' && !escape;
+            escape = byte == b'\\' && !escape;
+            ends
+        });
+        let n = end.unwrap_or(window.len());
+        let room = LONGEST.saturating_sub(literal.len()).min(n);
+        literal.extend_from_slice(&window[..room]);
+        let whole = room == n;
+        let ended = window.is_empty();
+        stream.consume(n + usize::from(end.is_some()));
+        if end.is_some() || ended {
+            let mut name = String::new();
+            decode(&String::from_utf8_lossy(&literal), &mut name);
+            return whole.then_some(name);
+        }
+    }
+}
+
+/// Passes over a value that is not a record; `false` if it is broken.
+fn pass(stream: &mut Stream, sink: &mut Sink<'_>) -> bool {
+    let mut braces = Braces::default();
+    let first = stream.ensure(1).first().copied();
+    loop {
+        let window = stream.ensure(1);
+        if window.is_empty() {
+            return true;
+        }
+        let (n, end) = match first {
+            Some(b'{' | b'[') => braces.feed(window),
+            Some(b'"') => {
+                let offset = stream.offset();
+                string(stream);
+                sink.skipped(offset, stream.offset());
+                return true;
+            }
+            _ => {
+                let ends = |byte: &u8| byte.is_ascii_whitespace() || b",]}[{\"".contains(byte);
+                match window.iter().position(ends) {
+                    Some(n) => (n, Some(End::Closed)),
+                    None => (window.len(), None),
+                }
+            }
+        };
+        sink.pass(stream, n);
+        if let Some(end) = end {
+            return matches!(end, End::Closed);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use super::sniff::{binary_file_kind, binary_kind, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
 use crate::base::progress::Stop;
+use crate::base::words::{flag_word, words};
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,9 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             if unnamed {
                 parts.docno = record.origin.name_of(record.number).into();
             }
+            if let RecordKind::Json | RecordKind::Cells(_) | RecordKind::Row(_) = record.kind {
+                parts.notices.extend(like_null(&parts.body, config));
+            }
             if let Some(url) = parts.url.take_if(|url| url.len() > HEAD) {
                 let detail = format!("a URL of {} bytes is left out", url.len());
                 parts.notices.push((Reason::OddHeader, detail));
@@ -132,6 +136,29 @@ fn converted<'a>(
         }),
         Err((reason, detail)) => refused(Some(parts.docno), reason, detail),
     }
+}
+
+/// A warning about a text that is a word for nothing, as databases and Python write it.
+fn like_null(body: &[u8], config: &ReadConfig) -> Option<(Reason, String)> {
+    const NULLS: [&str; 11] = words("NULL null Null nan NaN None N/A n/a NA <NA> \\N");
+    let several = config
+        .text_field
+        .as_ref()
+        .is_some_and(|field| field.contains(','));
+    let one = |text: &[u8]| {
+        NULLS
+            .iter()
+            .find(|null| null.as_bytes() == text.trim_ascii())
+    };
+    let found = one(body).or_else(|| match several {
+        true => body.split(|&byte| byte == b'\n').find_map(one),
+        false => None,
+    })?;
+    let flag = flag_word("--null", found);
+    Some((
+        Reason::PerhapsNull,
+        format!("it is {found}; {flag} says that this is no text"),
+    ))
 }
 
 fn too_long(docno: &str) -> String {
@@ -238,7 +265,7 @@ impl Interpreter for RowFields {
             content: config.content(self.html, declared.as_deref(), bytes),
             charset: self.utf8.then(|| "utf-8".into()),
             body: bytes.into(),
-            notices: Vec::new(),
+            notices: self.notices.clone(),
         })
     }
 

@@ -9,29 +9,35 @@ use super::fields::{
     DATE_FIELDS, FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::json_values::{
-    Kind, Malformed, Members, Take, Value, decode, first_element, leaves, may_begin, members,
-    named, reach, text_of,
+    Kind, Malformed, Members, Objects, Reached, Take, Value, decode, elements, is_part, leaves,
+    may_begin, members, named, reach, text_of,
 };
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::Reason;
+use crate::base::words::flag_word;
 
-/// The names of fields to look for, in this order: a given one, or all of a list.
+/// The names of fields to look for, in this order: the ways to a given one, or all of a list.
 enum Names<'c> {
-    Given(FieldPath<'c>),
+    Given(&'c str, Vec<FieldPath<'c>>),
     Usual(&'static [&'static str]),
 }
 
 impl<'c> Names<'c> {
     fn of(given: Option<&'c str>, usual: &'static [&'static str]) -> Result<Names<'c>, Malformed> {
         match given {
-            Some(path) => FieldPath::one(path).map(Names::Given).map_err(|_| NO_PATH),
+            Some(field) => match FieldPath::ways(field) {
+                Ok(ways) => Ok(Names::Given(field, ways)),
+                Err(_) => Err(NO_PATH),
+            },
             None => Ok(Names::Usual(usual)),
         }
     }
 
     fn want(&self, name: &str) -> bool {
         match self {
-            Names::Given(path) => may_begin(path, name),
+            Names::Given(given, ways) => {
+                *given == name || ways.iter().any(|way| may_begin(way, name))
+            }
             Names::Usual(names) => names.contains(&name),
         }
     }
@@ -48,15 +54,19 @@ impl<'c> Names<'c> {
             if found.is_none() {
                 found = read(text, value);
             }
+            true
         };
         // A bad value elsewhere does not reject the text.
         match self {
-            Names::Given(path) => {
-                let _ = reach(text, members, path, &mut take);
-            }
+            Names::Given(given, ways) => match named(members, given) {
+                Some(value) => drop(leaves(text, value, Objects::Typed, &mut take)),
+                None => ways.iter().for_each(|way| {
+                    let _ = reach(text, members, way, Objects::Typed, &mut take);
+                }),
+            },
             Names::Usual(names) => {
                 for value in names.iter().filter_map(|name| named(members, name)) {
-                    let _ = leaves(text, value, &mut take);
+                    let _ = leaves(text, value, Objects::Typed, &mut take);
                 }
             }
         }
@@ -72,109 +82,141 @@ const NO_PATH: Malformed = Malformed {
 
 /// The fields of the text.
 pub(super) struct TextFields<'c> {
-    given: Option<&'c str>,
+    config: &'c ReadConfig,
     /// The given ones.
-    paths: Vec<FieldPath<'c>>,
+    fields: Vec<Vec<FieldPath<'c>>>,
 }
 
 /// The text of an object, if it has one.
+#[derive(Default)]
 pub(super) struct Found {
     /// Whether the name of its field says that it is HTML.
     pub html: bool,
-    /// The first of several given fields that the object does not have.
-    pub missing: Option<String>,
+    /// What is not in the text although it is in the fields, or a field that is not there.
+    pub notices: Vec<(Reason, String)>,
+}
+
+impl Found {
+    fn left_out(&mut self, reached: &Reached, path: &str) {
+        let left = reached.left_out(path);
+        self.notices
+            .extend(left.map(|left| (Reason::PartsLeft, left)));
+    }
 }
 
 impl<'c> TextFields<'c> {
     pub fn new(config: &'c ReadConfig) -> Result<Self, Malformed> {
-        let given = config.text_field.as_deref();
-        let paths = given.map(FieldPath::all).transpose();
-        Ok(TextFields {
-            given,
-            paths: paths.map_err(|_| NO_PATH)?.unwrap_or_default(),
-        })
+        let fields = config.text_field.as_deref().map(FieldPath::all).transpose();
+        let fields = fields.map_err(|_| NO_PATH)?.unwrap_or_default();
+        Ok(TextFields { config, fields })
     }
 
     pub(crate) fn want(&self, name: &str) -> bool {
-        match self.given {
+        match &self.config.text_field {
             // All together may be the name of one field.
-            Some(given) => given == name || self.paths.iter().any(|path| may_begin(path, name)),
+            Some(given) => {
+                given == name || (self.fields.iter().flatten()).any(|path| may_begin(path, name))
+            }
             None => TEXT_FIELDS.contains(&name),
         }
     }
 
-    /// Hands over the strings of the text in their order; `None` without a text.
-    pub fn strings(
+    /// Hands over the values of the text in their order; `None` without a text.
+    pub fn values(
         &self,
         text: &str,
         members: &Members<'_>,
         take: &mut Take<'_>,
     ) -> Result<Option<Found>, Malformed> {
-        let Some(given) = self.given else {
-            return usual_text(text, members, take);
-        };
-        let (mut any, mut list, mut other) = (false, false, false);
-        let (reached, mut missing) = (Cell::new(0_u64), None);
+        let nulls = &self.config.null;
+        let mut any = false;
         let mut take = |value: &Value| {
-            reached.set(reached.get() + 1);
-            match value.kind {
-                Kind::String { .. } => {
-                    any = true;
-                    take(value);
-                }
-                _ => other = true,
+            let is_null =
+                !nulls.is_empty() && nulls.iter().any(|null| *null == text_of(text, value));
+            if !is_null {
+                any = true;
+                take(value);
             }
+            !is_null
         };
-        let html = match named(members, given) {
-            Some(value) if self.paths.len() > 1 => {
-                list = leaves(text, value, &mut take)?.is_list();
-                false
+        let Some(given) = self.config.text_field.as_deref() else {
+            return usual_text(text, members, &mut take);
+        };
+        let mut found = Found::default();
+        let (mut list, mut missing) = (false, Vec::new());
+        match named(members, given) {
+            Some(value) if self.fields.iter().flatten().count() > 1 => {
+                let reached = leaves(text, value, Objects::Parts, &mut take)?;
+                list = reached.is_text();
+                found.left_out(&reached, given);
             }
             _ => {
-                for path in &self.paths {
-                    let before = reached.get();
-                    let is_list = reach(text, members, path, &mut take)?.is_list();
-                    list |= is_list;
-                    if !is_list && reached.get() == before && missing.is_none() {
-                        missing = Some(path.literal.trim().to_string());
+                for ways in &self.fields {
+                    let mut is_there = false;
+                    for path in ways {
+                        let reached = reach(text, members, path, Objects::Parts, &mut take)?;
+                        found.left_out(&reached, path.literal.trim());
+                        let several = reached.like_records(path);
+                        (found.notices).extend(several.map(|like| (Reason::PerhapsSeveral, like)));
+                        list |= reached.list && !reached.object;
+                        is_there = reached.is_text();
+                        if is_there {
+                            break;
+                        }
+                    }
+                    if let (false, [path, ..]) = (is_there, &ways[..]) {
+                        missing.push(path.literal.trim());
                     }
                 }
-                self.paths.iter().all(|path| path.last() == "html")
+                if !missing.is_empty() {
+                    let missing = format!("no field {}", missing.join(", "));
+                    found.notices.push((Reason::MissingField, missing));
+                }
+                let mut paths = self.fields.iter().flatten();
+                found.html = paths.all(|path| path.last() == "html");
             }
-        };
-        Ok((any || list && !other).then_some(Found { html, missing }))
+        }
+        Ok((any || list).then_some(found))
     }
 }
 
-/// Hands over the strings of the first of the usual fields that is a string, or a list of strings
-/// and nulls.
+/// Hands over the values of the first of the usual fields that is a string, or a list of strings,
+/// numbers and nulls. A list of objects counts only if the user names it.
 fn usual_text(
     text: &str,
     members: &Members<'_>,
     take: &mut Take<'_>,
 ) -> Result<Option<Found>, Malformed> {
+    let mut found = Found::default();
     for name in TEXT_FIELDS {
         let Some(value) = named(members, name) else {
             continue;
         };
-        let found = match value.kind {
+        let is_text = match value.kind {
             Kind::String { .. } => true,
             Kind::List => {
-                let mut others = false;
+                let mut strings = 0;
                 let mut look = |value: &Value| {
-                    others |= !matches!(value.kind, Kind::String { .. });
+                    strings += u64::from(matches!(value.kind, Kind::String { .. }));
+                    true
                 };
-                leaves(text, value, &mut look)?.is_list() && !others
+                let reached = leaves(text, value, Objects::None, &mut look)?;
+                !reached.object && (strings > 0 || reached.values == 0)
             }
+            Kind::Null => continue,
             Kind::Word => return Err(Malformed::no_value(value)),
             _ => false,
         };
-        if found {
-            leaves(text, value, take)?;
-            let html = name == "html";
-            let missing = None;
-            return Ok(Some(Found { html, missing }));
+        if is_text && leaves(text, value, Objects::None, take)?.is_text() {
+            found.html = name == "html";
+            found.notices.truncate(1);
+            return Ok(Some(found));
         }
+        let kind = value.kind.text();
+        found.notices.push((
+            Reason::PartsLeft,
+            format!("{name} is of type {kind}, and another field is the text"),
+        ));
     }
     Ok(None)
 }
@@ -186,11 +228,16 @@ pub(super) fn text_strings(
 ) -> Result<Vec<Range<usize>>, Malformed> {
     let texts = TextFields::new(config)?;
     let members = members(text, |name| texts.want(name))?;
-    let mut places = Vec::new();
-    texts.strings(text, &members, &mut |value| {
-        places.push(value.place.start + 1..value.place.end - 1);
+    let (mut places, mut other) = (Vec::new(), None);
+    texts.values(text, &members, &mut |value| {
+        match value.kind {
+            Kind::String { .. } => places.push(value.place.start + 1..value.place.end - 1),
+            _ => other = Some(value.place.start),
+        }
+        true
     })?;
-    Ok(places)
+    let what = "a number or a truth value, which cannot be cut,";
+    other.map_or(Ok(places), |at| Err(Malformed { at, what }))
 }
 
 /// The members of an object that are wanted of it.
@@ -292,7 +339,7 @@ impl Interpreter for JsonObject {
     /// A string, a number or a truth value; `None` if there is none, or this is not JSON.
     fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
-        let names = Names::Given(FieldPath::one(path).ok()?);
+        let names = Names::Given(path, FieldPath::ways(path).ok()?);
         let members = members(&text, |name| names.want(name)).ok()?;
         names.first(&text, &members, |text, value| match value.kind {
             Kind::Boolean | Kind::NotFinite => Some(value.text(text).into()),
@@ -330,7 +377,10 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     let title = Names::Usual(&["title"]).first(text, &members, name_in);
 
     let mut body = Body::default();
-    let found = texts.strings(text, &members, &mut |value| body.add(text, value, config));
+    let found = texts.values(text, &members, &mut |value| {
+        body.add(text, value, config);
+        true
+    });
     let found = found.map_err(bad)?;
     if body.length > config.max_document.0 {
         let fields = config.text_field.as_deref().unwrap_or("its text");
@@ -344,13 +394,14 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     if body.half {
         notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
     }
-    let Some(Found { html, missing }) = found else {
+    let Some(found) = found else {
         let given = config.text_field.as_deref();
         let detail = no_text(given, &TEXT_FIELDS, &known_fields(text));
         return Err((Some(docno), Refusal::new(Reason::MissingText, detail)));
     };
-    if let Some(field) = missing {
-        notices.push((Reason::MissingField, format!("no field {field}")));
+    notices.extend(found.notices);
+    if config.text_field.is_none() {
+        notices.extend(cut_short(text, &body.text));
     }
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
     let body = match body.text {
@@ -361,11 +412,32 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         docno: docno.into(),
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
-        content: config.content(html, kind.as_deref(), &body),
+        content: config.content(found.html, kind.as_deref(), &body),
         charset: Some("utf-8".into()),
         body,
         notices,
     })
+}
+
+/// A warning about a text that ends with an ellipsis beside a field that goes on.
+fn cut_short(object: &str, body: &str) -> Option<(Reason, String)> {
+    /// Characters at the end among which the ellipsis is, before an address; and characters at the
+    /// beginning that both have.
+    const END: usize = 40;
+    const BEGIN: usize = 24;
+    let mut end = body.chars().rev().take(END);
+    let (at, _) = body.char_indices().nth(BEGIN)?;
+    let begin = body.get(..at).filter(|_| end.any(|c| c == '…'))?;
+    let longer = known_fields(object).into_iter().find(|known| {
+        let value = (known.text > Some(body.len()))
+            .then(|| JsonObject.field(object.as_bytes(), &known.path));
+        value.flatten().is_some_and(|value| {
+            value.len() > body.len() && value.trim_start().starts_with(begin.trim_start())
+        })
+    })?;
+    let flag = flag_word("--text-field", &format!("{}|text", longer.path));
+    let detail = format!("the text is cut, and {} goes on: {flag}", longer.path);
+    Some((Reason::PartsLeft, detail))
 }
 
 /// The fields of an object, for a message: the fields of an object or of a list of objects in it
@@ -388,42 +460,56 @@ fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) 
             return;
         }
         let path = format!("{prefix}{}", quoted(&name));
-        let element = element_of(object, &value);
-        let (within, dot) = match (value.kind, &element) {
-            (Kind::Object, _) if depth > 1 => (&value, "."),
-            (Kind::List, Some(element)) if element.kind == Kind::Object && depth > 1 => {
-                (element, "[].")
-            }
-            _ => {
-                known.push(known_value(object, path, &value));
+        let (kind, text) = match value.kind {
+            Kind::Object if depth > 1 => {
+                add_fields(value.text(object), &format!("{path}."), depth - 1, known);
                 continue;
             }
+            Kind::List => {
+                let list = elements(object, &value, MOST);
+                let is_object = |element: &&Value| element.kind == Kind::Object;
+                let first = list.iter().find(is_object);
+                let parts = first.is_some_and(|first| is_part(object, first));
+                if let (Some(first), true, false) =
+                    (first, list.iter().all(|e| is_object(&e)), parts)
+                    && depth > 1
+                {
+                    add_fields(first.text(object), &format!("{path}[]."), depth - 1, known);
+                    continue;
+                }
+                let mut kinds: Vec<&str> = Vec::new();
+                for element in &list {
+                    let kind = kind_of(object, element);
+                    if !kinds.contains(&kind) && (kind != "null" || list.len() == 1) {
+                        kinds.push(kind);
+                    }
+                }
+                let is_text = parts || kinds.contains(&"string");
+                let mixed = first.is_some() && is_text;
+                let kind = match kinds.is_empty() {
+                    true => "list".into(),
+                    false => format!("list of {}", kinds.join(" and ")),
+                };
+                known.push(Known {
+                    path: if mixed { path + "[]" } else { path },
+                    kind: kind.into(),
+                    text: is_text.then_some(value.place.len()),
+                });
+                continue;
+            }
+            Kind::String { .. } => ("string", Some(value.place.len())),
+            _ => (kind_of(object, &value), None),
         };
-        let within = within.text(object);
-        add_fields(within, &format!("{path}{dot}"), depth - 1, known);
+        let kind = kind.into();
+        known.push(Known { path, kind, text });
     }
 }
 
-fn element_of(text: &str, value: &Value) -> Option<Value> {
-    let is_list = value.kind == Kind::List;
-    is_list.then(|| first_element(text, value)).flatten()
-}
-
-/// A field with this value. The type of a list is the type of its first element.
-fn known_value(text: &str, path: String, value: &Value) -> Known {
-    let element = element_of(text, value);
-    let of = element.as_ref().unwrap_or(value);
-    let kind = match (of.kind, of.text(text)) {
+/// What a value is called in a message.
+fn kind_of(text: &str, value: &Value) -> &'static str {
+    match (value.kind, value.text(text)) {
         (Kind::Number, number) if !number.contains(['.', 'e', 'E']) => "integer",
         (kind, _) => kind.text(),
-    };
-    Known {
-        path,
-        kind: match element {
-            Some(_) => format!("list of {kind}").into(),
-            None => kind.into(),
-        },
-        text: matches!(of.kind, Kind::String { .. }).then_some(value.place.len()),
     }
 }
 
@@ -566,7 +652,7 @@ mod tests {
             (r#"{"text":[null],"body":"b"}"#, Some("")),
             (r#"{"text":[]}"#, Some("")),
             (r#"{"text":null,"body":"b"}"#, Some("b")),
-            (r#"{"text":["a",5],"body":"b"}"#, Some("b")),
+            (r#"{"text":["a",5],"body":"b"}"#, Some("a\n5")),
             (r#"{"text":[{"x":"a"}],"body":"b"}"#, Some("b")),
             (r#"{"text":7}"#, None),
             (r#"{"text":[7]}"#, None),

@@ -227,7 +227,10 @@ mod tests {
                 let Outcome::Document(parts) = JsonObject.document(object, &config) else {
                     continue;
                 };
-                let strings = JsonStrings::find(object, &config).unwrap();
+                // A number in the text cannot be cut.
+                let Ok(strings) = JsonStrings::find(object, &config) else {
+                    continue;
+                };
                 let joined = strings.decoded().join("\n");
                 assert_eq!(joined.as_bytes(), &*parts.body, "{field:?}");
                 let none = vec![Vec::new(); strings.places.len()];

@@ -11,7 +11,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fields::{FieldPath, Step};
+use super::fields::{FieldPath, Step, quoted, short};
+use crate::base::numbers::counted;
+use crate::base::words::{flag_word, words};
 use memchr::{memchr, memchr2};
 
 /// Depth to which brackets are distinguished and values of lists are looked for.
@@ -63,15 +65,18 @@ impl Value {
         text.get(self.place.clone()).unwrap_or_default()
     }
 
-    /// What is between the quotes of a string.
+    /// What is between the quotes of a string; any other value in the object's spelling.
     pub(crate) fn literal<'t>(&self, text: &'t str) -> &'t str {
         let whole = self.text(text);
-        whole.get(1..whole.len() - 1).unwrap_or_default()
+        match self.kind {
+            Kind::String { .. } => whole.get(1..whole.len() - 1).unwrap_or_default(),
+            _ => whole,
+        }
     }
 }
 
 /// Why a text is not a JSON object.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub at: usize,
     pub what: &'static str,
@@ -291,13 +296,29 @@ fn each_element(text: &str, list: &Value, mut act: impl FnMut(Value) -> Result<(
     }
 }
 
-/// The first element of a list.
-pub(super) fn first_element(text: &str, list: &Value) -> Option<Value> {
-    let mut walk = Walk::new(text, list.place.start + 1);
-    match walk.next() {
-        Some(b']') => None,
-        _ => walk.value().ok(),
-    }
+/// The first elements of a list.
+pub(super) fn elements(text: &str, list: &Value, most: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    let full = Malformed { at: 0, what: "" };
+    let _ = each_element(text, list, |element| {
+        found.push(element);
+        match found.len() < most {
+            true => Ok(()),
+            false => Err(full.clone()),
+        }
+    });
+    found
+}
+
+/// Whether an object is a part of a text, and nothing else: it has a text, and facts about it.
+pub(super) fn is_part(text: &str, object: &Value) -> bool {
+    let members = members(object.text(text), |_| true).unwrap_or_default();
+    let is = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
+    is(&["type", "text"])
+        && is(&PART_TEXTS)
+        && members
+            .iter()
+            .all(|(name, _)| PART_TEXTS.contains(&&**name) || PART_FACTS.contains(&&**name))
 }
 
 /// The value of the last member of this name.
@@ -355,49 +376,137 @@ pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
 }
 
 /// What a path led to, besides the values that are handed over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
+    /// The values that were handed over.
+    pub values: u64,
     /// A list at the end of the path was there, if only an empty one or one of nulls.
     pub list: bool,
-    /// An object, or a word that is not a JSON value, was at its end.
-    pub other: Option<Kind>,
+    /// An object was at its end.
+    pub object: bool,
+    /// Elements with an id of their own in the first list on the way, and the steps that go on from
+    /// there.
+    own: (u64, usize),
+    pub left: Left,
+}
+
+/// What counts neither as text nor as nothing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Objects at the end of the path that have no text, and what the first of them is.
+    parts: (u64, String),
+    /// The first member beside the text of an object at the end of the path.
+    beside: Option<String>,
+    /// Values that end before the path does, and what the first of them is.
+    short: (u64, &'static str),
 }
 
 impl Reached {
-    /// Whether the path ends at a list of values other than objects.
-    pub(crate) fn is_list(self) -> bool {
-        self.list && self.other.is_none()
+    /// Whether the path led to a text, if only to an empty one.
+    pub(crate) fn is_text(&self) -> bool {
+        self.values > 0 || self.list && !self.object
+    }
+
+    /// The list on the way whose elements look like records, for a message.
+    pub fn like_records(&self, path: &FieldPath<'_>) -> Option<String> {
+        let (own, rest) = self.own;
+        let steps = path.steps.get(..path.steps.len().checked_sub(rest)?)?;
+        let names = steps.iter().map(|step| match step {
+            Step::Name(name) => Some(quoted(name)),
+            _ => None,
+        });
+        let list = names.collect::<Option<Vec<_>>>()?.join(".") + "[]";
+        let flag = flag_word("--records", &list);
+        let what = "has several objects with an id of their own";
+        (own > 1).then(|| format!("{list} {what}: {flag} makes a document of each"))
+    }
+
+    /// The members of what the path led to that are not in the text, for a message.
+    pub fn left_out(&self, path: &str) -> Option<String> {
+        let Left {
+            parts,
+            beside,
+            short,
+        } = &self.left;
+        let mut what = Vec::new();
+        if parts.0 > 0 {
+            what.push(format!(
+                "{} without text ({})",
+                counted(parts.0, "part"),
+                parts.1
+            ));
+        }
+        if let Some(name) = beside {
+            what.push(format!("objects of which only the text counts, not {name}"));
+        }
+        if short.0 > 0 {
+            let values = counted(short.0, "value");
+            what.push(format!(
+                "{values} of type {}, which the path leads beyond",
+                short.1
+            ));
+        }
+        (!what.is_empty()).then(|| format!("{path} has {}", what.join(", ")))
     }
 }
 
 /// Takes the strings, numbers and truth values at the end of a path, in the order of the text.
-pub(super) type Take<'a> = dyn FnMut(&Value) + 'a;
+/// Returns `false` for one that stands for nothing.
+pub(super) type Take<'a> = dyn FnMut(&Value) -> bool + 'a;
+
+/// Which objects at the end of a path have values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Objects {
+    None,
+    /// One value with its type, as MongoDB writes it: `{"$oid": "..."}`.
+    Typed,
+    /// Also the parts of a text.
+    Parts,
+}
 
 /// Hands over the values at the end of a path from these members.
 pub(super) fn reach(
     text: &str,
     members: &Members<'_>,
     path: &FieldPath<'_>,
+    objects: Objects,
     take: &mut Take<'_>,
 ) -> Result<Reached> {
-    let mut reached = Reached::default();
-    match (named(members, path.literal), path.steps.split_first()) {
-        (Some(value), _) => follow(text, value, (&[], 0), take, &mut reached)?,
-        (None, Some((Step::Name(first), rest))) => {
-            if let Some(value) = named(members, first) {
-                follow(text, value, (rest, 0), take, &mut reached)?;
-            }
-        }
-        _ => {}
+    let (value, steps) = match (named(members, path.literal), path.steps.split_first()) {
+        (Some(value), _) => (Some(value), &[][..]),
+        (None, Some((Step::Name(first), rest))) => (named(members, first), rest),
+        _ => (None, &[][..]),
+    };
+    match value {
+        Some(value) => from(text, value, (steps, objects), take),
+        None => Ok(Reached::default()),
     }
-    Ok(reached)
 }
 
 /// Hands over the strings, numbers and truth values of a value, which may be a list.
-pub(super) fn leaves(text: &str, value: &Value, take: &mut Take<'_>) -> Result<Reached> {
-    let mut reached = Reached::default();
-    follow(text, value, (&[], 0), take, &mut reached)?;
-    Ok(reached)
+pub(super) fn leaves(
+    text: &str,
+    value: &Value,
+    objects: Objects,
+    take: &mut Take<'_>,
+) -> Result<Reached> {
+    from(text, value, (&[], objects), take)
+}
+
+fn from(
+    text: &str,
+    value: &Value,
+    (steps, objects): (&[Step<'_>], Objects),
+    take: &mut Take<'_>,
+) -> Result<Reached> {
+    let mut following = Following {
+        text,
+        objects,
+        take,
+        reached: Reached::default(),
+    };
+    following.follow(value, steps, 0)?;
+    Ok(following.reached)
 }
 
 /// The member of this name.
@@ -406,63 +515,150 @@ pub(super) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Va
     found.map(|(_, value)| value)
 }
 
-fn follow(
-    text: &str,
-    value: &Value,
-    (steps, depth): (&[Step<'_>], u32),
-    take: &mut Take<'_>,
-    reached: &mut Reached,
-) -> Result<()> {
-    if depth > DEEPEST {
-        return malformed(value.place.start, "lists and objects are nested too deep");
+/// The members of a part whose values are its text, the first of them that is there: of the parts
+/// of messages, of what tools answer, and of the spans of formatted text.
+pub(super) const PART_TEXTS: [&str; 7] = words("text content parts thinking refusal output value");
+
+/// The members of a part that say what its text is and not what it says.
+pub(super) const PART_FACTS: [&str; 13] = words(
+    "type id index role cache_control annotations citations logprobs signature tool_use_id \
+     tool_call_id is_error content_type",
+);
+
+/// On the way to the end of a path.
+struct Following<'t, 'f, 'a> {
+    text: &'t str,
+    objects: Objects,
+    take: &'f mut Take<'a>,
+    reached: Reached,
+}
+
+impl Following<'_, '_, '_> {
+    fn follow(&mut self, value: &Value, steps: &[Step<'_>], depth: u32) -> Result<()> {
+        if depth > DEEPEST {
+            return malformed(value.place.start, "lists and objects are nested too deep");
+        }
+        let text = self.text;
+        let deeper = depth + 1;
+        match (value.kind, steps) {
+            (Kind::List, _) => {
+                self.reached.list |= steps.is_empty();
+                let (step, mut rest) = match steps.split_first() {
+                    None => (None, steps),
+                    // A name that is not a number names a field of every element.
+                    Some((step @ Step::Name(_), _)) if step.number().is_none() => (None, steps),
+                    Some((step, rest)) => (Some(step), rest),
+                };
+                // A number after a condition counts the elements that meet it.
+                let nth = match (step, rest.split_first()) {
+                    (Some(Step::Where { .. }), Some((step, after))) => {
+                        step.number().inspect(|_| rest = after)
+                    }
+                    (Some(step), _) => step.number(),
+                    (None, _) => None,
+                };
+                let mut met = 0;
+                let own = &mut self.reached.own;
+                let counts = *own == (0, 0) && matches!(rest, [Step::Name(_), ..]);
+                if counts {
+                    own.1 = steps.len();
+                }
+                each_element(text, value, |element| {
+                    if counts && self.reached.own.0 < 2 && element.kind == Kind::Object {
+                        self.reached.own.0 += u64::from(member(text, &element, "id")?.is_some());
+                    }
+                    if let Some(Step::Where { field, value }) = step
+                        && !meets(text, &element, field, value)?
+                    {
+                        return Ok(());
+                    }
+                    met += 1;
+                    match nth {
+                        Some(nth) if met - 1 != nth => Ok(()),
+                        _ => self.follow(&element, rest, deeper),
+                    }
+                })
+            }
+            (Kind::Object, [Step::Name(name), rest @ ..]) => match member(text, value, name)? {
+                Some(value) => self.follow(&value, rest, deeper),
+                None => Ok(()),
+            },
+            (Kind::Object, []) => self.part(value, deeper),
+            // A list of one may be written without its brackets.
+            (_, [Step::All, rest @ ..]) if value.kind != Kind::Null => {
+                self.follow(value, rest, deeper)
+            }
+            (Kind::Null, _) => Ok(()),
+            (Kind::Word, []) => Err(Malformed::no_value(value)),
+            (_, []) => {
+                self.reached.values += u64::from((self.take)(value));
+                Ok(())
+            }
+            _ => {
+                let short = &mut self.reached.left.short;
+                *short = (
+                    short.0 + 1,
+                    if short.0 == 0 {
+                        value.kind.text()
+                    } else {
+                        short.1
+                    },
+                );
+                Ok(())
+            }
+        }
     }
-    let deeper = depth + 1;
-    match (value.kind, steps) {
-        (Kind::List, _) => {
-            reached.list |= steps.is_empty();
-            let (step, mut rest) = match steps.split_first() {
-                None => (None, steps),
-                // A name that is not a number names a field of every element.
-                Some((step @ Step::Name(_), _)) if step.number().is_none() => (None, steps),
-                Some((step, rest)) => (Some(step), rest),
-            };
-            // A number after a condition counts the elements that meet it.
-            let nth = match (step, rest.split_first()) {
-                (Some(Step::Where { .. }), Some((step, after))) => {
-                    step.number().inspect(|_| rest = after)
-                }
-                (Some(step), _) => step.number(),
-                (None, _) => None,
-            };
-            let mut met = 0;
-            each_element(text, value, |element| {
-                if let Some(Step::Where { field, value }) = step
-                    && !meets(text, &element, field, value)?
-                {
-                    return Ok(());
-                }
-                met += 1;
-                match nth {
-                    Some(nth) if met - 1 != nth => Ok(()),
-                    _ => follow(text, &element, (rest, deeper), take, reached),
-                }
-            })
+
+    /// Hands over the text of an object at the end of a path.
+    fn part(&mut self, object: &Value, depth: u32) -> Result<()> {
+        let text = self.text;
+        let mut members: Members<'_> = Vec::new();
+        each_member(text, object.place.start, |name, value| {
+            members.push((text_of(text, name), value));
+        })?;
+        // A value with its type, as MongoDB writes it: {"$oid": "..."}.
+        if let [(name, value)] = &members[..]
+            && name.starts_with('$')
+            && self.objects != Objects::None
+        {
+            return self.follow(value, &[], depth);
         }
-        (Kind::Object, [Step::Name(name), rest @ ..]) => match member(text, value, name)? {
-            Some(value) => follow(text, &value, (rest, deeper), take, reached),
-            None => Ok(()),
-        },
-        (Kind::Null, _) => Ok(()),
-        (Kind::String { .. } | Kind::Number | Kind::NotFinite | Kind::Boolean, []) => {
-            take(value);
-            Ok(())
+        self.reached.object = true;
+        if self.objects != Objects::Parts {
+            return Ok(());
         }
-        (Kind::Word, []) => Err(Malformed::no_value(value)),
-        (Kind::Object, []) => {
-            reached.other = Some(value.kind);
-            Ok(())
+        let (before, parts) = (self.reached.values, self.reached.left.parts.0);
+        let mut texts = PART_TEXTS.iter().filter_map(|key| {
+            // Of a repeated name, the last counts.
+            members
+                .iter()
+                .rfind(|(name, value)| name == key && value.kind != Kind::Null)
+        });
+        let found = texts.next();
+        if let Some((_, value)) = found {
+            self.follow(value, &[], depth)?;
         }
-        _ => Ok(()),
+        let left = &mut self.reached.left;
+        if self.reached.values == before {
+            if left.parts.0 == parts {
+                left.parts.0 += 1;
+                let kind = members.iter().find(|(name, _)| name == "type");
+                let first = kind.map(|(_, kind)| text_of(text, kind));
+                let first = first.or_else(|| members.first().map(|(name, _)| name.clone()));
+                if left.parts.0 == 1 {
+                    left.parts.1 = short(&first.unwrap_or("an empty object".into())).into();
+                }
+            }
+        } else if left.beside.is_none() {
+            let used = found.map(|(name, _)| name);
+            let is_fact =
+                |name: &str| PART_FACTS.contains(&name) || Some(name) == used.map(|name| &**name);
+            let beside = members.iter().find(|(name, value)| {
+                !is_fact(name) && !matches!(value.text(text), "null" | "[]" | "{}" | "\"\"")
+            });
+            left.beside = beside.map(|(name, _)| short(name).into());
+        }
+        Ok(())
     }
 }
 
@@ -566,8 +762,11 @@ mod tests {
         let path = FieldPath::one(path).unwrap();
         let members = members(object, |name| may_begin(&path, name)).unwrap();
         let mut texts = Vec::new();
-        let mut take = |value: &Value| texts.push(text_of(object, value));
-        let reached = reach(object, &members, &path, &mut take).unwrap();
+        let mut take = |value: &Value| {
+            texts.push(text_of(object, value));
+            true
+        };
+        let reached = reach(object, &members, &path, Objects::Parts, &mut take).unwrap();
         (!texts.is_empty() || reached.list).then(|| texts.join("|"))
     }
 
@@ -698,10 +897,10 @@ mod tests {
         let deep = format!("{{\"t\":{}{}}}", "[".repeat(200), "]".repeat(200));
         let path = FieldPath::one("t").unwrap();
         let found = members(&deep, |_| true).unwrap();
-        assert!(reach(&deep, &found, &path, &mut |_| {}).is_err());
+        assert!(reach(&deep, &found, &path, Objects::None, &mut |_| true).is_err());
         let word = r#"{"t":[broken]}"#;
         let found = members(word, |_| true).unwrap();
-        assert!(reach(word, &found, &path, &mut |_| {}).is_err());
+        assert!(reach(word, &found, &path, Objects::None, &mut |_| true).is_err());
     }
 
     #[test]

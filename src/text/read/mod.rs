@@ -136,6 +136,7 @@ mod warc;
 pub use crate::store::workspace::FileIdentity;
 pub use crate::store::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
+pub(crate) use config::READ_RULE;
 pub use config::{
     DEFAULT_MAX_RATIO, Format, Markup, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
 };

@@ -816,7 +816,7 @@ impl RecordReader {
             (_, Some(tag)) => Box::new(tag),
             (Container::Warc, _) => Box::new(ArchiveFramer { shape: Shape::Warc }),
             (Container::Arc, _) => Box::new(ArchiveFramer { shape: Shape::Arc }),
-            (Container::Json, _) => Box::new(JsonFramer::default()),
+            (Container::Json, _) => Box::new(JsonFramer::new(self.config.records.as_deref())),
             (Container::Mbox, _) => Box::new(MboxFramer::new(name)),
             _ => {
                 let mut framer = self.whole(container == Container::Mail);
@@ -932,6 +932,9 @@ impl RecordReader {
             Some(Format::Jsonl) => true,
             Some(_) => return false,
         };
+        if self.config.records.is_some() {
+            return false;
+        }
         loop {
             let window = self.stream.window();
             let text = window.strip_prefix(MARK).unwrap_or(window);

@@ -95,13 +95,18 @@ pub(super) struct Dialect {
 pub struct Table {
     pub(super) dialect: Dialect,
     pub(super) columns: Vec<String>,
-    /// The columns of the text, in the order in which they are joined.
-    pub(super) text: Vec<usize>,
+    /// The columns of the text, in the order in which they are joined; of each list, the first
+    /// with a value counts.
+    pub(super) text: Vec<Vec<usize>>,
     pub(super) html: bool,
     pub(super) ids: Vec<usize>,
     pub(super) urls: Vec<usize>,
     pub(super) title: Option<usize>,
     pub(super) kinds: Vec<usize>,
+    /// Cells that stand for nothing.
+    pub(super) nulls: Vec<String>,
+    /// Whether line ends and tabs are escaped with backslashes, as databases write tables.
+    pub(super) copied: bool,
     /// All of these, in rising order.
     pub(super) wanted: Vec<usize>,
 }
@@ -124,6 +129,8 @@ pub struct RowFields {
     /// If the text has several columns: where the value of each is in the text; `None` if it is
     /// null. A line feed between two values is in neither.
     pub parts: Vec<Option<Range<usize>>>,
+    /// Problems with a row that is usable.
+    pub notices: Vec<(Reason, String)>,
 }
 
 /// A part of a file whose records are numbered from 1.
@@ -370,6 +377,10 @@ keywords! {
         InvalidBytes = "invalid bytes replaced",
         /// The record has not all of the fields that `--text-field` names.
         MissingField = "field of --text-field missing",
+        /// A field of the text has values that are not text, such as the images of a message.
+        PartsLeft = "part of a field left out",
+        /// The text is a word that programs write for nothing: `NULL`, `nan`, `None`.
+        PerhapsNull = "text is perhaps a null",
         /// Another document has the same docno.
         DuplicateDocno = "docno not unique",
         /// The path is not UTF-8; its bytes were escaped in the docno.

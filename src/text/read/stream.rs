@@ -258,6 +258,12 @@ impl<'b> Sink<'b> {
         stream.consume(n);
     }
 
+    /// Counts bytes that were consumed.
+    pub fn skipped(&mut self, from: u64, to: u64) {
+        self.offset.get_or_insert(from);
+        self.length += to - from;
+    }
+
     /// Forgets what was passed: the record begins here.
     pub fn forget(&mut self) {
         self.offset = None;

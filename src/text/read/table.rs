@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
-use super::fields::{ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text};
+use super::fields::{
+    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
+};
 use super::frame_table::{RowEnd, Scan};
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Dialect, Reason, Table};
@@ -264,7 +266,10 @@ impl Table {
             ..dialect
         };
         match Table::new(dialect, &columns, config) {
-            Some(table) => Look::Table(Box::new(table), first),
+            Some(mut table) => {
+                table.copied = is_copied(&head[first..], dialect);
+                Look::Table(Box::new(table), first)
+            }
             None => without_text(dialect, columns, (&head[first..], ended), config),
         }
     }
@@ -273,14 +278,16 @@ impl Table {
     fn new(dialect: Dialect, columns: &[String], config: &ReadConfig) -> Option<Table> {
         let text = match &config.text_field {
             Some(field) => fields(columns, field)?,
-            None => vec![TEXT_FIELDS.iter().find_map(|name| named(columns, name))?],
+            None => vec![vec![
+                TEXT_FIELDS.iter().find_map(|name| named(columns, name))?,
+            ]],
         };
         let usual = |names: &[&str]| {
             let found = names.iter().filter_map(|name| named(columns, name));
             found.collect::<Vec<usize>>()
         };
         let given = |field: &Option<String>, names: &[&str]| match field {
-            Some(field) => column(columns, field).into_iter().collect(),
+            Some(field) => fields(columns, field).unwrap_or_default().concat(),
             None => usual(names),
         };
         let is_html = |&at: &usize| {
@@ -289,18 +296,21 @@ impl Table {
                 .is_some_and(|name| name.eq_ignore_ascii_case("html"))
         };
         let mut table = Table {
-            html: text.iter().all(is_html),
+            html: text.iter().flatten().all(is_html),
             ids: given(&config.id_field, &ID_FIELDS),
             urls: given(&config.url_field, &URL_FIELDS),
             title: named(columns, "title"),
             kinds: usual(&TYPE_FIELDS),
+            nulls: [&["\\N".to_string()], &config.null[..]].concat(),
+            copied: false,
             wanted: Vec::new(),
             dialect,
             text,
             columns: columns.into(),
         };
-        let lists = [&table.text, &table.ids, &table.urls, &table.kinds];
-        let mut wanted: Vec<usize> = lists.into_iter().flatten().copied().collect();
+        let lists = [&table.ids, &table.urls, &table.kinds];
+        let lists = table.text.iter().chain(lists);
+        let mut wanted: Vec<usize> = lists.flatten().copied().collect();
         wanted.extend(table.title);
         wanted.sort_unstable();
         wanted.dedup();
@@ -318,7 +328,15 @@ impl Table {
     }
 
     fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
-        self.dialect.pick(row, self.columns.len(), wanted)
+        let mut picked = self.dialect.pick(row, self.columns.len(), wanted);
+        for (_, cell) in &mut picked.cells {
+            if self.nulls.iter().any(|null| null.as_bytes() == &**cell) {
+                *cell = Cow::Borrowed(b"");
+            } else if self.copied && memchr::memchr(b'\\', cell).is_some() {
+                *cell = without_escapes(cell).into();
+            }
+        }
+        picked
     }
 }
 
@@ -344,13 +362,21 @@ fn column(columns: &[String], field: &str) -> Option<usize> {
     })
 }
 
-/// The columns that `--text-field` names, if the table has all of them.
-fn fields(columns: &[String], field: &str) -> Option<Vec<usize>> {
+/// The columns that a flag names, if the table has all of them: for each field, the columns of the
+/// ways to it.
+fn fields(columns: &[String], field: &str) -> Option<Vec<Vec<usize>>> {
     if let Some(at) = column(columns, field) {
-        return Some(vec![at]);
+        return Some(vec![vec![at]]);
     }
-    let names = field.split(',').map(str::trim);
-    names.map(|name| column(columns, name)).collect()
+    let of = |path: FieldPath<'_>| match (column(columns, path.literal.trim()), &path.steps[..]) {
+        (None, [Step::Name(name)]) => column(columns, name),
+        (found, _) => found,
+    };
+    let fields = FieldPath::all(field).ok()?.into_iter();
+    let fields = fields.map(|ways| ways.into_iter().filter_map(of).collect::<Vec<usize>>());
+    fields
+        .map(|ways| (!ways.is_empty()).then_some(ways))
+        .collect()
 }
 
 /// A table without the column of the text.
@@ -613,6 +639,40 @@ fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
     found
 }
 
+/// Whether a table has the null of `COPY` (PostgreSQL) and `mysqldump --tab`, which escape line ends,
+/// tabs and backslashes in cells.
+fn is_copied(body: &[u8], dialect: Dialect) -> bool {
+    let ends = |byte: Option<&u8>| byte.is_none_or(|byte| b"\t\r\n".contains(byte));
+    let mut nulls = memchr::memmem::find_iter(body, b"\\N");
+    let is_cell = |at: usize| {
+        ends(at.checked_sub(1).and_then(|before| body.get(before))) && ends(body.get(at + 2))
+    };
+    let quoted = dialect.quotes && memchr::memchr(b'"', body).is_some();
+    dialect.delimiter == b'\t' && !quoted && nulls.any(is_cell)
+}
+
+/// A cell without the escapes of `COPY`.
+fn without_escapes(cell: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(cell.len());
+    let mut bytes = cell.iter().copied();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b'n') => b'\n',
+                Some(b't') => b'\t',
+                Some(b'r') => b'\r',
+                Some(b'b') => 8,
+                Some(b'f') => 12,
+                Some(b'v') => 11,
+                Some(other) => other,
+                None => byte,
+            },
+            byte => byte,
+        });
+    }
+    out
+}
+
 impl Interpreter for Table {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let picked = self.pick(bytes, &self.wanted);
@@ -633,13 +693,18 @@ impl Interpreter for Table {
         if let (true, Some(field)) = (docno.is_empty(), &config.id_field) {
             notices.push((Reason::MissingDocno, format!("no {field}")));
         }
-        let cell = |&column: &usize| picked.get(column);
-        let texts = self.text.iter().filter_map(cell);
-        let mut texts = texts
-            .filter(|text| !text.trim_ascii().is_empty())
-            .peekable();
-        if texts.peek().is_none() {
-            let names = self.text.iter().filter_map(|&at| self.columns.get(at));
+        let has_text = |&&column: &&usize| {
+            let cell = picked.get(column);
+            cell.is_some_and(|text| !text.trim_ascii().is_empty())
+        };
+        let first = |ways: &Vec<usize>| ways.iter().find(has_text).copied();
+        let texts: Vec<usize> = self.text.iter().filter_map(first).collect();
+        if texts.is_empty() {
+            let names = self
+                .text
+                .iter()
+                .flatten()
+                .filter_map(|&at| self.columns.get(at));
             let names: Vec<_> = names.map(String::as_str).collect();
             let detail = match names.iter().all(|name| name.is_empty()) {
                 true => "the cell is empty".into(),
@@ -652,11 +717,11 @@ impl Interpreter for Table {
         let kind = picked
             .name(&self.kinds)
             .map(|kind| kind.to_ascii_lowercase());
-        let body: Cow<'a, [u8]> = match &self.text[..] {
+        let body: Cow<'a, [u8]> = match &texts[..] {
             &[column] => picked.take(column),
             _ => {
                 let mut body = Vec::new();
-                for text in texts {
+                for text in texts.iter().filter_map(|&column| picked.get(column)) {
                     if !body.is_empty() {
                         body.push(b'\n');
                     }

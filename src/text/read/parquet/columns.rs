@@ -17,8 +17,9 @@ use super::pages::{Limits, Pages, ReadAt};
 use super::written;
 use crate::text::read::config::ReadConfig;
 use crate::text::read::fields::{
-    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, quoted,
+    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
+use crate::text::read::json_values::{PART_FACTS, PART_TEXTS};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -57,6 +58,10 @@ struct Way<'s> {
     /// See [`Chosen::present`].
     present: Option<(i16, usize)>,
     conditions: Vec<Condition<'s>>,
+    /// See [`Chosen::part`].
+    part: Option<i16>,
+    /// See [`Chosen::beside`].
+    beside: Option<&'s str>,
 }
 
 /// The way to the column of a condition.
@@ -95,6 +100,19 @@ impl<'s> Way<'s> {
                     .find(|child| child.name() == name)?;
                 self.enter(child);
                 self.follow(child, rest, false)
+            }
+            // The text of a part, as in JSON.
+            (false, []) => {
+                let children = node.get_fields();
+                let mut texts = PART_TEXTS.iter();
+                let text =
+                    texts.find_map(|key| children.iter().find(|child| child.name() == *key))?;
+                let mut names = children.iter().map(|child| child.name());
+                let beside = names.find(|name| *name != text.name() && !PART_FACTS.contains(name));
+                self.beside = self.beside.or(beside);
+                self.part = Some(self.definition);
+                self.enter(text);
+                self.follow(text, &[], false)
             }
             _ => None,
         }
@@ -204,8 +222,14 @@ pub(super) struct Chosen {
     /// Its index among the leaf columns.
     pub leaf: usize,
     pub path: String,
+    /// The number of its field, of several that are joined.
+    pub field: usize,
     /// Whether its name says that it has HTML.
     pub html: bool,
+    /// The definition level from which on there is an object whose text the column has.
+    part: Option<i16>,
+    /// A column of this object that is not in the text.
+    pub beside: Option<String>,
     /// The lists on the way to it, unless all their elements are taken.
     lists: Vec<List>,
     /// The definition level from which on the list is there that the path ends with, and the lists
@@ -218,8 +242,9 @@ fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
     match (column.physical_type(), role) {
         (_, Role::Condition) => true,
         (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, Role::Text) => {
-            matches!(form(column), Form::Text | Form::Bytes)
+            given || matches!(form(column), Form::Text | Form::Bytes)
         }
+        (_, Role::Text) => given,
         (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, _) => true,
         (Physical::BOOLEAN, Role::Url) => given,
         (Physical::BOOLEAN, _) => false,
@@ -232,7 +257,7 @@ fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
 fn add(
     chosen: &mut Vec<Chosen>,
     schema: &SchemaDescriptor,
-    path: &FieldPath<'_>,
+    (path, field): (&FieldPath<'_>, usize),
     (role, given): (Role, bool),
 ) -> bool {
     let find = |path: &FieldPath<'_>| {
@@ -241,7 +266,9 @@ fn add(
         let literal = [Step::Name(path.literal.into())];
         for steps in [&literal[..], &path.steps] {
             let mut way = Way::default();
-            if way.follow(root, steps, false).is_some() {
+            if way.follow(root, steps, false).is_some()
+                && (role == Role::Text || way.part.is_none())
+            {
                 let leaf = leaf_of(schema, &way.names)?;
                 return Some((leaf, way));
             }
@@ -259,8 +286,11 @@ fn add(
     let new = |role, leaf| Chosen {
         role,
         leaf,
-        path: path.literal.into(),
+        path: path.literal.trim().into(),
+        field,
         html: path.last() == "html",
+        part: None,
+        beside: None,
         lists: Vec::new(),
         present: None,
     };
@@ -275,6 +305,8 @@ fn add(
     }
     let mut found = new(role, leaf);
     found.present = way.present;
+    found.part = way.part;
+    found.beside = way.beside.map(|name| short(name).into_owned());
     if !way
         .lists
         .iter()
@@ -329,7 +361,7 @@ pub(super) fn known_columns(metadata: &ParquetMetaData) -> Vec<Known> {
                 true => format!("list of {kind}").into(),
                 false => kind.into(),
             },
-            text: fits(&column, Role::Text, true).then_some(size as usize),
+            text: fits(&column, Role::Text, false).then_some(size as usize),
         })
     });
     known.collect()
@@ -344,45 +376,47 @@ fn leaf_of(schema: &SchemaDescriptor, names: &[&str]) -> Option<usize> {
 pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chosen> {
     let mut chosen = Vec::new();
     let mut first = |role, given: Option<&String>, names: &[&str]| {
-        let names = match given {
-            Some(path) => &[path.as_str()][..],
-            None => names,
-        };
+        let usual = names.iter().map(|name| FieldPath::whole(name)).collect();
+        let ways = given.and_then(|field| FieldPath::ways(field).ok());
         let how = (role, given.is_some());
-        names
-            .iter()
-            .filter_map(|name| FieldPath::one(name).ok())
-            .any(|path| add(&mut chosen, schema, &path, how));
+        for path in ways.unwrap_or(usual) {
+            // Of the usual names, one is looked at in all rows.
+            if add(&mut chosen, schema, (&path, 0), how) && given.is_none() {
+                break;
+            }
+        }
     };
     first(Role::Id, config.id_field.as_ref(), &ID_FIELDS);
     first(Role::Url, config.url_field.as_ref(), &URL_FIELDS);
     first(Role::Title, None, &["title"]);
     first(Role::Kind, None, &TYPE_FIELDS);
-    let Some(fields) = &config.text_field else {
+    if config.text_field.is_none() {
         first(Role::Text, None, &TEXT_FIELDS);
-        return chosen;
-    };
-    let mut paths = FieldPath::all(fields).unwrap_or_default();
-    // All together may be the name of one column.
-    if paths.len() > 1 && leaf_of(schema, &[fields]).is_some() {
-        paths = vec![FieldPath::whole(fields)];
     }
-    for path in &paths {
-        add(&mut chosen, schema, path, (Role::Text, true));
+    for (field, ways) in text_fields(schema, config).iter().enumerate() {
+        for path in ways {
+            add(&mut chosen, schema, (path, field), (Role::Text, true));
+        }
     }
     chosen
 }
 
-/// The first of several columns of the text that a file does not have.
-pub(super) fn lacking(schema: &SchemaDescriptor, config: &ReadConfig) -> Option<String> {
-    let fields = config.text_field.as_deref()?;
-    let paths = FieldPath::all(fields).unwrap_or_default();
-    if paths.len() < 2 || leaf_of(schema, &[fields]).is_some() {
-        return None;
+/// The ways to each of the fields that the user names as the text.
+fn text_fields<'c>(schema: &SchemaDescriptor, config: &'c ReadConfig) -> Vec<Vec<FieldPath<'c>>> {
+    let given = config.text_field.as_deref().unwrap_or_default();
+    let fields = FieldPath::all(given).unwrap_or_default();
+    // All together may be the name of one column.
+    match leaf_of(schema, &[given]) {
+        Some(_) => vec![vec![FieldPath::whole(given)]],
+        None => fields,
     }
-    let has = |path: &&FieldPath<'_>| add(&mut Vec::new(), schema, path, (Role::Text, true));
-    let missing = paths.iter().find(|path| !has(path));
-    missing.map(|path| path.literal.trim().to_string())
+}
+
+/// The names of the fields that the user names as the text.
+pub(super) fn field_names(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<String> {
+    let fields = text_fields(schema, config).into_iter();
+    let first = fields.filter_map(|ways| Some(ways.first()?.literal.trim().into()));
+    first.collect()
 }
 
 /// The columns that are the text of each row, in its order, if they are columns of strings.
@@ -405,8 +439,17 @@ pub(crate) fn text_columns(
         if column.max_rep_level() > 0 {
             return Err(format!("its column {path} has lists"));
         }
-        if column.physical_type() != Physical::BYTE_ARRAY {
-            return Err(format!("its column {path} has values of one length"));
+        match (form(&column), column.physical_type()) {
+            (Form::Text | Form::Bytes, Physical::BYTE_ARRAY) => {}
+            (Form::Text | Form::Bytes, _) => {
+                return Err(format!("its column {path} has values of one length"));
+            }
+            _ => {
+                return Err(format!(
+                    "its column {path} is of type {}",
+                    type_name(&column)
+                ));
+            }
         }
         if leaves.contains(&leaf) {
             return Err(format!("its column {path} is in the text twice"));
@@ -788,21 +831,29 @@ impl Chosen {
         column.name(first?, most)
     }
 
-    /// Calls `act` with each value of the row that is taken. Returns whether the list is there that
-    /// the path ends with.
-    pub fn bytes<'c>(
+    /// Calls `act` with the text of each value of the row that is taken. Returns whether the list is
+    /// there that the path ends with, and how many of the objects in the row have no such value.
+    pub fn texts(
         &self,
         at: usize,
-        columns: &'c [Column],
-        mut act: impl FnMut(&'c [u8]),
-    ) -> bool {
-        columns.get(at).is_some_and(|column| {
-            column.each(self, columns, |value| {
-                if let Some(bytes) = column.bytes(value) {
-                    act(bytes);
-                }
-            })
-        })
+        columns: &[Column],
+        mut act: impl FnMut(&[u8]),
+    ) -> (bool, usize) {
+        let Some(column) = columns.get(at) else {
+            return (false, 0);
+        };
+        let is_list = column.each(self, columns, |value| match column.bytes(value) {
+            Some(bytes) if matches!(column.form, Form::Text | Form::Bytes) => act(bytes),
+            _ => {
+                let name = column.name(value, usize::MAX - 1);
+                act(name.unwrap_or_default().as_bytes());
+            }
+        });
+        let without = |&&definition: &&i16| {
+            self.part
+                .is_some_and(|part| (part..column.most).contains(&definition))
+        };
+        (is_list, column.definitions.iter().filter(without).count())
     }
 }
 

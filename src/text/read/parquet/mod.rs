@@ -41,6 +41,7 @@ use parquet::file::metadata::{
 use self::columns::{Chosen, Column, Role};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
+use crate::base::numbers::counted;
 use crate::store::disk::SharedFile;
 use crate::text::read::bytes::reserve;
 use crate::text::read::config::ReadConfig;
@@ -253,8 +254,8 @@ pub(super) struct ParquetFramer {
     chosen: Vec<Chosen>,
     /// Whether the text has several columns.
     several: bool,
-    /// The first of these columns that the file does not have.
-    lacks: Option<String>,
+    /// The names of the fields that the user names as the text.
+    fields: Vec<String>,
     /// Why a row has no text.
     missing: String,
     state: State,
@@ -303,7 +304,7 @@ impl ParquetFramer {
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
             several: false,
-            lacks: None,
+            fields: Vec::new(),
             missing: String::new(),
             state: State::Start,
             groups: 0..u64::MAX,
@@ -469,7 +470,7 @@ impl ParquetFramer {
             .filter(|chosen| chosen.role == Role::Text);
         let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
         self.several = paths.len() > 1;
-        self.lacks = columns::lacking(metadata.file_metadata().schema_descr(), &self.config);
+        self.fields = columns::field_names(metadata.file_metadata().schema_descr(), &self.config);
         self.missing = match &paths[..] {
             [] => no_text(
                 self.config.text_field.as_deref(),
@@ -509,6 +510,9 @@ impl ParquetFramer {
         let (mut text, mut utf8, mut html) = (None, true, true);
         let mut is_list = false;
         let mut parts = Vec::new();
+        // Which fields have a value, or an empty list.
+        let mut there = vec![false; self.fields.len().max(1)];
+        let mut notices = Vec::new();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -522,8 +526,8 @@ impl ParquetFramer {
         for (at, chosen) in self.chosen.iter().enumerate() {
             let name = || chosen.name(at, columns, HEAD);
             match chosen.role {
-                Role::Id => docno = name(),
-                Role::Url => url = name(),
+                Role::Id => docno = docno.or_else(name),
+                Role::Url => url = url.or_else(name),
                 Role::Title => title = name(),
                 Role::Kind => kind = name(),
                 Role::Condition => {}
@@ -531,7 +535,27 @@ impl ParquetFramer {
                     let limit = self.config.max_document.0;
                     let before = text;
                     let begin = out.len() - start + usize::from(before.is_some());
-                    is_list |= take_text((chosen, at, columns), &mut text, out, start, limit);
+                    let Some(there) = there.get_mut(chosen.field) else {
+                        continue;
+                    };
+                    if !*there {
+                        let (list, without) =
+                            self.take_text((chosen, at, columns), &mut text, out, start, limit);
+                        is_list |= list;
+                        *there = list || text != before;
+                        let path = &chosen.path;
+                        if without > 0 {
+                            let parts = counted(without as u64, "part");
+                            notices.push((
+                                Reason::PartsLeft,
+                                format!("{path} has {parts} without text"),
+                            ));
+                        }
+                        if let Some(beside) = chosen.beside.as_ref().filter(|_| text != before) {
+                            let what = "has objects of which only the text counts, not";
+                            notices.push((Reason::PartsLeft, format!("{path} {what} {beside}")));
+                        }
+                    }
                     if self.several {
                         // A null value does not even add a separator.
                         parts.push((text != before).then(|| begin..out.len() - start));
@@ -542,6 +566,14 @@ impl ParquetFramer {
             }
         }
         let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
+        let missing = self.fields.iter().zip(&there);
+        let missing: Vec<&str> = missing
+            .filter_map(|(name, there)| (!there).then_some(&**name))
+            .collect();
+        if !missing.is_empty() {
+            let missing = format!("no field {}", missing.join(", "));
+            notices.push((Reason::MissingField, missing));
+        }
         // Lists without a string are an empty text, as in JSON.
         let row = match text.or(is_list.then_some(0)) {
             None => Row::MissingText(docno),
@@ -554,6 +586,7 @@ impl ParquetFramer {
                 html,
                 utf8,
                 parts,
+                notices,
             }))),
         };
         Ok((row, start))
@@ -564,17 +597,11 @@ impl ParquetFramer {
             Row::Document(kind) => {
                 self.delivered += (batch.bytes.len() - start) as u64;
                 let source = self.span(1);
-                let notice = self.lacks.as_ref().map(|field| Reject {
-                    source,
-                    docno: None,
-                    reason: Reason::MissingField,
-                    detail: format!("no field {field}"),
-                });
                 batch.records.push(Record {
                     kind,
                     source,
                     bytes: start..batch.bytes.len(),
-                    notice,
+                    notice: None,
                     retracts: false,
                     number: self.row + 1,
                     origin: self.origin.clone(),
@@ -608,7 +635,7 @@ impl ParquetFramer {
         error: ParquetError,
     ) {
         let mut fault = fault_of(error);
-        let rows = crate::base::numbers::counted(left, "row");
+        let rows = counted(left, "row");
         fault.detail = format!(
             "row group {group}, column {path}: {}; {rows} left out",
             fault.detail
@@ -657,29 +684,33 @@ impl ParquetFramer {
             origin: self.origin.clone(),
         });
     }
-}
 
-/// Appends the values of a row as lines to the lines of other columns, which have the length
-/// `length`, at most `limit` bytes of them. Returns the length of all; `None` without a value.
-fn take_text(
-    (chosen, at, columns): (&Chosen, usize, &[Column]),
-    length: &mut Option<u64>,
-    out: &mut Vec<u8>,
-    start: usize,
-    limit: u64,
-) -> bool {
-    let add = |bytes: &[u8], out: &mut Vec<u8>| {
-        let room = limit.saturating_sub((out.len() - start) as u64);
-        let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        reserve(out, n);
-        out.extend_from_slice(&bytes[..n]);
-    };
-    chosen.bytes(at, columns, |bytes| {
-        if length.is_some() {
-            add(b"\n", out);
-        }
-        let before = length.map_or(0, |length| length + 1);
-        *length = Some(before + bytes.len() as u64);
-        add(bytes, out);
-    })
+    /// Appends the values of a row as lines to the lines of other columns, which have the length
+    /// `length`, at most `limit` bytes of them. Returns what [`Chosen::texts`] does.
+    fn take_text(
+        &self,
+        (chosen, at, columns): (&Chosen, usize, &[Column]),
+        length: &mut Option<u64>,
+        out: &mut Vec<u8>,
+        start: usize,
+        limit: u64,
+    ) -> (bool, usize) {
+        let add = |bytes: &[u8], out: &mut Vec<u8>| {
+            let room = limit.saturating_sub((out.len() - start) as u64);
+            let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+            reserve(out, n);
+            out.extend_from_slice(&bytes[..n]);
+        };
+        chosen.texts(at, columns, |bytes| {
+            if self.config.null.iter().any(|null| null.as_bytes() == bytes) {
+                return;
+            }
+            if length.is_some() {
+                add(b"\n", out);
+            }
+            let before = length.map_or(0, |length| length + 1);
+            *length = Some(before + bytes.len() as u64);
+            add(bytes, out);
+        })
+    }
 }

@@ -1,0 +1,334 @@
+//! A value on a path that the user names is in the text, or has a line that says why not.
+
+use std::io::Cursor;
+
+use lookalike::text::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret};
+
+fn with(set: impl FnOnce(&mut ReadConfig)) -> ReadConfig {
+    let mut config = ReadConfig::default();
+    set(&mut config);
+    config
+}
+
+fn text(field: &str) -> ReadConfig {
+    with(|config| config.text_field = Some(field.into()))
+}
+
+/// The name and the text of each document, and then a line for each warning and each reject.
+fn read(name: &str, file: &str, config: &ReadConfig) -> Vec<String> {
+    let file = Cursor::new(file.as_bytes().to_vec());
+    let mut reader = RecordReader::from_reader(file, name, 0, config);
+    let (mut batch, mut found) = (Batch::default(), Vec::new());
+    while reader.next_into(&mut batch) {}
+    for record in &batch.records {
+        match interpret(record, &batch.bytes[record.bytes.clone()], config) {
+            Interpreted::Document(document) => {
+                let text = String::from_utf8_lossy(&document.body);
+                found.push(format!("{}: {}", document.docno, text.replace('\n', "|")));
+                let notices = document.notices.iter();
+                found.extend(notices.map(|n| format!("{}: {}", n.reason.text(), n.detail)));
+            }
+            Interpreted::Rejected(reject) => {
+                let (detail, _) = reject
+                    .detail
+                    .split_once("; it has")
+                    .unwrap_or((&reject.detail, ""));
+                found.push(format!("{}: {detail}", reject.reason.text()));
+            }
+            Interpreted::Skipped(kind) => panic!("{kind}"),
+        }
+    }
+    found
+}
+
+#[test]
+fn values_of_json_count_or_have_a_line() {
+    for (field, object, expected) in [
+        ("a,b", r#"{"a":"x","b":5}"#, vec!["1: x|5"]),
+        ("a,b", r#"{"a":1.50,"b":false}"#, vec!["1: 1.50|false"]),
+        (
+            "a,b,c",
+            r#"{"a":"x","b":null}"#,
+            vec!["1: x", "field of --text-field missing: no field b, c"],
+        ),
+        // Parts of messages, as several services write them.
+        (
+            "m.content",
+            r#"{"m":[{"content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"u"}}]},{"content":"y"}]}"#,
+            vec![
+                "1: x|y",
+                "part of a field left out: m.content has 1 part without text (image_url)",
+            ],
+        ),
+        (
+            "c",
+            r#"{"c":[{"type":"input_text","text":"x"},{"type":"text","text":{"value":"y","annotations":[]}}]}"#,
+            vec!["1: x|y"],
+        ),
+        (
+            "c",
+            r#"{"c":{"role":"model","parts":[{"text":"x"},{"text":"y"}]}}"#,
+            vec!["1: x|y"],
+        ),
+        (
+            "c",
+            r#"{"c":{"content_type":"text","parts":["x","y"]}}"#,
+            vec!["1: x|y"],
+        ),
+        (
+            "c",
+            r#"{"c":["x",{"type":"tool_use","id":"7","input":{"q":1}},{"type":"tool_result","tool_use_id":"7","content":[{"type":"text","text":"y"}]}]}"#,
+            vec![
+                "1: x|y",
+                "part of a field left out: c has 1 part without text (tool_use)",
+            ],
+        ),
+        (
+            "c",
+            r#"{"c":[{"type":"thinking","thinking":"x","signature":"s"}]}"#,
+            vec!["1: x"],
+        ),
+        // Strings and formatted spans, in order.
+        (
+            "t",
+            r#"{"t":["a ",{"type":"bold","text":"b"}," c"]}"#,
+            vec!["1: a |b| c"],
+        ),
+        (
+            "t",
+            r#"{"t":[{"title":"no","text":"x"}]}"#,
+            vec![
+                "1: x",
+                "part of a field left out: t has objects of which only the text counts, not title",
+            ],
+        ),
+        (
+            "t",
+            r#"{"t":{"a":"x"}}"#,
+            vec!["no text field: t is of type object, not string"],
+        ),
+        (
+            "t,u",
+            r#"{"t":{"a":"x"},"u":"y"}"#,
+            vec![
+                "1: y",
+                "part of a field left out: t has 1 part without text (a)",
+                "field of --text-field missing: no field t",
+            ],
+        ),
+        // A path that goes on where a value ends.
+        (
+            "m.c.text",
+            r#"{"m":[{"c":"x"},{"c":{"text":"y"}}]}"#,
+            vec![
+                "1: y",
+                "part of a field left out: m.c.text has 1 value of type string, which the path leads beyond",
+            ],
+        ),
+        (
+            "m[].c[]",
+            r#"{"m":[{"c":"x"},{"c":["y","z"]}]}"#,
+            vec!["1: x|y|z"],
+        ),
+        // The first that is there.
+        ("f|t", r#"{"f":"x","t":"y"}"#, vec!["1: x"]),
+        ("f|t", r#"{"f":null,"t":"y"}"#, vec!["1: y"]),
+        ("f|t,u|v.w", r#"{"t":"y","v":{"w":"z"}}"#, vec!["1: y|z"]),
+        ("f|t", r#"{"f|t":"x","t":"y"}"#, vec!["1: x"]),
+        (
+            "f|t",
+            r#"{"u":"y"}"#,
+            vec!["no text field: no field f, no field t"],
+        ),
+        // Values with their types, as MongoDB writes them.
+        (
+            "n",
+            r#"{"_id":{"$oid":"7a"},"n":{"$numberLong":"5"}}"#,
+            vec!["7a: 5"],
+        ),
+        (
+            "n,t",
+            r#"{"n":"NULL","t":"x"}"#,
+            vec![
+                "1: NULL|x",
+                "text is perhaps a null: it is NULL; --null NULL says that this is no text",
+            ],
+        ),
+        (
+            "m.c",
+            r#"{"m":[{"id":1,"c":"x"},{"id":2,"c":"y"}]}"#,
+            vec![
+                "1: x|y",
+                "perhaps several documents: m[] has several objects with an id of their own: --records 'm[]' makes a document of each",
+            ],
+        ),
+    ] {
+        let found = read("f.jsonl", object, &text(field));
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|line| line.replacen("1: ", "f.jsonl:1: ", usize::from(line.starts_with("1: "))))
+            .collect();
+        assert_eq!(found, expected, "{field} of {object}");
+    }
+}
+
+#[test]
+fn without_a_name_a_list_with_objects_is_no_text() {
+    let config = ReadConfig::default();
+    for (object, expected) in [
+        (r#"{"id":1,"text":["a",5,null]}"#, vec!["1: a|5"]),
+        (
+            r#"{"id":1,"text":["a",{"type":"link","text":"b"}]}"#,
+            vec!["no text field: text is a list of string and object, not of strings alone"],
+        ),
+        (
+            r#"{"id":1,"text":{"x":"a"},"body":"b"}"#,
+            vec![
+                "1: b",
+                "part of a field left out: text is of type object, and another field is the text",
+            ],
+        ),
+        (
+            r#"{"id":1,"text":"The first words of a long text that is cut… http://t/a","extended_tweet":{"full_text":"The first words of a long text that is cut, and these are the others"}}"#,
+            vec![
+                "1: The first words of a long text that is cut… http://t/a",
+                "part of a field left out: the text is cut, and extended_tweet.full_text goes on: --text-field 'extended_tweet.full_text|text'",
+            ],
+        ),
+    ] {
+        assert_eq!(read("f.jsonl", object, &config), expected, "{object}");
+    }
+}
+
+#[test]
+fn nulls_are_no_text() {
+    let table = "id\ttext\n1\t\\N\n2\tNULL\n3\ta\\nb\\\\n\n";
+    for (file, name, nulls, expected) in [
+        (
+            table,
+            "f.tsv",
+            &[][..],
+            vec![
+                "no text field: nothing in text",
+                "2: NULL",
+                "text is perhaps a null: it is NULL; --null NULL says that this is no text",
+                "3: a|b\\n",
+            ],
+        ),
+        (
+            table,
+            "f.tsv",
+            &["NULL"],
+            vec![
+                "no text field: nothing in text",
+                "no text field: nothing in text",
+                "3: a|b\\n",
+            ],
+        ),
+        // Without a null of a database, a backslash is a backslash.
+        ("id\ttext\n3\ta\\nb\n", "f.tsv", &[], vec!["3: a\\nb"]),
+        (
+            "id,text\n\\N,a\nNULL,b\n",
+            "f.csv",
+            &["NULL"],
+            vec!["f.csv:1: a", "f.csv:2: b"],
+        ),
+        (
+            r#"{"id":1,"text":"nan"}"#,
+            "f.jsonl",
+            &["nan"],
+            vec![
+                "no text field: none of text, contents, content, body, html, raw_content, article",
+            ],
+        ),
+    ] {
+        let config = with(|config| config.null = nulls.iter().map(|null| (*null).into()).collect());
+        assert_eq!(read(name, file, &config), expected, "{file}");
+    }
+    let config = text("a|b,c");
+    let file = "a,b,c\nx,y,z\n,y,z\n,,z\n";
+    assert_eq!(
+        read("f.csv", file, &config),
+        ["f.csv:1: x|z", "f.csv:2: y|z", "f.csv:3: z"]
+    );
+}
+
+#[test]
+fn elements_of_a_list_are_records() {
+    let records = |path: &str| {
+        with(|config| {
+            config.records = Some(path.into());
+            config.text_field = Some("t".into());
+        })
+    };
+    let deep = format!(
+        "{{\"x\":{}{},\"m\":[{{\"t\":\"a\"}}]}}",
+        "[".repeat(500),
+        "]".repeat(500)
+    );
+    for (path, file, expected) in [
+        (
+            "m[]",
+            "{\n \"x\": {\"m\": [{\"t\": \"no\"}], \"y\": \"\\\"m\\\": [{\"},\n \"m\": [\n  {\"t\": \"a\"},\n  {\"t\": \"b\", \"m\": [{\"t\": 1}]}\n ],\n \"n\": 2\n}\n",
+            vec!["1: a", "2: b"],
+        ),
+        (
+            "m",
+            "{\"m\":[{\"t\":\"a\"}],\"n\":[]}{\"m\":[]}\n{\"\\u006d\":[{\"t\":\"b\"}]}",
+            vec!["1: a", "2: b"],
+        ),
+        (
+            "d.m[].r[]",
+            "{\"d\":{\"m\":[{\"r\":[{\"t\":\"a\"}]},{\"q\":true,\"r\":[{\"t\":\"b\"}]}]}}",
+            vec!["1: a", "2: b"],
+        ),
+        (
+            "m[]",
+            "[{\"m\":[{\"t\":\"a\"}]}, {\"m\":[{\"t\":\"b\"}]}]",
+            vec!["1: a", "2: b"],
+        ),
+        ("m[]", &deep, vec!["1: a"]),
+        (
+            "m[]",
+            "{\"m\":[\"x\",{\"t\":\"b\"},5]}",
+            vec![
+                "not valid JSON: not an object",
+                "2: b",
+                "not valid JSON: not an object",
+            ],
+        ),
+        (
+            "m[]",
+            "{\"n\":[{\"t\":\"b\"}]}",
+            vec!["no element given by --record: the object has no list m[]"],
+        ),
+        (
+            "m[]",
+            "{\"m\":[{\"t\":\"a\"}",
+            vec![
+                "1: a",
+                "record cut off: the stream ends inside the object around the records",
+            ],
+        ),
+        (
+            "m[]",
+            "{\"m\":[{\"t\":\"a\"}, x: {\"t\":\"b\"}]}",
+            vec!["1: a", "not valid JSON: not an object", "3: b"],
+        ),
+    ] {
+        let found = read("f.json", file, &records(path));
+        let expected: Vec<String> = expected
+            .iter()
+            .map(
+                |line| match line.starts_with(|c: char| c.is_ascii_digit()) {
+                    true => format!("f.json:{line}"),
+                    false => (*line).into(),
+                },
+            )
+            .collect();
+        assert_eq!(found, expected, "{path} of {file}");
+    }
+    for path in ["m[x=y]", "", "m["] {
+        assert!(records(path).check().is_err(), "{path}");
+    }
+}
