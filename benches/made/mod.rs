@@ -135,5 +135,6 @@ pub fn context(stop: &Stop) -> Context<'_> {
         stop,
         progress: &Silent,
         scratch: None,
+        programs: &[],
     }
 }

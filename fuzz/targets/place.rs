@@ -50,6 +50,7 @@ pub fn with_context<T>(memory: ByteSize, work: impl FnOnce(&Context<'_>) -> T) -
         stop: &stop,
         progress: &Silent,
         scratch: None,
+        programs: &[],
     })
 }
 

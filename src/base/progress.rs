@@ -98,6 +98,9 @@ pub struct Context<'a> {
     /// The directory in which sorts that need no checkpoint make a private directory; `None` for
     /// the directory of the workspace.
     pub scratch: Option<&'a Path>,
+    /// The programs that the command names, as `KIND=COMMAND`. What a directory or plan says of
+    /// others starts none.
+    pub programs: &'a [String],
 }
 
 impl Context<'_> {

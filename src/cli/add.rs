@@ -9,7 +9,7 @@ use crate::engine::pipeline;
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{Limits, WalkFlags};
+use super::flags::{Limits, Programs, WalkFlags};
 use super::run::Verbose;
 use super::unread;
 
@@ -50,12 +50,14 @@ pub struct Options {
     #[command(flatten)]
     verbose: Verbose,
     #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
     limits: Limits,
 }
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits.setup().naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

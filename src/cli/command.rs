@@ -8,6 +8,7 @@ use crate::base::byte_size::ByteSize;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
 use crate::store::remote;
+use crate::text::read::Converter;
 use crate::{Error, Result};
 
 use super::context::Host;
@@ -118,6 +119,14 @@ impl Host for Beside<'_> {
 pub(crate) struct Setup {
     pub limits: Resources,
     pub printed: Printed,
+}
+
+impl Setup {
+    /// Allows these programs, whatever directory names them.
+    pub fn naming(mut self, programs: &[Converter]) -> Setup {
+        self.limits.programs = programs.iter().map(Converter::given).collect();
+        self
+    }
 }
 
 /// What a command prints.

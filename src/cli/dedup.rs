@@ -295,7 +295,9 @@ const STAGES: &[&str] = &[
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits
+            .setup()
+            .naming(&self.collection.input.reading.convert)
     }
 
     fn stages(&self) -> &'static [&'static str] {

@@ -16,7 +16,7 @@ use crate::text::table::Table;
 use clap::{Args, ValueEnum};
 
 use super::command::{Command, Out, Printed, Setup};
-use super::flags::{Json, Memory};
+use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
 use crate::engine::pipeline::{open_catalogued, open_for};
 
@@ -93,6 +93,8 @@ pub struct Options {
         help_heading = "Display"
     )]
     width: Option<u32>,
+    #[command(flatten)]
+    programs: Programs,
     #[command(flatten)]
     screen: ScreenFlags,
     /// Write an HTML page instead
@@ -175,7 +177,9 @@ const SHOWN_BYTES: u64 = 120;
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory.alone(Printed::result(self.json.json))
+        self.memory
+            .alone(Printed::result(self.json.json))
+            .naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -138,7 +138,9 @@ pub struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits
+            .setup()
+            .naming(&self.collection.input.reading.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -111,7 +111,7 @@ impl FromStr for Containing {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits.setup().naming(&self.reading.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

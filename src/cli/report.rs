@@ -13,7 +13,7 @@ use crate::{Result, report};
 use clap::Args;
 
 use super::command::{Command, Out, Printed, Setup};
-use super::flags::{AuditFlags, Memory, Quiet, Threads};
+use super::flags::{AuditFlags, Memory, Programs, Quiet, Threads};
 use crate::engine::pipeline::open_for;
 
 /// Options of `report`.
@@ -90,6 +90,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed)]
     seed: u64,
     #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
     audit: AuditFlags,
     #[command(flatten)]
     memory: Memory,
@@ -106,7 +108,9 @@ impl Command for Options {
             json: false,
             always: false,
         };
-        self.memory.with(self.threads, printed)
+        self.memory
+            .with(self.threads, printed)
+            .naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::{Result, report};
 use clap::Args;
 
 use super::command::{Command, Out, Setup};
-use super::flags::Limits;
+use super::flags::{Limits, Programs};
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]
@@ -35,6 +35,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -55,7 +57,7 @@ impl FromStr for Papers {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits.setup().naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -126,7 +126,9 @@ pub(super) const STAGES: &[&str] = &[
 
 impl Command for RunOptions {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits
+            .setup()
+            .naming(&self.collection.input.reading.convert)
     }
 
     fn stages(&self) -> &'static [&'static str] {
@@ -191,7 +193,9 @@ impl RunOptions {
 
 impl Command for IngestOptions {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.limits
+            .setup()
+            .naming(&self.collection.input.reading.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::command::{Command, Out, Printed, Setup};
-use super::flags::{Json, Memory};
+use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
 use crate::engine::pipeline::open_catalogued;
 
@@ -43,6 +43,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 10)]
     most: usize,
     #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
     screen: ScreenFlags,
     #[command(flatten)]
     memory: Memory,
@@ -69,7 +71,9 @@ const COPIES: u64 = 6;
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory.alone(Printed::result(self.json.json))
+        self.memory
+            .alone(Printed::result(self.json.json))
+            .naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::tasks::jobs::{self, Outcome, Plan, Planned};
 use crate::text::rewrite::output;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
+use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};
 use super::unread;
 
 /// Options of `tasks`.
@@ -121,6 +121,8 @@ struct RunOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = None)]
     wait: u64,
     #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -153,7 +155,7 @@ impl Command for Options {
     fn setup(&self) -> Setup {
         match &self.what {
             What::Plan(options) => options.limits.setup(),
-            What::Run(options) => options.limits.setup(),
+            What::Run(options) => options.limits.setup().naming(&options.programs.convert),
             What::Status(options) => Setup {
                 limits: Default::default(),
                 printed: options.print.printed().always(),

@@ -144,7 +144,7 @@ fn each_of(
         let name = input.path.display().to_string();
         wrong(&input.path, reject.line(&name))
     };
-    read.check_programs()?;
+    read.check_programs(context)?;
     let mut records = RecordReader::open(input, number, read, context.stop);
     let (mut batch, mut documents) = (Batch::default(), 0);
     loop {

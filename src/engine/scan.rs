@@ -239,7 +239,7 @@ impl<'a> Scan<'a> {
         act: &mut dyn FnMut(Place, Interpreted<'_>, bool) -> Result<()>,
     ) -> Result<()> {
         let (input, stop) = (&self.inputs[file as usize], self.context.stop);
-        self.read.check_programs()?;
+        self.read.check_programs(self.context)?;
         input.check_path()?;
         let mut reader = match &of.piece {
             Some(piece) => piece.open(stop),

@@ -27,6 +27,8 @@ pub(crate) struct Resources {
     pub disk: Disk,
     /// A directory for temporary files.
     pub scratch: Option<PathBuf>,
+    /// The programs of `--convert` that the caller names: no directory names others.
+    pub programs: Vec<String>,
 }
 
 impl Resources {
@@ -62,6 +64,7 @@ impl Resources {
             stop,
             progress,
             scratch: self.scratch.as_deref(),
+            programs: &self.programs,
         })
     }
 }

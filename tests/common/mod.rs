@@ -245,6 +245,7 @@ impl Run {
             stop,
             progress,
             scratch: None,
+            programs: &[],
         }
     }
 }

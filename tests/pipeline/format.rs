@@ -629,6 +629,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         stop: &Stop::default(),
         progress: &Silent,
         scratch: None,
+        programs: &[],
     };
     let inputs = pipeline::inputs(&[input], &out).unwrap();
     pipeline::run(&inputs, &out, &config, &question, false, &context).unwrap();
@@ -1462,6 +1463,7 @@ fn context() -> Context<'static> {
         stop: STOP.get_or_init(Stop::default),
         progress: &Silent,
         scratch: None,
+        programs: &[],
     }
 }
 

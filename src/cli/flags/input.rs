@@ -177,7 +177,7 @@ pub struct Reading {
     /// and prints its text in UTF-8, or markup if KIND is followed by :html. COMMAND is split into
     /// words as a shell does, with quotes, but no shell runs it. A document for which the program
     /// fails is rejected. The directory keeps the command and the version of the program, and
-    /// commands that read documents again run it again.
+    /// commands that read documents again run it only if they are given the same --convert.
     ///
     /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
     #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
@@ -197,6 +197,21 @@ pub struct Reading {
     /// Example: --convert-memory 8GiB
     #[arg(long, value_name = "SIZE", hide_short_help = true)]
     pub convert_memory: Option<ByteSize>,
+}
+
+/// The programs that a command over a directory may run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub struct Programs {
+    /// Allow a program with which the documents were converted (repeatable)
+    ///
+    /// Give what the directory was made with. The directory keeps the command, but no program runs
+    /// because a directory says so: it may come from someone else. Without this flag, a text that the
+    /// program makes is not read again.
+    ///
+    /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
+    #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
+    pub convert: Vec<Converter>,
 }
 
 impl Reading {
@@ -291,7 +306,7 @@ pub struct InputFlags {
     #[command(flatten)]
     pub walk: WalkFlags,
     #[command(flatten)]
-    reading: Reading,
+    pub reading: Reading,
     #[command(flatten)]
     pub limits: ReadLimits,
 }

@@ -16,7 +16,7 @@ mod values;
 
 pub(crate) use audit::AuditFlags;
 pub(crate) use input::ShingleFlags;
-pub use input::{CollectionFlags, InputFlags, Reading, WalkFlags};
+pub use input::{CollectionFlags, InputFlags, Programs, Reading, WalkFlags};
 pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub(crate) use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};

@@ -31,6 +31,7 @@ impl Memory {
             threads: Some(1),
             disk: Disk::Unchecked,
             scratch: None,
+            programs: Vec::new(),
         };
         Setup { limits, printed }
     }
@@ -102,6 +103,7 @@ impl Limits {
                 false => Disk::Available,
             },
             scratch: self.scratch.clone(),
+            programs: Vec::new(),
         };
         let printed = self.output.printed();
         Setup { limits, printed }

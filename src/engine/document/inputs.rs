@@ -10,8 +10,8 @@ use crate::store::disk;
 use crate::store::workspace::{InputEntry, InputList, Workspace};
 use crate::text::parse::{ParseConfig, Parser, TOKEN_RULE, TokenKind};
 use crate::text::read::{
-    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, interpret,
-    lasting,
+    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject,
+    interpret, lasting,
 };
 use crate::{Error, Result};
 use std::cmp::Reverse;
@@ -192,11 +192,14 @@ impl<'w> Rereader<'w> {
     fn file(&mut self, input: &InputFile, all: &[Wanted], readers: &dyn Readers) -> Result<()> {
         let (stage, context) = self.of;
         let config = &collection::config(&self.workspace.manifest).read;
-        let gone = |wanted: &Wanted| {
+        let gone = |wanted: &Wanted, why: Option<&Reject>| {
             let path = input.path.display();
+            if let Some(Reject { reason, detail, .. }) = why {
+                return readers.missing(wanted.number, format!("{path}: {reason}: {detail}"));
+            }
             let program = match config.convert.is_empty() {
                 true => "",
-                false => ", or its program of --convert gave another text or failed",
+                false => ", or its program of --convert gave another text",
             };
             let problem = format!(
                 "{path} has changed since it was read: another record is in its place{program}"
@@ -207,7 +210,7 @@ impl<'w> Rereader<'w> {
         let Some(first) = left.peek() else {
             return Ok(());
         };
-        config.check_programs()?;
+        config.check_named_programs(context)?;
         let mut records = RecordReader::open(input, first.file, config, context.stop);
         let mut batch = Batch::default();
         let mut n = 0u64;
@@ -230,10 +233,12 @@ impl<'w> Rereader<'w> {
             }
             left.next();
             let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-            if record.source.offset == wanted.offset
-                && let found = interpret(record, bytes, config)
-                && let Some(document) = self.same(&found, &wanted)?
-            {
+            if record.source.offset != wanted.offset {
+                gone(&wanted, None);
+                continue;
+            }
+            let found = interpret(record, bytes, config);
+            if let Some(document) = self.same(&found, &wanted)? {
                 self.shingler.shrink();
                 let again = Again {
                     number: wanted.number,
@@ -244,10 +249,10 @@ impl<'w> Rereader<'w> {
                 readers.found(&again, &mut self.parser);
                 self.parser.shrink();
             } else {
-                gone(&wanted);
+                gone(&wanted, found.not_converted());
             }
         }
-        left.for_each(gone);
+        left.for_each(|wanted| gone(wanted, None));
         Ok(())
     }
 

@@ -220,6 +220,7 @@ mod tests {
             stop: &stop,
             progress: &Silent,
             scratch: None,
+            programs: &[],
         };
         let inputs = pipeline::inputs(&[input], &out).unwrap();
         pipeline::run(&inputs, &out, &config, &question, true, &context).unwrap();

@@ -110,7 +110,7 @@ pub fn add(
     let mut workspace = super::open_texts(directory)?;
     let config = collection::config(&workspace.manifest);
     config.check_rule(directory)?;
-    config.read.check_programs()?;
+    config.read.check_programs(context)?;
     if super::is_piped(inputs) {
         let limit = "standard input cannot be read again if the command is stopped; store it in a \
                     file first";

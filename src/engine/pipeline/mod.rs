@@ -250,7 +250,7 @@ pub(crate) fn ingest_for(
     }
     context.budget.check()?;
     config.check()?;
-    config.read.check_programs()?;
+    config.read.check_programs(context)?;
     if let Some(parameters) = parameters {
         parameters.check(&config.size_groups, false)?;
     }

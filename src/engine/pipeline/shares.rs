@@ -23,7 +23,7 @@ pub(crate) fn ingest_share(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     config.check()?;
-    config.read.check_programs()?;
+    config.read.check_programs(context)?;
     let mut workspace = super::open_or_create(out, config, (inputs, inputs.len()), context)?;
     super::read(&mut workspace, inputs, Some(share), context)?;
     Ok(workspace)

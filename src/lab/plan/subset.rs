@@ -291,6 +291,7 @@ mod tests {
             stop: &stop,
             progress: &Silent,
             scratch: None,
+            programs: &[],
         };
         let inputs = pipeline::inputs(&[read], &out).unwrap();
         let base = pipeline::ingest(&inputs, &out, &config, false, &context).unwrap();

@@ -288,7 +288,7 @@ impl Reading<'_> {
             };
             let known = slots.len();
             input.check_path()?;
-            read.check_programs()?;
+            read.check_programs(self.context)?;
             let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
             let mut batch = Batch::default();
             while reader.next_into(&mut batch) {

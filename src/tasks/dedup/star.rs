@@ -530,6 +530,7 @@ mod tests {
             stop: &stop,
             progress: &Silent,
             scratch: None,
+            programs: &[],
         };
         for (seed, measure, threshold) in [
             (1, Measure::Resemblance, "0.6"),

@@ -306,6 +306,7 @@ mod tests {
             stop: &stop,
             progress: &Silent,
             scratch: None,
+            programs: &[],
         };
         let mut widths = Vec::new();
         for count in [40u32, 4000] {

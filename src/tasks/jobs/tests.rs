@@ -29,6 +29,7 @@ fn context(stop: &Stop) -> Context<'_> {
         stop,
         progress: &Silent,
         scratch: None,
+        programs: &[],
     }
 }
 

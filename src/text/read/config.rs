@@ -12,6 +12,7 @@ use super::record::ContentKind;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
+use crate::base::progress::Context;
 
 /// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
 /// very repetitive text are not bombs, and 16 MiB fill no disk.
@@ -237,11 +238,22 @@ impl Default for ReadConfig {
 }
 
 impl ReadConfig {
-    /// Refuses to read with programs that are gone or that have another version than when the
-    /// parameters were made. Callers are about to read documents, because this may start the
-    /// programs.
-    pub(crate) fn check_programs(&self) -> crate::Result<()> {
-        self.convert.iter().try_for_each(Converter::check)
+    /// Refuses to read with programs that the command does not name, that are gone, or that have
+    /// another version than when the parameters were made. Callers are about to read documents,
+    /// because this may start the programs.
+    pub(crate) fn check_programs(&self, context: &Context<'_>) -> crate::Result<()> {
+        let mut all = self.convert.iter();
+        all.try_for_each(|program| program.check(context.programs))
+    }
+
+    /// As [`ReadConfig::check_programs`], but documents of the programs that the command does not
+    /// name are rejected.
+    pub(crate) fn check_named_programs(&self, context: &Context<'_>) -> crate::Result<()> {
+        let mut named = self
+            .convert
+            .iter()
+            .filter(|program| program.is_named(context.programs));
+        named.try_for_each(|program| program.check(context.programs))
     }
 
     /// Rejects limits that would allow no input at all, and empty field names.

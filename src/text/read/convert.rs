@@ -13,6 +13,8 @@
 //! - No process of the group outlives the call. The group is killed before its leader is waited
 //!   for, so its number cannot belong to another group.
 //! - The limit on memory is set before the program receives the first byte of a document.
+//! - A program runs, even for its version, only if the command that runs names it
+//!   ([`Converter::check`]). A directory or plan that was received may name any program.
 //! - After a stop, every conversion ends with a refusal. Callers check for a stop before they keep
 //!   what they read.
 //!
@@ -33,6 +35,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -77,12 +80,37 @@ pub struct Converter {
     /// The first line that the program prints for `--version` or `-v`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    #[serde(skip)]
+    named: Named,
 }
+
+/// Whether the command that runs names the program. No file says so, and no comparison.
+#[derive(Debug, Default)]
+struct Named(AtomicBool);
+
+impl Named {
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Named {
+    fn clone(&self) -> Named {
+        Named(AtomicBool::new(self.get()))
+    }
+}
+
+impl PartialEq for Named {
+    fn eq(&self, _: &Named) -> bool {
+        true
+    }
+}
+
+impl Eq for Named {}
 
 impl fmt::Display for Converter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let html = if self.html { ":html" } else { "" };
-        write!(f, "{}{html}={}", self.kind, self.command)?;
+        f.write_str(&self.given())?;
         match &self.version {
             Some(version) => write!(f, " ({version})"),
             None => Ok(()),
@@ -115,6 +143,7 @@ impl FromStr for Converter {
             html,
             command: command.into(),
             version: None,
+            named: Named(AtomicBool::new(true)),
         };
         if converter.words().is_empty() {
             return Err(wrong("has no command, or a quote that is not closed"));
@@ -134,6 +163,27 @@ impl Converter {
     /// `application/pdf`.
     pub(super) fn is_for_type(&self, mime: &str) -> bool {
         mime == self.kind || mime.strip_prefix("application/") == Some(&self.kind)
+    }
+
+    /// The program as a command names it.
+    pub(crate) fn given(&self) -> String {
+        let html = if self.html { ":html" } else { "" };
+        format!("{}{html}={}", self.kind, self.command)
+    }
+
+    /// Whether a command that has named `programs` names it, which it then remembers.
+    pub(super) fn is_named(&self, programs: &[String]) -> bool {
+        if programs.contains(&self.given()) {
+            self.named.0.store(true, Ordering::Relaxed);
+        }
+        self.named.get()
+    }
+
+    /// The flag to give, on one line.
+    fn flag(&self) -> String {
+        let given = harmless(&self.given());
+        let quoted = given.replace('\'', "'\\''");
+        format!("--convert '{quoted}'")
     }
 
     fn words(&self) -> Vec<String> {
@@ -199,9 +249,21 @@ impl Converter {
         Ok(None)
     }
 
-    /// Refuses a program that is gone or that has another version.
-    pub(super) fn check(&self) -> crate::Result<()> {
+    /// Refuses a program that a command does not name (`programs`), that is gone, or that has
+    /// another version.
+    pub(super) fn check(&self, programs: &[String]) -> crate::Result<()> {
         let refused = |limit: String| crate::base::error::refuse("convert", self, &limit);
+        if !self.is_named(programs) {
+            return crate::base::error::refuse(
+                "convert",
+                "",
+                format!(
+                    "documents were read with a program, which runs only if this command names it too; if \
+                 you know it, give {}",
+                    self.flag()
+                ),
+            );
+        }
         match self.look_up() {
             Err(what) => refused(format!("{what}; install it, or correct PATH")),
             Ok(version) if version != self.version => refused(format!(
@@ -226,6 +288,12 @@ impl Converter {
         stop: &Stop,
     ) -> Result<Vec<u8>, (Reason, String)> {
         let refused = |detail: String| Err((Reason::NotConverted, detail));
+        if !self.named.get() {
+            let flag = self.flag();
+            return refused(format!(
+                "this command does not name the program; if you know it, give {flag}"
+            ));
+        }
         let ended = match run(&mut self.command(true), document, limits, stop) {
             Ok(ended) => ended,
             Err(Ending::Output) => {
@@ -274,12 +342,17 @@ fn reason(errors: &[u8]) -> Option<String> {
     first_line(last)
 }
 
-/// The first line that has text, with characters made visible that change a terminal.
+/// The first line that has text, made [`harmless`].
 fn first_line(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_BYTES)]);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(harmless(line))
+}
+
+/// The beginning of a text, with characters made visible that change a terminal.
+fn harmless(text: &str) -> String {
     let mut harmless = String::new();
-    for c in line.chars() {
+    for c in text.chars() {
         match c {
             '\'' | '"' | '\\' => harmless.push(c),
             c => harmless.extend(c.escape_debug()),
@@ -289,7 +362,7 @@ fn first_line(bytes: &[u8]) -> Option<String> {
             break;
         }
     }
-    Some(harmless)
+    harmless
 }
 
 /// What a program may use for a document.

@@ -82,13 +82,17 @@ fn each(
     mut act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
 ) -> Result<()> {
     config.check()?;
-    config.check_programs()?;
+    config.check_named_programs(context)?;
     let mut records = 0u64;
     let mut batch = Batch::default();
     let mut patience = None;
     for (file, input) in inputs.iter().enumerate() {
         context.stop.check(stage)?;
         input.check_path()?;
+        // Other inputs need no program.
+        if let Some(program) = config.converter_of_file(&input.docno) {
+            program.check(context.programs)?;
+        }
         let file = u32::try_from(file).unwrap_or(u32::MAX);
         let mut reader = open(input, file, config, context.stop);
         batch.clear();

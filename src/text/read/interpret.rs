@@ -31,6 +31,16 @@ pub enum Interpreted<'a> {
     Rejected(Reject),
 }
 
+impl Interpreted<'_> {
+    /// Why a program of the user did not convert it, if that is the reason.
+    pub(crate) fn not_converted(&self) -> Option<&Reject> {
+        match self {
+            Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => Some(reject),
+            _ => None,
+        }
+    }
+}
+
 /// Interprets a record. A pure function of its arguments, and of the programs that convert documents:
 /// it may run on any thread.
 ///

@@ -216,7 +216,7 @@ impl<'a> Feeder<'a> {
     fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<&'a Credit>>)> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);
-        read.check_programs()?;
+        read.check_programs(self.context)?;
         let stop = self.context.stop;
         let mut reader = match &self.unit.piece {
             Some(piece) => piece.open(stop),

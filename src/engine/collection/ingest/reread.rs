@@ -30,7 +30,7 @@ use crate::engine::collection::{
 use crate::engine::shingle::{ShingleConfig, Shingler};
 use crate::store::workspace::{Places, Workspace};
 use crate::text::read::{
-    InputFile, Interpreted, RawDocument, Reason, Record, RecordKind, Stretch, interpret,
+    InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, Stretch, interpret,
 };
 use crate::{Error, Result};
 
@@ -236,13 +236,15 @@ impl<'a> Reread<'a> {
         match found {
             // A stop ends the conversion of a document.
             _ if self.context.stop.requested() => Error::Interrupted { stage: STAGE },
-            Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => {
-                self.differs(document, &format!("{}: {}", reject.reason, reject.detail))
-            }
             Interpreted::Document(_) => {
                 self.differs(document, "another text of the program of --convert")
             }
-            _ => self.changed(document),
+            found => match found.not_converted() {
+                Some(Reject { reason, detail, .. }) => {
+                    self.differs(document, &format!("{reason}: {detail}"))
+                }
+                None => self.changed(document),
+            },
         }
     }
 
