@@ -574,9 +574,8 @@ fn read_manifest(place: &Path) -> Value {
 }
 
 fn manifest_of(directory: &Path) -> Value {
-    let text = fs::read_to_string(directory.join("manifest.json")).unwrap();
-    let body = &text[..text.trim_end().rfind('\n').unwrap()];
-    serde_json::from_str(body).unwrap()
+    let text = fs::read(directory.join("manifest.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
 }
 
 /// With the checksum that it must have.
@@ -585,11 +584,13 @@ fn put_manifest(place: &Path, manifest: &Value) {
 }
 
 fn put_manifest_of(directory: &Path, manifest: &Value) {
-    let mut body = serde_json::to_vec_pretty(manifest).unwrap();
-    body.push(b'\n');
-    let sum = lookalike::store::checksum(&body);
-    body.extend(format!("{sum:016x}\n").bytes());
-    fs::write(directory.join("manifest.json"), body).unwrap();
+    let mut manifest = manifest.clone();
+    manifest.as_object_mut().unwrap().remove("checksum");
+    let text = serde_json::to_string_pretty(&manifest).unwrap();
+    let covered = format!("{},\n  ", text.strip_suffix("\n}").unwrap());
+    let sum = lookalike::store::checksum(covered.as_bytes());
+    let text = format!("{covered}\"checksum\": \"{sum:016x}\"\n}}\n");
+    fs::write(directory.join("manifest.json"), text).unwrap();
 }
 
 /// `study` removed what a name in the manifest led to.
@@ -1250,4 +1251,229 @@ fn names_command_no_terminal() {
     let measured = &report["pairs"][0]["documents"]["all"];
     assert_eq!(measured["found"], 1, "{report:#}");
     assert_eq!(measured["recall"], 1.0, "{report:#}");
+}
+
+/// What a stranger sends names a program: it runs for none of these, unless they name it.
+#[test]
+fn no_directory_or_plan_chooses_a_program() {
+    let place = crate::common::temporary();
+    let at = |name: &str| place.path().join(name);
+    fs::create_dir(at("in")).unwrap();
+    let text: String = (0..60).map(|n| format!("{n} ")).collect();
+    for (name, more) in [("in/a.txt", ""), ("in/b.txt", "61"), ("mine.txt", "7")] {
+        fs::write(at(name), format!("{text}{more}")).unwrap();
+    }
+    fs::write(at("mine.md"), format!("{text}8")).unwrap();
+    let ran = at("ran");
+    let program = format!("txt=sh -c 'touch {}; cat'", ran.display());
+    let make: [&[&str]; 4] = [
+        &["run", "in", "-o", "d"],
+        &["dedup", "in", "-o", "kept"],
+        &["tasks", "plan", "in", "--tasks", "1", "-o", "ex"],
+        &["run", "in", "-o", "unread", "--keep-text"],
+    ];
+    for arguments in make {
+        done(
+            place.path(),
+            &[arguments, &["--convert", &program]].concat(),
+        );
+    }
+    // What it refuses or shows, the flag names the program to give.
+    let says = "--convert 'txt=sh -c '\\''touch ";
+    let (refused, shown) = (true, false);
+    let commands: [(&[&str], bool, &str); 15] = [
+        (&["status", "d"], shown, ""),
+        (&["verify", "d"], shown, ""),
+        (&["show", "d", "a.txt"], shown, ""),
+        (&["show", "d", "a.txt", "--text"], shown, says),
+        (&["show", "unread", "a.txt", "--text"], shown, ""),
+        (&["diff", "d", "a.txt", "b.txt"], refused, says),
+        (&["query", "d", "mine.txt"], refused, says),
+        (&["query", "d", "mine.md"], shown, ""),
+        (&["report", "d", "-o", "p.html"], shown, ""),
+        (&["report", "kept", "-o", "k.html"], shown, ""),
+        (&["passages", "d", "--length", "20"], refused, says),
+        (&["add", "d", "mine.txt"], refused, says),
+        (&["join", "d", "--threshold", "0.5"], shown, ""),
+        (&["dedup", "--from", "d", "-o", "k2"], shown, ""),
+        (&["tasks", "run", "ex", "--task", "0"], refused, says),
+    ];
+    for (arguments, refused, says) in commands {
+        let _ = fs::remove_file(&ran);
+        let output = start(place.path(), arguments);
+        let text = said(&output) + &String::from_utf8_lossy(&output.stdout);
+        assert!(!ran.exists(), "{arguments:?} ran the program: {text}");
+        assert_eq!(!output.status.success(), refused, "{arguments:?}: {text}");
+        assert!(text.contains(says), "{arguments:?}: {text}");
+    }
+    for (arguments, refused, _) in commands {
+        if refused {
+            let _ = fs::remove_file(&ran);
+            done(
+                place.path(),
+                &[arguments, &["--convert", &program]].concat(),
+            );
+            assert!(ran.exists(), "{arguments:?}");
+        }
+    }
+}
+
+/// The facts of a file of rows, changed, with the checksum that they must have.
+fn change_facts(path: &Path, change: impl Fn(&mut Value)) {
+    const FOOTER: usize = 56;
+    let bytes = fs::read(path).unwrap();
+    let foot = &bytes[bytes.len() - FOOTER..];
+    let number = |at: usize| u64::from_le_bytes(foot[at..at + 8].try_into().unwrap()) as usize;
+    let (begin, length) = (number(0), number(8));
+    let mut facts: Value = serde_json::from_slice(&bytes[begin..begin + length]).unwrap();
+    change(&mut facts);
+    let mut end = serde_json::to_vec(&facts).unwrap();
+    let length = (end.len() as u64).to_le_bytes();
+    end.extend(&bytes[begin + number(8)..bytes.len() - FOOTER]);
+    end.extend(&foot[..8]);
+    end.extend(length);
+    end.extend(&foot[16..FOOTER - 8]);
+    let sum = lookalike::store::checksum(&end);
+    let whole = [&bytes[..begin], &end, &sum.to_le_bytes()].concat();
+    fs::write(path, whole).unwrap();
+}
+
+/// An exchange whose tasks are done, beside `v`.
+fn exchange(more: &[&str]) -> TempDir {
+    let place = crate::common::temporary();
+    inputs(place.path());
+    let plan = [
+        "tasks",
+        "plan",
+        "in.jsonl",
+        "--tasks",
+        "1",
+        "-o",
+        "ex",
+        "--keep-text",
+    ];
+    done(place.path(), &[&plan, more].concat());
+    for task in ["0", "1", "2", "3", "4", "5", "6", "7"] {
+        done(place.path(), &["tasks", "run", "ex", "--task", task]);
+    }
+    place
+}
+
+/// `tasks finish` replaced a file that the rows of a task named, and passed counts on.
+#[test]
+fn facts_of_tasks_name_their_own_parts_and_count_what_is_there() {
+    let parts = ["documents", "fingerprints", "rejects", "text"];
+    let names = [
+        "../../v/bashrc",
+        "../v/bashrc",
+        "/etc/hostname",
+        "..",
+        "",
+        "bashrc",
+        "000000.run",
+        "0.docs",
+        "000000.docs\0",
+        "\u{1b}[2J.docs",
+    ];
+    for more in [&[][..], &["--pairs-only"]] {
+        let place = exchange(more);
+        let path = place.path().join("ex/1-read/00000.rows");
+        let (good, before) = (fs::read(&path).unwrap(), held(&place.path().join("v")));
+        let large = 1u64 << 63;
+        let of_parts = parts.iter().flat_map(|part| {
+            let at = format!("/segments/0/{part}");
+            let names = names.map(|name| (format!("{at}/name"), Value::from(name)));
+            let counts = ["bytes", "records"].map(|field| (format!("{at}/{field}"), large.into()));
+            names.into_iter().chain(counts)
+        });
+        let counts = ["/documents", "/largest", "/segments/0/stats/documents"];
+        let counts = counts.map(|at| (at.to_string(), Value::from(large)));
+        let wrong = [("/documents".to_string(), Value::from(99))];
+        for (at, value) in of_parts.chain(counts).chain(wrong) {
+            fs::write(&path, &good).unwrap();
+            let mut there = false;
+            change_facts(&path, |facts| {
+                if let Some(field) = facts.pointer_mut(&at) {
+                    *field = value.clone();
+                }
+            });
+            there |= fs::read(&path).unwrap() != good;
+            if !there {
+                // With --pairs-only, there is no text.
+                assert!(at.contains("/text/"), "{at}");
+                continue;
+            }
+            let output = start(place.path(), &["tasks", "finish", "ex", "-o", "out"]);
+            let text = said(&output);
+            assert_eq!(output.status.code(), Some(1), "{at} {value}: {text}");
+            assert!(
+                text.contains("00000.rows is corrupt"),
+                "{at} {value}: {text}"
+            );
+            assert!(!text.contains('\u{1b}'), "{text:?}");
+            assert!(before == held(&place.path().join("v")), "{at} {value}");
+        }
+        fs::write(&path, &good).unwrap();
+        done(place.path(), &["tasks", "finish", "ex", "-o", "out"]);
+    }
+}
+
+/// Sparse files cost their sender nothing: whatever the memory, they were read whole.
+#[test]
+fn no_file_is_read_that_is_longer_than_what_it_describes() {
+    const SIZE: u64 = 3 << 30;
+    let place = exchange(&[]);
+    let make: [&[&str]; 2] = [
+        &["run", "in.jsonl", "-o", "d"],
+        &["dedup", "in.jsonl", "-o", "kept", "--removed", "removed"],
+    ];
+    for arguments in make {
+        done(place.path(), arguments);
+    }
+    let continued = ["dedup", "in.jsonl", "-o", "kept", "--removed", "removed"];
+    let commands: [(&str, &[&str]); 12] = [
+        ("d/manifest.json", &["verify", "d"]),
+        ("d/manifest.json", &["status", "d"]),
+        ("d/manifest.json", &["report", "d", "-o", "p.html"]),
+        ("d/inputs.jsonl", &["verify", "d"]),
+        ("d/inputs.jsonl", &["report", "d", "-o", "p.html"]),
+        ("kept/.lookalike/dedup.json", &["report", "kept"]),
+        ("kept/.lookalike/dedup.json", &continued),
+        ("kept/.lookalike/source.json", &["report", "kept"]),
+        ("kept/.lookalike/files.jsonl", &continued),
+        ("ex/plan.json", &["tasks", "status", "ex"]),
+        ("ex/inputs.jsonl", &["tasks", "finish", "ex", "-o", "o"]),
+        (
+            "ex/1-read/00000.rows",
+            &["tasks", "finish", "ex", "-o", "o"],
+        ),
+    ];
+    for (name, arguments) in commands {
+        let path = place.path().join(name);
+        let good = fs::read(&path).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(SIZE).unwrap();
+        let begun = Instant::now();
+        let output = start(place.path(), arguments);
+        let text = said(&output);
+        assert!(!output.status.success(), "{name} {arguments:?}");
+        let file = path.file_name().unwrap().to_str().unwrap();
+        assert!(
+            text.contains(file) && text.contains("  help: "),
+            "{name} {arguments:?}: {text}"
+        );
+        // To read it whole takes memory that a test machine may not have.
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{name} {arguments:?}"
+        );
+        fs::write(&path, good).unwrap();
+    }
+    // Facts of a gibibyte are refused by their length.
+    let path = place.path().join("ex/1-read/00000.rows");
+    change_facts(&path, |facts| {
+        facts["segments"][0]["later"] = "x".repeat(17 << 20).into()
+    });
+    let text = said(&start(place.path(), &["tasks", "finish", "ex", "-o", "o"]));
+    assert!(text.contains("facts of at most"), "{text}");
 }

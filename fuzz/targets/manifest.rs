@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
 struct Base {
     out: PathBuf,
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// The manifest without the line of its checksum.
+    /// The manifest.
     body: String,
 }
 
@@ -39,9 +39,8 @@ fn base() -> &'static Base {
         let mut files = BTreeMap::new();
         collect(&out, &mut files);
         let whole = String::from_utf8(files[&out.join("manifest.json")].clone()).expect("UTF-8");
-        let end = whole.trim_end().rfind('\n').map_or(0, |at| at + 1);
         Base {
-            body: whole[..end].to_string(),
+            body: whole,
             out,
             files,
         }

@@ -29,6 +29,7 @@ pub mod meta;
 pub mod metadata;
 mod pack;
 mod part;
+pub(crate) mod received;
 pub mod remote;
 mod sort;
 pub mod table;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::File;
-use super::{checksum, disk};
+use super::{checksum, disk, received};
 use crate::base::keywords::keywords;
 use crate::{Error, Result};
 
@@ -203,10 +203,13 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartInfo {
     /// File name within its directory.
+    #[serde(deserialize_with = "received::part")]
     pub name: String,
     /// Bytes of the file.
+    #[serde(deserialize_with = "received::count")]
     pub bytes: u64,
     /// Number of records.
+    #[serde(deserialize_with = "received::count")]
     pub records: u64,
     /// Its footer's checksum, 16 hexadecimal digits.
     pub checksum: String,

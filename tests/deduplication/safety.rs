@@ -144,8 +144,7 @@ fn put_list(directory: &Path, list: &str) {
     fs::write(directory.join("inputs.jsonl"), list).unwrap();
     let path = directory.join("manifest.json");
     let text = fs::read_to_string(&path).unwrap();
-    let body = &text[..text.trim_end().rfind('\n').unwrap()];
-    let mut manifest: serde_json::Value = serde_json::from_str(body).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
     let entry = &mut manifest["inputs"]["list"];
     entry["bytes"] = list.len().into();
     entry["checksum"] = format!("{:016x}", checksum(list.as_bytes())).into();

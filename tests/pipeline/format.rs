@@ -1119,12 +1119,26 @@ fn manifests_are_read() {
         let manifest = pipeline::look(&directory).unwrap_or_else(|error| panic!("{error}"));
         // Nothing that it said is lost.
         let bytes = fs::read_to_string(directory.join(MANIFEST_FILE)).unwrap();
-        let (body, sum) = bytes.trim_end().rsplit_once('\n').unwrap();
-        assert_eq!(
-            sum,
-            format!("{:016x}", checksum(format!("{body}\n").as_bytes()))
-        );
-        let old: serde_json::Value = serde_json::from_str(body).unwrap();
+        let (body, sum) = match bytes.rsplit_once("\"checksum\": \"") {
+            Some((covered, end)) => {
+                let sum = format!("{:016x}", checksum(covered.as_bytes()));
+                assert_eq!(end, sum + "\"\n}\n");
+                (&*bytes, None)
+            }
+            // Format 1.
+            None => {
+                let end = bytes.trim_end().rfind('\n').unwrap() + 1;
+                let (body, sum) = bytes.split_at(end);
+                (body, Some(sum.trim_end()))
+            }
+        };
+        if let Some(sum) = sum {
+            assert_eq!(sum, format!("{:016x}", checksum(body.as_bytes())));
+        }
+        let mut old: serde_json::Value = serde_json::from_str(body).unwrap();
+        let fields = old.as_object_mut().unwrap();
+        fields.remove("checksum");
+        fields["format"] = 2.into();
         let new = serde_json::to_value(&manifest).unwrap();
         contains(&new, &old, "manifest");
         read += 1;
@@ -1217,7 +1231,7 @@ fn other_versions_are_refused_by_name() {
     )
     .unwrap();
     let path = place.path().join(MANIFEST_FILE);
-    for version in [0, 2] {
+    for version in [0, 3] {
         let (body, _) = old.trim_end().rsplit_once('\n').unwrap();
         let body = body.replacen(
             "\"format\": 1,",
@@ -1227,7 +1241,7 @@ fn other_versions_are_refused_by_name() {
         fs::write(&path, format!("{body}{:016x}\n", checksum(body.as_bytes()))).unwrap();
         refused(
             &path,
-            (version, 1),
+            (version, 2),
             pipeline::look(place.path()).unwrap_err(),
         );
     }

@@ -130,11 +130,12 @@ fn converted_documents_have_the_pairs_of_their_texts() {
         assert_eq!(first.get_or_insert_with(|| made.clone()), &made);
     }
     // Without the program, the words are others: the files have the pairs, but no common word.
-    let show = |out: &str, docno: &str| {
+    let show = |out: &str, docno: &str, program: &str| {
         let out = at(out);
-        succeeds(&["show", out.to_str().unwrap(), docno, "--text"])
+        let out = out.to_str().unwrap();
+        succeeds(&["show", out, docno, "--text", "--convert", program])
     };
-    assert!(show("files.out1", "00.hid").contains("word0of1"));
+    assert!(show("files.out1", "00.hid", HIDDEN).contains("word0of1"));
     for (name, kind, media_type) in [
         ("short", HIDDEN, "application/hid"),
         (
@@ -377,6 +378,8 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
         out.to_str().unwrap(),
         more.to_str().unwrap(),
         "--quiet",
+        "--convert",
+        &tool,
     ];
     let refused = |arguments: &[&str], parts: &[&str]| {
         let before = lasting(&out);
@@ -401,7 +404,14 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
     refused(&add, &["convert", "tool 1.0", "tool 2.0"]);
 
     write_program(&program, "tool 1.0", "sed s/word/other/g");
-    let show = ["show", out.to_str().unwrap(), "00.hid", "--text"];
+    let show = [
+        "show",
+        out.to_str().unwrap(),
+        "00.hid",
+        "--text",
+        "--convert",
+        &tool,
+    ];
     let text = succeeds(&show);
     assert!(text.contains("gave another text"), "{text}");
     let passages = [
@@ -410,6 +420,8 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
         "--length",
         "20",
         "--quiet",
+        "--convert",
+        &tool,
     ];
     let text = stderr(&lookalike(&passages));
     assert!(text.contains("another text of the program"), "{text}");

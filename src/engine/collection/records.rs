@@ -64,11 +64,20 @@ impl SegmentEntry {
         store::part_unit(&self.documents.name)
     }
 
+    /// Its parts.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Kind, &PartInfo)> {
+        let parts = [
+            (Kind::Documents, &self.documents),
+            (Kind::Fingerprints, &self.fingerprints),
+            (Kind::Rejects, &self.rejects),
+        ];
+        let text = self.text.iter().map(|part| (Kind::Text, part));
+        parts.into_iter().chain(text)
+    }
+
     /// The bytes of its parts.
     pub fn bytes(&self) -> u64 {
-        let parts = [&self.documents, &self.fingerprints, &self.rejects];
-        let parts = parts.into_iter().chain(&self.text);
-        parts.map(|part| part.bytes).sum()
+        self.parts().map(|(_, part)| part.bytes).sum()
     }
 }
 
@@ -225,14 +234,7 @@ impl StageRecord for Segments {
     ];
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let mut parts = Vec::new();
-        for segment in &self.0 {
-            parts.push((Kind::Documents, &segment.documents));
-            parts.push((Kind::Fingerprints, &segment.fingerprints));
-            parts.push((Kind::Rejects, &segment.rejects));
-            parts.extend(segment.text.iter().map(|part| (Kind::Text, part)));
-        }
-        parts
+        self.0.iter().flat_map(SegmentEntry::parts).collect()
     }
 
     /// Keeps the segments before the one with the lost part. Reading resumes after them.

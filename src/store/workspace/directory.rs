@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
-use super::manifest::{Base, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program, put};
+use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program};
 use super::place::{is_run, near, output_kind, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
@@ -16,7 +16,7 @@ use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 use crate::base::threads::lock;
 use crate::base::workers::Queue;
-use crate::store::{self, Kind, disk};
+use crate::store::{self, Kind, disk, received};
 use crate::{Error, Result};
 
 /// An output directory, locked for this process.
@@ -92,7 +92,12 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     // Every command that uses or inspects a directory reads its manifest first.
     disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
-    let bytes = match disk::read_all(&path) {
+    let size = disk::metadata(&path).map_or(0, |there| there.size());
+    let most = match size > received::RECORD {
+        true => received::most_of(directory, size, PART_IN_MANIFEST)?,
+        false => received::RECORD,
+    };
+    let bytes = match received::read_whole(&path, most) {
         Ok(bytes) => bytes,
         // A missing manifest turns every part into scrap, so return `None` only if nothing at all
         // has this name.
@@ -116,16 +121,11 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     let corrupt = |what: &str, expected: String, found: String| {
         Error::corrupt(&path, what).expected(expected, found)
     };
-    // The last line holds the checksum of all before it.
-    let body_end = bytes[..bytes.len().saturating_sub(1)]
-        .iter()
-        .rposition(|&b| b == b'\n')
-        .map_or(0, |at| at + 1);
-    let (body, sum) = bytes.split_at(body_end);
-    let value: serde_json::Value = serde_json::from_slice(body).map_err(|e| {
+    let Sealed { json, covered, sum } = Sealed::of(&bytes);
+    let mut value: serde_json::Value = serde_json::from_slice(json).map_err(|e| {
         corrupt(
             "manifest",
-            "JSON and a line with its checksum".into(),
+            "JSON that ends with its checksum".into(),
             e.to_string(),
         )
     })?;
@@ -137,16 +137,16 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             .map_or("none".into(), ToString::to_string);
         corrupt("format of the manifest", "a number".into(), found)
     })?;
-    if format != MANIFEST_FORMAT {
+    if !(FIRST_FORMAT..=MANIFEST_FORMAT).contains(&format) {
         return Err(Error::Version {
             path: path.clone(),
             found: format,
-            least: MANIFEST_FORMAT,
+            least: FIRST_FORMAT,
             most: MANIFEST_FORMAT,
         });
     }
-    let found = format!("{:016x}", store::checksum(body));
-    if sum != format!("{found}\n").as_bytes() {
+    let found = format!("{:016x}", store::checksum(covered));
+    if sum != found.as_bytes() {
         let stated = String::from_utf8_lossy(sum).into_owned();
         return Err(corrupt(
             "checksum of the manifest",
@@ -156,53 +156,101 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     }
     if let Some(number) = COUNTED
         .iter()
-        .find_map(|field| too_large(value.get(field)?))
+        .find_map(|field| received::too_large(value.get(field)?))
     {
         return Err(corrupt(
             "number in the manifest",
-            format!("at most {MOST}"),
+            format!("at most {}", received::MOST),
             number.to_string(),
         ));
     }
-    let manifest = Manifest::from_json(value, kinds)
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("checksum");
+    }
+    let mut manifest = Manifest::from_json(value, kinds)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
-    if let Some(name) = leading_out(&manifest) {
+    if let Some(name) = misplaced(&manifest) {
         return Err(corrupt(
             "name of a file",
-            "plain names on the way to a file of the directory".into(),
+            "the name of such a file".into(),
             format!("{name:?}"),
         ));
     }
+    manifest.format = MANIFEST_FORMAT;
     Ok(Some(manifest))
 }
 
 /// Fields of a manifest that only have numbers of bytes, records and the like. There is one for
 /// each of many parts, and they are added up.
 const COUNTED: [&str; 4] = ["inputs", "segments", "additions", "index"];
-/// More bytes or records than there are anywhere.
-const MOST: u64 = 1 << 53;
+/// The most bytes of a manifest for each of the files that it describes, with what else it says.
+const PART_IN_MANIFEST: u64 = 2 << 10;
 
-/// The first number that is too large to be one of bytes or records.
-fn too_large(value: &serde_json::Value) -> Option<u64> {
-    match value {
-        serde_json::Value::Number(number) => number.as_u64().filter(|&number| number > MOST),
-        serde_json::Value::Array(values) => values.iter().find_map(too_large),
-        serde_json::Value::Object(fields) => fields.values().find_map(too_large),
-        _ => None,
+/// A manifest as it is stored.
+struct Sealed<'b> {
+    json: &'b [u8],
+    /// What the checksum is of.
+    covered: &'b [u8],
+    sum: &'b [u8],
+}
+
+/// What precedes the checksum, which is the last field, and covers all before its name.
+const SEAL: &[u8] = b"\"checksum\"";
+
+impl Sealed<'_> {
+    fn of(bytes: &[u8]) -> Sealed<'_> {
+        let at = memchr::memmem::rfind(bytes, SEAL).unwrap_or(bytes.len());
+        let (covered, end) = bytes.split_at(at);
+        for (before, after) in [(": \"", "\"\n}\n"), (":\"", "\"}\n")] {
+            let sum = end.get(SEAL.len()..).unwrap_or_default();
+            let sum = sum.strip_prefix(before.as_bytes());
+            let sum = sum.and_then(|sum| sum.strip_suffix(after.as_bytes()));
+            if let Some(sum) = sum.filter(|sum| sum.len() == 16) {
+                return Sealed {
+                    json: bytes,
+                    covered,
+                    sum,
+                };
+            }
+        }
+        // Format 1: the last line holds the checksum of all before it.
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let (json, sum) = bytes.split_at(end);
+        Sealed {
+            json,
+            covered: json,
+            sum,
+        }
     }
 }
 
-/// The first name in a manifest that could lead outside its directory. The names decide which files
-/// are opened, replaced and removed.
-fn leading_out(manifest: &Manifest) -> Option<&str> {
-    let plain = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('\0');
+/// The JSON of a manifest with its checksum as the last field.
+fn sealed(mut body: String) -> String {
+    let (end, comma, colon) = match body.ends_with("\n}\n") {
+        true => ("\n}\n", ",\n  ", ": "),
+        false => ("}\n", ",", ":"),
+    };
+    body.truncate(body.len() - end.len());
+    body.push_str(comma);
+    let sum = store::checksum(body.as_bytes());
+    body.push_str(&format!("\"checksum\"{colon}\"{sum:016x}\"{end}"));
+    body
+}
+
+/// The first name in a manifest that is not one of the kind that its place has.
+fn misplaced(manifest: &Manifest) -> Option<&str> {
     let parts = manifest.parts().into_iter();
-    let mut parts = parts.map(|(_, _, part)| part.name.as_str());
+    let mut parts = parts.filter(|(_, kind, part)| !received::is_part(&part.name, Some(*kind)));
+    let list = &manifest.inputs.list.name;
     let files = manifest.result_files().chain(&manifest.others);
-    let files = files.chain([&manifest.inputs.list]);
     let mut files = files.map(|file| file.name.as_str());
-    let part = parts.find(|name| !plain(name) || name.contains('/'));
-    part.or_else(|| files.find(|name| !name.split('/').all(plain)))
+    // An empty name is that of a list that is not there yet.
+    let list = (!["", INPUTS_FILE].contains(&list.as_str())).then_some(list.as_str());
+    let ours = [MANIFEST_FILE, LOCK_FILE, INPUTS_FILE];
+    let part = parts.next().map(|(_, _, part)| part.name.as_str());
+    part.or(list)
+        .or_else(|| files.find(|name| ours.contains(name)))
 }
 
 /// A subdirectory for sorts that need no checkpoint. It is emptied at every start.
@@ -413,9 +461,11 @@ impl Workspace {
     /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
     /// by number.
     pub(crate) fn copy_inputs(&self, base: &Workspace) -> Result<()> {
-        let list = disk::read_all(&base.places.directory.join(INPUTS_FILE))?;
-        if disk::is_gone(&self.places.directory.join(INPUTS_FILE))? {
-            put(&self.places.directory, INPUTS_FILE, &list)?;
+        let list = self.places.directory.join(INPUTS_FILE);
+        if disk::is_gone(&list)? {
+            let mut out = disk::AtomicFile::create(&list)?;
+            out.put_file(&base.places.directory.join(INPUTS_FILE), || Ok(()))?;
+            out.finish()?;
         }
         check_list(&self.places.directory, &self.manifest)
     }
@@ -619,11 +669,10 @@ impl Workspace {
         if body.len() <= MOST_INDENTED {
             body = store::json::pretty(&self.manifest, &path)?;
         }
-        let sum = store::checksum(body.as_bytes());
+        let body = sealed(body);
         (self.manifest_bytes, self.uncommitted) = (body.len() as u64, 0);
         let mut file = disk::AtomicFile::create(&path)?;
         file.put(body.as_bytes())?;
-        file.put(format!("{sum:016x}\n").as_bytes())?;
         file.finish()?;
         disk::sync_directory(&self.places.directory)
     }

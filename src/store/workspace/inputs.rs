@@ -4,7 +4,7 @@
 //! rewrites the manifest.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::ResultFile;
 use crate::base::numbers::counted;
 use crate::store::disk::{self, AtomicFile, Metadata};
-use crate::store::json;
-use crate::store::remote;
+use crate::store::{json, received, remote};
 use crate::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -97,6 +96,7 @@ const DIGEST_BYTES: u64 = 64 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileIdentity {
     /// Bytes in the file.
+    #[serde(deserialize_with = "received::count")]
     pub size: u64,
     /// Time of last modification, in nanoseconds since 1970.
     pub modified_ns: i64,
@@ -250,9 +250,7 @@ impl InputList {
     )]
     pub fn next(&mut self) -> Result<Option<&InputEntry>> {
         self.offset += self.line.len() as u64;
-        self.line.clear();
-        let read = self.lines.read_until(b'\n', &mut self.line);
-        if read.map_err(Error::io("read", &self.path))? == 0 {
+        if received::read_line(&mut self.lines, &mut self.line, &self.path)? == 0 {
             self.entry = None;
             return Ok(None);
         }

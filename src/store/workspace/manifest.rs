@@ -14,13 +14,15 @@ use crate::Result;
 use crate::base::process;
 use crate::base::threads;
 use crate::store::disk::{self, AtomicFile};
-use crate::store::{self, Kind, PartInfo};
+use crate::store::{self, Kind, PartInfo, received};
 
 /// Name of the manifest in an output directory.
 pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The format of `manifest.json` that this build writes and reads.
-pub(crate) const MANIFEST_FORMAT: u32 = 1;
+pub(crate) const MANIFEST_FORMAT: u32 = 2;
+/// The format before: the checksum followed the object.
+pub(crate) const FIRST_FORMAT: u32 = 1;
 
 /// The whole of `manifest.json`.
 #[derive(Debug)]
@@ -341,8 +343,10 @@ impl Serialize for Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultFile {
     /// File name.
+    #[serde(deserialize_with = "received::below")]
     pub name: String,
     /// Bytes.
+    #[serde(deserialize_with = "received::count")]
     pub bytes: u64,
     /// xxh3 of the content, 16 hexadecimal digits.
     pub checksum: String,

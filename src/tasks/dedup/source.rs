@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
 use crate::store::workspace::{Workspace, has_records};
-use crate::store::{disk, remote};
+use crate::store::{disk, received, remote};
 use crate::text::rewrite::output::{PRIVATE, State};
 use crate::{Error, Result};
 
@@ -111,7 +111,7 @@ impl DedupSource {
                  writes the file",
             );
         }
-        let bytes = disk::read_all(&path)?;
+        let bytes = received::read_whole(&path, received::RECORD)?;
         let source: DedupSource = serde_json::from_slice(&bytes).map_err(|error| {
             Error::corrupt(path, "record of the work directory")
                 .expected("what `lookalike dedup` writes", error)

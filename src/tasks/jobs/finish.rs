@@ -13,10 +13,10 @@ use crate::engine::cluster::{ResultFormat, each_reject, reject_line};
 use crate::engine::collection::{self, insert_segment};
 use crate::engine::join::Take;
 use crate::engine::pipeline::{self, JoinParameters, Summary};
+use crate::store;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::table::{Cell, Column, cells, columns, header, push_row};
 use crate::store::workspace::{Workspace, resolved};
-use crate::store::{self, Kind};
 use crate::tasks::distributed::Found;
 use crate::text::read::SaidOnce;
 use crate::{Error, Result};
@@ -49,7 +49,15 @@ impl Plan {
     /// What the first tasks say.
     fn facts(&self) -> Result<Vec<Facts>> {
         let step = Step::Read;
-        let facts = (0..self.tasks()).map(|number| self.open(Task { step, number })?.facts());
+        let facts = (0..self.tasks()).map(|number| {
+            let task = Task { step, number };
+            let facts: Facts = self.open(task)?.facts()?;
+            match facts.fits() {
+                true => Ok(facts),
+                false => Err(Error::corrupt(self.path(task), "facts of a task")
+                    .expected("the names and counts of its segments", "others")),
+            }
+        });
         facts.collect()
     }
 
@@ -153,12 +161,6 @@ fn bring(
     context: &Context<'_>,
 ) -> Result<()> {
     context.start(STAGE, Unit::Count("shares"), Some(facts.len() as u64));
-    let kinds = [
-        Kind::Documents,
-        Kind::Fingerprints,
-        Kind::Rejects,
-        Kind::Text,
-    ];
     for (done, share) in facts.iter().enumerate() {
         context.progress.at(done as u64);
         let there = collection::segments(&workspace.manifest).to_vec();
@@ -166,11 +168,7 @@ fn bring(
         let missing = share.segments.iter();
         let missing = missing.filter(|segment| !is_there(&segment.documents.name));
         for segment in missing {
-            let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-            for (kind, part) in kinds
-                .into_iter()
-                .zip(parts.into_iter().chain(&segment.text))
-            {
+            for (kind, part) in segment.parts() {
                 let from = plan.exchange.join(COLLECTION).join(&part.name);
                 let to = workspace.path(COLLECTION).join(&part.name);
                 let mut out = AtomicFile::create(&to)?;

@@ -1,10 +1,12 @@
 //! The plan: what all tasks have in common, and which of them are done.
 
 use std::collections::BTreeSet;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::base::byte_size::ByteSize;
 use crate::base::error::refuse;
@@ -16,7 +18,7 @@ use crate::engine::join::{JoinConfig, Pairs};
 use crate::engine::pipeline::JoinParameters;
 use crate::engine::sample::Sampling;
 use crate::store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
-use crate::store::{disk, remote};
+use crate::store::{disk, received, remote};
 use crate::tasks::distributed::Config;
 use crate::text::read::{InputFile, Inputs};
 use crate::text::rewrite::again;
@@ -261,7 +263,7 @@ impl Plan {
             let limit = "it has no plan; `lookalike tasks plan` writes one";
             return refuse("EXCHANGE", exchange.display(), limit);
         }
-        let bytes = disk::read_all(&path)?;
+        let bytes = received::read_whole(&path, received::RECORD)?;
         let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
             Error::corrupt(&path, "plan").expected("what `lookalike tasks plan` writes", error)
         })?;
@@ -346,30 +348,33 @@ impl Plan {
     /// looked at: they are when they are opened.
     pub(super) fn inputs(&self, as_given: bool) -> Result<Inputs> {
         let path = self.exchange.join(INPUTS);
-        let bytes = disk::read_all(&path)?;
-        let found = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
-        if found != self.written.list {
-            let what = "checksum of the list of inputs";
-            return Err(Error::corrupt(path, what).expected(&self.written.list, found));
-        }
-        let lines = bytes
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty());
-        let files = lines.map(|line| {
-            let Line { entry, odd } = serde_json::from_slice(line).map_err(|error| {
+        let mut lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
+        let (mut line, mut hash, mut files) = (Vec::new(), Xxh3::new(), Vec::new());
+        while received::read_line(&mut lines, &mut line, &path)? > 0 {
+            hash.update(&line);
+            if files.len() as u64 == self.written.inputs {
+                let what = format!("{} lines", self.written.inputs);
+                return Err(Error::corrupt(path, "list of inputs").expected(what, "more"));
+            }
+            let Line { entry, odd } = serde_json::from_slice(&line).map_err(|error| {
                 Error::corrupt(&path, "list of inputs").expected("an input on a line", error)
             })?;
             let input = match as_given || remote::is_address(Path::new(&entry.path)) {
                 true => InputFile::of_entry(&entry, Path::new(&entry.path), None),
                 false => again::listed(&entry)?,
             };
-            Ok(InputFile {
+            files.push(InputFile {
                 odd_path: odd,
                 ..input
-            })
-        });
+            });
+        }
+        let found = format!("{:016x}", hash.digest());
+        if found != self.written.list {
+            let what = "checksum of the list of inputs";
+            return Err(Error::corrupt(path, what).expected(&self.written.list, found));
+        }
         Ok(Inputs {
-            files: files.collect::<Result<_>>()?,
+            files,
             skipped: self.written.skipped,
             need_documents: self.written.need_documents,
         })

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::progress::Context;
 use crate::engine::collection::{self, DocumentReader, SegmentEntry, Share, TextReader};
 use crate::engine::pipeline;
+use crate::store::Kind;
+use crate::store::received::is_part;
 use crate::tasks::distributed::Intake;
 use crate::{Error, Result};
 
@@ -26,6 +28,16 @@ pub(super) struct Facts {
     pub largest: u64,
     /// Its segments. Their parts are in the exchange; if only pairs are wanted, only the rejects.
     pub segments: Vec<SegmentEntry>,
+}
+
+impl Facts {
+    /// Whether the parts are called like their kinds, and the counts add up.
+    pub fn fits(&self) -> bool {
+        let mut parts = self.segments.iter().flat_map(SegmentEntry::parts);
+        let documents = self.segments.iter().map(|segment| segment.stats.documents);
+        parts.all(|(kind, part)| is_part(&part.name, Some(kind)))
+            && documents.sum::<u64>() == self.documents
+    }
 }
 
 /// Reads a share: its documents to their parts, and its segments to the exchange.
@@ -87,12 +99,8 @@ pub(super) fn run(
             segment.text = None;
         }
         // Whatever is wanted, no record vanishes without a line.
-        let rest = [&segment.documents, &segment.fingerprints];
-        let rest = rest
-            .into_iter()
-            .chain(&segment.text)
-            .filter(|_| !written.pairs_only);
-        for part in rest.chain([&segment.rejects]) {
+        let wanted = |kind| kind == Kind::Rejects || !written.pairs_only;
+        for (_, part) in segment.parts().filter(|(kind, _)| wanted(*kind)) {
             let from = workspace.part(COLLECTION, &part.name);
             let to = plan.exchange.join(COLLECTION).join(&part.name);
             copy(&from, &to, context)?;

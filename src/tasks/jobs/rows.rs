@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::base::progress::Stop;
-use crate::store::Aside;
 use crate::store::disk::{self, SharedFile};
+use crate::store::{Aside, received};
 use crate::tasks::distributed::Row;
 use crate::{Error, Result};
 
@@ -31,7 +31,9 @@ const FOOTER: usize = 8 + 8 + 16 + 8 + 4 + 4 + 8;
 const READ: usize = 256 << 10;
 /// Bytes of facts that are read at once with what follows them.
 const FACTS: u64 = 16 << 10;
-/// The most bytes of a row and of the facts, for memory.
+/// The most bytes of the facts, for memory: some hundred for each segment of a task.
+const MOST_FACTS: u64 = 16 << 20;
+/// The most bytes of a row, for memory.
 const MOST_ROW: u64 = 1 << 30;
 
 /// What the rows of a task belong to.
@@ -174,13 +176,17 @@ impl Rows {
             task: number(32),
             places: number(40) as u32,
         };
+        if facts > MOST_FACTS {
+            let most = format!("facts of at most {MOST_FACTS} bytes");
+            return Err(corrupt(most, format!("{facts} bytes")));
+        }
         if found != origin {
             let what = "rows of the same plan, of the task by which the file is named";
             let found = format!("{} of plan {:032x}", found.task, found.plan);
             return Err(corrupt(format!("{what}: {}", origin.task), found));
         }
         let length = facts.saturating_add(index);
-        if begin.saturating_add(length) != size || facts > MOST_ROW {
+        if begin.saturating_add(length) != size {
             return Err(corrupt("places up to the end".into(), begin.to_string()));
         }
         match begin.checked_sub(end_at) {
@@ -210,9 +216,15 @@ impl Rows {
 
     /// The facts about the task.
     pub fn facts<F: DeserializeOwned>(&self) -> Result<F> {
-        serde_json::from_slice(&self.end[..self.facts]).map_err(|error| {
-            Error::corrupt(&self.path, "facts of a task").expected("JSON of its format", error)
-        })
+        let corrupt = |found: String| {
+            Error::corrupt(&self.path, "facts of a task").expected("JSON of its format", found)
+        };
+        let facts: serde_json::Value = serde_json::from_slice(&self.end[..self.facts])
+            .map_err(|error| corrupt(error.to_string()))?;
+        if let Some(number) = received::too_large(&facts) {
+            return Err(corrupt(format!("a count of {number}")));
+        }
+        serde_json::from_value(facts).map_err(|error| corrupt(error.to_string()))
     }
 
     /// Offset, length and checksum of the rows of a place.

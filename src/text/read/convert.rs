@@ -36,7 +36,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -84,19 +84,14 @@ pub struct Converter {
     named: Named,
 }
 
-/// Whether the command that runs names the program. No file says so, and no comparison.
-#[derive(Debug, Default)]
-struct Named(AtomicBool);
+/// Whether the command that runs names the program. No file says so, and no comparison. Clones
+/// share it, so those of other threads know what one has checked.
+#[derive(Clone, Debug, Default)]
+struct Named(Arc<AtomicBool>);
 
 impl Named {
     fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Clone for Named {
-    fn clone(&self) -> Named {
-        Named(AtomicBool::new(self.get()))
     }
 }
 
@@ -143,7 +138,7 @@ impl FromStr for Converter {
             html,
             command: command.into(),
             version: None,
-            named: Named(AtomicBool::new(true)),
+            named: Named(Arc::new(AtomicBool::new(true))),
         };
         if converter.words().is_empty() {
             return Err(wrong("has no command, or a quote that is not closed"));

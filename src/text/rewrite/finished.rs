@@ -7,12 +7,12 @@
 //! the list again, sorted.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::disk;
+use crate::store::{disk, received};
 use crate::{Error, Result};
 
 /// What is expected in the place of a file that no command finished.
@@ -25,6 +25,7 @@ const FILE: &str = "files.jsonl";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Finished {
     /// Its path below the directory.
+    #[serde(deserialize_with = "received::below")]
     pub name: String,
     #[serde(flatten)]
     pub content: Content,
@@ -87,14 +88,15 @@ impl FinishedList {
     pub fn read(private: &Path) -> Result<FinishedList> {
         let path = private.join(FILE);
         let mut files: BTreeMap<String, Vec<Content>> = BTreeMap::new();
-        let text = match disk::exists(&path)? {
-            true => disk::read_all(&path)?,
-            false => Vec::new(),
-        };
-        // The last line may be cut off, or be anything after a power cut. Its file has no name yet.
-        for line in text.split(|byte| *byte == b'\n') {
-            if let Ok(Finished { name, content }) = serde_json::from_slice(line) {
-                add(files.entry(name).or_default(), content);
+        if disk::exists(&path)? {
+            let mut lines = BufReader::new(disk::open(&path)?);
+            let mut line = Vec::new();
+            // The last line may be cut off, or be anything after a power cut. Its file has no name
+            // yet.
+            while received::read_line(&mut lines, &mut line, &path)? > 0 {
+                if let Ok(Finished { name, content }) = serde_json::from_slice(&line) {
+                    add(files.entry(name).or_default(), content);
+                }
             }
         }
         Ok(FinishedList {

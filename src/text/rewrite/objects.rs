@@ -16,7 +16,7 @@ use crate::base::error::refuse;
 use crate::base::limits;
 use crate::base::threads::{lock, wait_together};
 use crate::store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
-use crate::store::{disk, remote};
+use crate::store::{disk, received, remote};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
@@ -173,6 +173,7 @@ impl Objects {
 /// An upload of several parts.
 #[derive(Serialize, Deserialize)]
 struct Begun {
+    #[serde(deserialize_with = "received::below")]
     name: String,
     /// What the store calls it.
     upload: String,
@@ -209,7 +210,10 @@ impl Uploads {
         if !disk::exists(&self.path)? {
             return Ok(());
         }
-        let text = disk::read_all(&self.path)?;
+        let text = received::read_whole(
+            &self.path,
+            received::LINE * limits::waiting_threads() as u64,
+        )?;
         // No part was sent of an upload whose line is cut off.
         let lines = text.split(|byte| *byte == b'\n');
         let left: Vec<Begun> = lines.flat_map(serde_json::from_slice).collect();

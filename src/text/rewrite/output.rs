@@ -29,7 +29,7 @@ use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
-use crate::store::{disk, remote};
+use crate::store::{disk, received, remote};
 use crate::text::read::InputFile;
 use crate::{Error, Result};
 
@@ -49,7 +49,7 @@ impl State {
         // The directory may come from someone else: no link or FIFO in it is opened.
         disk::claim(directory);
         let path = directory.join(PRIVATE).join(STATE_FILE);
-        let bytes = disk::read_all(&path)?;
+        let bytes = received::read_whole(&path, received::RECORD)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             Error::corrupt(path, "state of the output")
                 .expected("what `lookalike dedup` writes", error)
@@ -267,7 +267,7 @@ impl OutputDirectory {
             let list = self.batch.list();
             let name = list.path().file_name().unwrap_or_default();
             let mut out = disk::AtomicFile::create(&self.directory.join(PRIVATE).join(name))?;
-            out.put(&disk::read_all(list.path())?)?;
+            out.put_file(list.path(), || Ok(()))?;
             out.finish()?;
         }
         self.put_state(true)
