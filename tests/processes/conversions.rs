@@ -163,6 +163,8 @@ fn converted_documents_have_the_pairs_of_their_texts() {
         "query",
         out.to_str().unwrap(),
         files.join("03.hid").to_str().unwrap(),
+        "--convert",
+        HIDDEN,
     ]);
     assert!(found.contains("02.hid"), "{found}");
 }
