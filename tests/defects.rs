@@ -173,12 +173,12 @@ fn a_manifest_that_cannot_be_is_refused_and_named() {
             "collection_digest",
         ),
         (
-            "\"format\": 1,".into(),
+            "\"format\": 2,".into(),
             "\"format\": 4294967297,".into(),
             "format of the manifest",
         ),
         (
-            "\"format\": 1,".into(),
+            "\"format\": 2,".into(),
             String::new(),
             "format of the manifest",
         ),
