@@ -36,7 +36,7 @@ impl Facts {
         let mut parts = self.segments.iter().flat_map(SegmentEntry::parts);
         let documents = self.segments.iter().map(|segment| segment.stats.documents);
         parts.all(|(kind, part)| is_part(&part.name, Some(kind)))
-            && documents.sum::<u64>() == self.documents
+            && (self.segments.is_empty() || documents.sum::<u64>() == self.documents)
     }
 }
 
