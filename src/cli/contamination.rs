@@ -53,7 +53,7 @@ pub struct Options {
     item_id: Option<String>,
     /// Least number of words in a shared run
     ///
-    /// A field with fewer words is matched in full.
+    /// A field with fewer words is matched in full, if it has as many as --least.
     ///
     /// Example: --ngram 8
     #[arg(
@@ -64,9 +64,9 @@ pub struct Options {
     ngram: u32,
     /// Skip fields with fewer words than N
     ///
-    /// A field with fewer than --ngram words is matched in full. But an answer such as "Yes" is in
-    /// most documents, so a field with fewer than N words is not looked for. The table counts such
-    /// fields, and they are not part of the item.
+    /// An answer such as "Yes" is in most documents, so a field with fewer than N words is not
+    /// looked for, whatever --ngram is. The table counts such fields, and they are not part of the
+    /// item.
     ///
     /// Example: --least 3
     #[arg(
@@ -87,7 +87,8 @@ pub struct Options {
     /// List at most this number of documents for each item
     ///
     /// contaminated.jsonl has those that cover most of the item, and of several the first ones. The
-    /// number of all documents is always given, and drop.tsv is complete.
+    /// number of all documents is always given, and drop.tsv is complete. A document that is listed
+    /// takes 120 bytes of memory.
     ///
     /// Example: --most 100
     #[arg(

@@ -222,7 +222,9 @@ fn runs(
 ) -> Vec<(usize, usize, usize, usize)> {
     let mut found = Vec::new();
     for (number, field) in item.fields.iter().enumerate() {
-        let Some(Text { tokens: field, .. }) = field else {
+        let Some(Text { tokens: field, .. }) =
+            field.as_ref().filter(|_| looked_for(field, least) > 0)
+        else {
             continue;
         };
         for i in 0..field.len() {
@@ -236,7 +238,7 @@ fn runs(
                     continue;
                 }
                 let length = (0..).take_while(|&k| same(k)).count();
-                let whole = i == 0 && length == field.len() && length >= least;
+                let whole = i == 0 && length == field.len();
                 if length >= n || field.len() < n && whole {
                     found.push((number, i, j, length));
                 }
@@ -246,13 +248,10 @@ fn runs(
     found
 }
 
-fn looked_for(field: &Option<Text>, (n, least): (usize, usize)) -> usize {
+/// The tokens of a field, if it is looked for.
+fn looked_for(field: &Option<Text>, least: usize) -> usize {
     let length = field.as_ref().map_or(0, |text| text.tokens.len());
-    if length >= n || length >= least {
-        length
-    } else {
-        0
-    }
+    if length >= least { length } else { 0 }
 }
 
 fn six(covered: usize, tokens: usize) -> String {
@@ -270,7 +269,7 @@ fn check(world: &World, config: &ContaminationConfig, report: &ContaminationRepo
     let mut levels = [[0u64; 2]; 4];
     let (mut searched, mut items_found) = (0, 0);
     for (number, item) in world.items.iter().enumerate() {
-        let lengths: Vec<usize> = item.fields.iter().map(|f| looked_for(f, how)).collect();
+        let lengths: Vec<usize> = item.fields.iter().map(|f| looked_for(f, how.1)).collect();
         let tokens: usize = lengths.iter().sum();
         searched += u64::from(tokens > 0);
         let mut union = BTreeSet::new();
@@ -431,8 +430,8 @@ fn runs_are_those_of_the_definition() {
         let ngram = *random.pick(&[1, 2, 3, 5, 13]);
         let config = ContaminationConfig {
             ngram,
-            least: *random.pick(&[1, 2, 5]),
-            most: *random.pick(&[1, 2, 100]),
+            least: *random.pick(&[1, 2, 5, 8]),
+            most: *random.pick(&[1, 2, 100, 1_000_000]),
             drop_at: random.pick(&["0.3", "0.8", "1"]).parse().unwrap(),
             ..config(place.path(), "out")
         };
@@ -771,6 +770,37 @@ fn a_budget_that_is_too_small_is_refused_with_one_that_is_enough() {
     assert!(least > 100 << 20, "{least}");
     let plenty = Run::default().threads(4).memory(4 << 30);
     assert_eq!(search(&corpus, &config, &plenty).unwrap(), report);
+}
+
+/// Memory is for documents that are there, not for the documents that may be listed.
+#[test]
+fn listed_documents_take_the_memory_of_their_number() {
+    let place = common::temporary();
+    let words = |item: usize| format!("item {item} has words of its own like w{item} and v{item}");
+    let all: Vec<String> = (0..20).map(words).collect();
+    let line = |n: usize| format!("{}\n", json!({"id": n, "text": all.join(". ")}));
+    let write = |name: &str, lines: String| fs::write(place.path().join(name), lines).unwrap();
+    write("corpus.jsonl", (0..600).map(line).collect());
+    let item = |n| format!("{}\n", json!({"id": n, "question": words(n)}));
+    write("test.jsonl", (0..20).map(item).collect());
+    let corpus = [place.path().join("corpus.jsonl")];
+    let config = |most, output| ContaminationConfig {
+        ngram: 8,
+        most,
+        ..config(place.path(), output)
+    };
+    let (few, all) = (config(10, "few"), config(1_000_000, "all"));
+    let least = |config: &ContaminationConfig| {
+        let run = |memory| search(&corpus, config, &Run::default().threads(2).memory(memory));
+        common::least_memory_in_steps(128 << 10, run)
+    };
+    let ((few, _), (all, report)) = (least(&few), least(&all));
+    assert!(few < all && all < few + (20 << 20), "{few} {all}");
+    let found = tree(&place.path().join("all"));
+    let plenty = Run::default().threads(1).memory(1 << 30);
+    let again = search(&corpus, &config(600, "all"), &plenty).unwrap();
+    assert_eq!(again, report);
+    assert_eq!(tree(&place.path().join("all")), found);
 }
 
 /// Periodic texts have many pairs of runs, and one token may be a whole document.

@@ -32,7 +32,7 @@ pub struct ContaminationConfig {
     pub parse: ParseConfig,
     /// The least number of tokens of a shared run.
     pub ngram: u32,
-    /// The least number of tokens of a field shorter than [`Self::ngram`] that is looked for.
+    /// The least number of tokens of a field that is looked for.
     pub least: u32,
     /// A document is listed in [`super::DROP_FILE`] if it covers this share of an item.
     pub drop_at: Threshold,

@@ -441,12 +441,12 @@ impl Reading<'_> {
             Some(set) => &mut set.fields,
             None => return Ok(()),
         };
-        let searched = words >= ngram || words >= least;
+        let searched = words >= least;
         match words {
             0 => counts.empty += 1,
+            _ if !searched => counts.left_out += 1,
             _ if words >= ngram => counts.long += 1,
-            _ if searched => counts.short += 1,
-            _ => counts.left_out += 1,
+            _ => counts.short += 1,
         }
         let bytes = (sets.text.len() - text) as u64;
         if searched && words > 0 {
@@ -580,7 +580,7 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
             let reasons: Vec<String> = (reasons.iter().filter(|(_, n)| **n > 0))
                 .map(|(reason, n)| format!("{} {reason}", count(*n)))
                 .collect();
-            let what = match config.least.min(config.ngram) {
+            let what = match config.least {
                 1 => String::new(),
                 least => format!(" (at least {})", counted(least.into(), "word")),
             };

@@ -91,18 +91,34 @@ impl Entry {
 pub(super) struct Listed {
     most: usize,
     pub items: Vec<Vec<Entry>>,
+    /// Entries for which there is memory, beyond the first [`FIRST`] of each item.
+    room: u64,
 }
 
+/// Entries of an item for which there is always memory.
+const FIRST: usize = 10;
+
+/// Bytes of memory for an entry, in a list that grows by doubling.
+const ENTRY_BYTES: u64 = 3 * size_of::<Entry>() as u64;
+
 impl Listed {
-    /// Bytes of memory for an item, if this number of documents is listed for it.
-    pub(super) fn bytes(most: usize) -> u64 {
-        (size_of::<Vec<Entry>>() + most * size_of::<Entry>()) as u64
+    /// Bytes of memory for an item and its first documents, if `most` are listed.
+    pub(super) fn of_item(most: usize) -> u64 {
+        (size_of::<Vec<Entry>>() + most.min(FIRST) * size_of::<Entry>()) as u64
     }
 
-    pub(super) fn new(items: usize, most: usize) -> Listed {
+    /// Bytes of memory for the other documents of items that are in these numbers of documents.
+    pub(super) fn of_others(documents: impl Iterator<Item = u64>, most: usize) -> u64 {
+        let others = |documents: u64| documents.min(most as u64).saturating_sub(FIRST as u64);
+        documents.map(others).sum::<u64>() * ENTRY_BYTES
+    }
+
+    /// `room` bytes are for documents beyond the first ones of each item.
+    pub(super) fn new(items: usize, most: usize, room: u64) -> Listed {
         Listed {
             most,
             items: vec![Vec::new(); items],
+            room: room / ENTRY_BYTES,
         }
     }
 
@@ -120,6 +136,12 @@ impl Listed {
         let entry = Entry { covered, place, at };
         if list.len() == self.most {
             list.pop();
+        } else if list.len() >= FIRST {
+            // Without room the search goes on: its end knows how much would have been enough.
+            match self.room.checked_sub(1) {
+                Some(room) => self.room = room,
+                None => return,
+            }
         }
         if list.len() == list.capacity() {
             list.reserve_exact(self.most.min(2 * list.len() + 1) - list.len());

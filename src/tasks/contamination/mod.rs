@@ -19,9 +19,9 @@
 //! # Definition
 //! [`crate::text::parse`] defines tokens. An *item* is a record of a test set, and each of its
 //! fields is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
-//! sequences of at least n tokens. A field with fewer than n tokens is matched in full, if it has
-//! at least [`ContaminationConfig::least`] tokens: its run is the whole field. A document *covers*
-//! the tokens of an item that are in some run. The *share* of an item is the number of its covered
+//! sequences of at least n tokens. A field with fewer than n tokens is matched in full: its run is
+//! the whole field. A field with fewer than [`ContaminationConfig::least`] tokens is not looked for,
+//! whatever n is. A document *covers* the tokens of an item that are in some run. The *share* of an item is the number of its covered
 //! tokens, each counted once, divided by the tokens of its fields that are looked for.
 //!
 //! # Algorithm
@@ -44,8 +44,8 @@
 //! # Cost
 //! Time: tokens are made once, and of seven tokens (of 13) one stretch is hashed; if a test set has
 //! short fields, one stretch at each token as well. Memory: about 110 bytes for each token of the
-//! test sets and 24 for each thread, 300 and 40 for each document to list for each item; and for
-//! the threads what their readers take.
+//! test sets and 24 for each thread, 300 for each item and 120 for each document that is listed with
+//! it; and for the threads what their readers take.
 //!
 //! # Where we depart from the source
 //! Brown et al. normalise by removing everything except letters, and look for 8 to 13 words,
@@ -150,10 +150,7 @@ pub fn run(
         Output::check(output, [corpus, &inputs])?;
     }
     let (fixed, per_token) = search::least(config, corpus.len());
-    let listed = config
-        .output
-        .as_ref()
-        .map_or(0, |_| Listed::bytes(config.most));
+    let listed = (config.output.as_ref()).map_or(0, |_| Listed::of_item(config.most));
     let per_item = size_of::<OfItem>() as u64 + listed;
     let per_token = per_token + Grams::TOKEN_BYTES;
     let sets = TestSets::read(&inputs, config, (fixed, per_item, per_token), context)?;
@@ -164,7 +161,9 @@ pub fn run(
     let output = config.output.as_deref().map(Output::create).transpose()?;
     let spill = output.as_ref().map(|output| &output.spill);
     let search = Search::new(corpus, (&sets, &grams), config, spill, context)?;
-    let report = report(&search, search.run()?, (&sets, config));
+    let corpus = search.run()?;
+    search.check_listed()?;
+    let report = report(&search, corpus, (&sets, config));
     let counts = &report.corpus;
     if counts.documents == 0 {
         return Err(no_documents(counts, &search));

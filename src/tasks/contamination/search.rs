@@ -13,6 +13,7 @@ use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
 use crate::Result;
+use crate::base::budget::Budget;
 use crate::base::progress::Context;
 use crate::base::threads::lock;
 use crate::engine::cluster::reject_line;
@@ -61,6 +62,9 @@ pub(super) struct Search<'a> {
     pub items: Vec<OfItem>,
     spill: Option<&'a Spill>,
     listed: Mutex<Listed>,
+    /// The memory for what is listed beyond the first documents of each item, within the budget.
+    room: u64,
+    budget: Budget,
     /// The first reject, by its place.
     first: Mutex<Option<(Place, String)>>,
 }
@@ -94,10 +98,14 @@ impl<'a> Search<'a> {
     ) -> Result<Search<'a>> {
         let tokens = sets.tokens() as u64;
         let places = places_bytes(config);
-        let memory = [
-            FIXED_BYTES + places + sets.bytes(),
-            places + tokens * TOKEN_BYTES,
-        ];
+        let used = FIXED_BYTES + places + sets.bytes();
+        let least = used + Scan::least(&config.read, inputs.len());
+        // More documents may be listed than there are. Half of what is left is for them at most.
+        let most = Listed::of_others(sets.items.iter().map(|_| u64::MAX), config.most);
+        let room = spill.map_or(0, |_| {
+            (context.budget.without(least).memory.0 / 2).min(most)
+        });
+        let memory = [used + room, places + tokens * TOKEN_BYTES];
         let what = || format!("looking for {}", sets.what());
         Ok(Search {
             inputs,
@@ -110,7 +118,9 @@ impl<'a> Search<'a> {
                 .collect(),
             items: sets.items.iter().map(|_| OfItem::default()).collect(),
             spill,
-            listed: Mutex::new(Listed::new(sets.items.len(), config.most)),
+            listed: Mutex::new(Listed::new(sets.items.len(), config.most, room)),
+            room,
+            budget: context.budget,
             first: Mutex::default(),
         })
     }
@@ -159,6 +169,23 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         Ok(report)
+    }
+
+    /// Refuses a budget in which not all documents could be listed that are to be listed.
+    pub(super) fn check_listed(&self) -> Result<()> {
+        let documents = (self.items.iter()).map(|of| of.documents.load(Ordering::Relaxed));
+        let needed = Listed::of_others(documents, self.config.most);
+        let most = self.config.most;
+        let what = || {
+            format!(
+                "{} with up to {most} documents each (--most)",
+                self.sets.what()
+            )
+        };
+        match self.spill {
+            Some(_) => self.budget.require_share(2 * self.room, 2 * needed, what),
+            None => Ok(()),
+        }
     }
 
     /// The number of records of the file before each stretch of the corpus.

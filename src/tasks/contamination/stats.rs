@@ -111,7 +111,7 @@ pub struct CorpusReport {
 pub struct ContaminationReport {
     /// The least number of tokens of a run.
     pub ngram: u32,
-    /// The least number of tokens of a shorter field.
+    /// The least number of tokens of a field that is looked for.
     pub least: u32,
     /// The names of the fields; none if the reader chose them.
     pub fields: Vec<String>,
