@@ -78,7 +78,7 @@ impl Command for Options {
         }
     }
 
-    fn run(&self, out: &Out<'_>, _: &Context<'_>) -> Result<()> {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         self.check()?;
         let mut values = FormulaValues::of(self.paper);
         let set = |to: &mut Vec<u32>, from: &Option<List<u32>>| {
@@ -103,7 +103,7 @@ impl Command for Options {
         values.shared = self.shared.unwrap_or(values.shared);
         values.samples = self.samples.unwrap_or(values.samples);
         values.super_shingles = self.super_shingles.unwrap_or(values.super_shingles);
-        let rows = values.rows(self.paper)?;
+        let rows = values.rows(self.paper, context.stop)?;
         out.result(&rows, || Ok(report::formulas(&rows, out.columns())))
     }
 }

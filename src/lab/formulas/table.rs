@@ -9,6 +9,7 @@ use super::{
 use crate::Result;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
+use crate::base::progress::Stop;
 
 keywords! {
     /// A paper with formulas.
@@ -45,6 +46,20 @@ fn members<S: Serializer>(
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(values.iter().copied())
+}
+
+/// Rows, until a stop is requested: a result with many factors takes milliseconds.
+struct Rows<'s> {
+    rows: Vec<FormulaRow>,
+    stop: &'s Stop,
+}
+
+impl Rows<'_> {
+    fn push(&mut self, row: FormulaRow) -> Result<()> {
+        self.stop.check("formulas")?;
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
 /// The values to compute with.
@@ -95,8 +110,8 @@ impl FormulaValues {
     /// The results of the formulas of a paper.
     ///
     /// # Errors
-    /// `BadParameter` for a share that is not from 0 to 1, and for too many values.
-    pub fn rows(&self, paper: FormulaPaper) -> Result<Vec<FormulaRow>> {
+    /// `BadParameter` for a share that is not from 0 to 1, and for too many results; `Interrupted`.
+    pub fn rows(&self, paper: FormulaPaper, stop: &Stop) -> Result<Vec<FormulaRow>> {
         let share = |name, value: f64| match (0.0..=1.0).contains(&value) {
             true => Ok(()),
             false => refuse(name, value, "from 0 to 1"),
@@ -105,20 +120,36 @@ impl FormulaValues {
         for &value in &self.resemblance {
             share("resemblance", value)?;
         }
-        let lengths = [self.changes.len() * (self.lexicons.len() + self.terms.len())];
-        let more = [self.chunks.len() * self.every.len(), self.resemblance.len()];
-        if lengths.into_iter().chain(more).any(|n| n > MOST_ROWS) {
-            return refuse("values", "too many", format!("at most {MOST_ROWS} results"));
+        let product = |a: usize, b: usize| a.saturating_mul(b);
+        let results = match paper {
+            FormulaPaper::Kolcz2008 => product(
+                self.changes.len(),
+                2 * (self.lexicons.len() + self.terms.len()),
+            ),
+            FormulaPaper::Bernstein2006 => {
+                // One for each number of selected chunks, and one for those below.
+                let selected = (self.shared as usize).saturating_add(2);
+                product(product(self.chunks.len(), self.every.len()), selected)
+            }
+            FormulaPaper::Fetterly2003 => self.resemblance.len(),
+        };
+        if results > MOST_ROWS {
+            let given = format!("for {results} results");
+            return refuse("values", given, format!("for at most {MOST_ROWS} results"));
         }
-        Ok(match paper {
-            FormulaPaper::Kolcz2008 => self.kolcz(),
-            FormulaPaper::Bernstein2006 => self.bernstein(),
-            FormulaPaper::Fetterly2003 => self.fetterly(),
-        })
+        let mut rows = Rows {
+            rows: Vec::with_capacity(results),
+            stop,
+        };
+        match paper {
+            FormulaPaper::Kolcz2008 => self.kolcz(&mut rows),
+            FormulaPaper::Bernstein2006 => self.bernstein(&mut rows),
+            FormulaPaper::Fetterly2003 => self.fetterly(&mut rows),
+        }?;
+        Ok(rows.rows)
     }
 
-    fn kolcz(&self) -> Vec<FormulaRow> {
-        let mut rows = Vec::new();
+    fn kolcz(&self, rows: &mut Rows<'_>) -> Result<()> {
         for &n in &self.changes {
             for &lexicons in &self.lexicons {
                 rows.push(FormulaRow {
@@ -130,7 +161,7 @@ impl FormulaValues {
                         ("lexicons", lexicons.into()),
                     ],
                     result: signature_stability(self.left_out, n, lexicons),
-                });
+                })?;
             }
         }
         let unchanged = |terms: u64, n: u32| {
@@ -145,7 +176,7 @@ impl FormulaValues {
                     about: "probability that a drawn lexicon has none of the changed terms left out",
                     values: of(terms, n),
                     result: unchanged(terms, n),
-                });
+                })?;
             }
         }
         for &n in &self.changes {
@@ -160,7 +191,7 @@ impl FormulaValues {
                     about: "probability that this lexicon is the first that is unaffected",
                     values,
                     result: unchanged(terms, n).and_then(|q| first_success(q, lexicons.into())),
-                });
+                })?;
             }
         }
         for &terms in &self.terms {
@@ -170,14 +201,13 @@ impl FormulaValues {
                     about: "expected number of lexicons until one is unaffected",
                     values: of(terms, n),
                     result: unchanged(terms, n).and_then(expected_trials),
-                });
+                })?;
             }
         }
-        rows
+        Ok(())
     }
 
-    fn bernstein(&self) -> Vec<FormulaRow> {
-        let mut rows = Vec::new();
+    fn bernstein(&self, rows: &mut Rows<'_>) -> Result<()> {
         for &chunks in &self.chunks {
             for &every in &self.every {
                 let of = |more: (&'static str, u32)| {
@@ -195,20 +225,20 @@ impl FormulaValues {
                         about: "probability that this number of shared chunks is selected",
                         values: of(("selected", selected)),
                         result: selected_of_shared(n, k, selected),
-                    });
+                    })?;
                 }
                 rows.push(FormulaRow {
                     place: "Section 4.3",
                     about: "probability that fewer shared chunks are selected, and the pair is missed",
                     values: of(("shared", self.shared)),
                     result: missed(n, k, self.shared),
-                });
+                })?;
             }
         }
-        rows
+        Ok(())
     }
 
-    fn fetterly(&self) -> Vec<FormulaRow> {
+    fn fetterly(&self, rows: &mut Rows<'_>) -> Result<()> {
         let row = |&resemblance: &f64| FormulaRow {
             place: "Section 3",
             about: "probability that two documents share super-shingles",
@@ -225,7 +255,7 @@ impl FormulaValues {
                 self.shared,
             ),
         };
-        self.resemblance.iter().map(row).collect()
+        self.resemblance.iter().try_for_each(|r| rows.push(row(r)))
     }
 }
 
@@ -244,7 +274,11 @@ mod tests {
     #[test]
     fn the_rows_have_the_published_values() {
         use FormulaPaper::*;
-        let rows = |paper| FormulaValues::of(paper).rows(paper).unwrap();
+        let rows = |paper| {
+            FormulaValues::of(paper)
+                .rows(paper, &Stop::default())
+                .unwrap()
+        };
         let kolcz = rows(Kolcz2008);
         // Table 4 as printed.
         let printed = value(&kolcz, "Table 4", &[("terms", 1_000.0), ("changes", 20.0)]);
@@ -278,7 +312,7 @@ mod tests {
                 left_out,
                 ..FormulaValues::of(paper)
             };
-            assert!(values.rows(paper).is_err(), "{left_out}");
+            assert!(values.rows(paper, &Stop::default()).is_err(), "{left_out}");
         }
         // More changes than terms: the formula is undefined, and says so.
         let values = FormulaValues {
@@ -286,10 +320,35 @@ mod tests {
             changes: vec![20],
             ..FormulaValues::of(paper)
         };
-        let rows = values.rows(paper).unwrap();
+        let rows = values.rows(paper, &Stop::default()).unwrap();
         assert!(
             rows.iter()
                 .any(|row| row.place == "Table 4" && row.result.is_none())
         );
+    }
+
+    /// Few values may ask for many results.
+    #[test]
+    fn too_many_results_are_refused_and_a_stop_ends_the_others() {
+        let paper = FormulaPaper::Bernstein2006;
+        let values = |shared| FormulaValues {
+            chunks: vec![1_000_000],
+            shared,
+            ..FormulaValues::of(paper)
+        };
+        let error = values(999_999).rows(paper, &Stop::default()).unwrap_err();
+        let expected = "for 1000001 results";
+        assert!(error.to_string().contains(expected), "{error}");
+        let most = values(MOST_ROWS as u32 - 2);
+        let stop = Stop::default();
+        assert_eq!(most.rows(paper, &stop).unwrap().len(), MOST_ROWS);
+        stop.request();
+        for paper in FormulaPaper::ALL {
+            let stopped = FormulaValues::of(paper).rows(paper, &stop).unwrap_err();
+            assert!(
+                matches!(stopped, crate::Error::Interrupted { .. }),
+                "{paper}"
+            );
+        }
     }
 }
