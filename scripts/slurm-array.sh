@@ -9,6 +9,8 @@
 #
 #     LOOKALIKE_MEMORY   memory of a task, in MiB (1024); a job asks for half as much again
 #     LOOKALIKE_SCRATCH  directory for temporary files on each node (TMPDIR or /tmp)
+#     LOOKALIKE_ALLOW_STORE  buckets and hosts of the inputs, if they are addresses and not in the
+#                        bucket of EXCHANGE: `lookalike tasks plan` prints them
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -23,6 +25,8 @@ case $MEMORY in
 esac
 SCRATCH=${LOOKALIKE_SCRATCH:-${TMPDIR:-/tmp}}
 export EXCHANGE OUT MEMORY SCRATCH
+# Jobs get what is exported, and a variable that is only set would be missing there.
+[ -z "${LOOKALIKE_ALLOW_STORE:-}" ] || export LOOKALIKE_ALLOW_STORE
 tasks=$(lookalike tasks status "$EXCHANGE" | awk '$1 == "read" { sub(/.*-/, "", $2); print $2 + 1 }')
 [ -n "$tasks" ] || exit 1
 

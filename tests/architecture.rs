@@ -30,6 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "union_find",
             "wide",
             "process",
+            "command",
             "threads",
             "progress",
             "workers",

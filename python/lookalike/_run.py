@@ -19,7 +19,7 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "verbose", "tsv", "progress", "help"}
 # Variables of the environment say how object stores are reached.
-OWN_FLAGS |= {"endpoint", "region", "anonymous"}
+OWN_FLAGS |= {"endpoint", "region", "anonymous", "allow-store"}
 # About files, in functions that take texts.
 INPUT_FLAGS = {
     "include",

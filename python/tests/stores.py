@@ -252,3 +252,71 @@ class Files(BaseHTTPRequestHandler):
 def files(root, **attributes):
     given = {"repeat": 1, "etags": True, "ranges": True, **attributes}
     return serve(Files, root=Path(root), seen=[], **given)
+
+
+class Lying(BaseHTTPRequestHandler):
+    """A server that does not do what it says, as `server.lie` tells. It counts the bytes that it could send.
+
+    - `long`: a range has no end;
+    - `size`: an object has more bytes than there are on the Earth;
+    - `listing`, `hub`: the bucket, or the folder of the dataset, has no end;
+    - `itself`: a folder of the hub has itself as an entry;
+    - `error`: the text of an error has no end;
+    - an address: every request is sent there.
+    """
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        server, path = self.server, unquote(urlsplit(self.path).path)
+        server.seen.append((self.command, path, self.headers.get("authorization")))
+        lie, number = server.lie, len(server.seen)
+        if lie.startswith("http"):
+            return self.send(302, {"location": f"{lie}{self.path}"}, b"")
+        if lie == "error":
+            return self.without_end(403, {})
+        if "list-type" in self.path:
+            entry = "<Contents><Key>a/{}</Key><LastModified>2026-11-27T00:00:00.000Z</LastModified><ETag>1</ETag><Size>5</Size></Contents>"
+            page = "".join(entry.format(f"{number}-{at}") for at in range(1000))
+            more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{number}</NextContinuationToken>"
+            text = f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{more}{page}</ListBucketResult>'
+            return self.send(200, {"content-type": "application/xml"}, text.encode())
+        if path.startswith("/api/"):
+            folder = path.split("/tree/main")[1].strip("/")
+            inside = folder if lie == "itself" else f"{folder}/{'d' * 50}".strip("/")
+            return self.send(200, {}, json.dumps([{"type": "directory", "path": inside}]).encode())
+        if lie in ("listing", "hub", "itself"):
+            return self.send(404, {}, b"")
+        size = 2**60 if lie == "size" else 1000
+        headers = {"etag": '"1"', "last-modified": "Fri, 27 Nov 2026 00:00:00 GMT", "content-length": size}
+        if self.command == "HEAD":
+            return self.send(200, headers, b"")
+        return self.without_end(206, {"content-range": f"bytes 0-{size - 1}/{size}", "etag": '"1"'})
+
+    do_HEAD = do_GET
+
+    def send(self, status, headers, content):
+        self.send_response_only(status)
+        for name, value in {"content-length": len(content), **headers}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def without_end(self, status, headers):
+        self.send_response_only(status)
+        for name, value in {**headers, "transfer-encoding": "chunked"}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        block = b"10000\r\n" + b"A" * 65536 + b"\r\n"
+        # An honest reader never comes near a GiB.
+        for _ in range(1 << 14):
+            self.wfile.write(block)
+            self.server.sent += 65536
+
+
+def lying(lie):
+    return serve(Lying, lie=lie, sent=0, seen=[])

@@ -6,11 +6,12 @@
 //!   [`measure`], [`precision`], `ratio`, `least`, [`union_find`]
 //! - text: `utf8`, `words`, `wide`
 //! - the process: [`resource`], [`error`], [`budget`], `memory`, [`process`], [`progress`],
-//!   [`threads`], `workers`, [`limits`]
+//!   `command`, [`threads`], `workers`, [`limits`]
 
 pub(crate) mod bits;
 pub mod budget;
 pub mod byte_size;
+pub(crate) mod command;
 pub mod error;
 pub mod ids;
 pub(crate) mod keywords;

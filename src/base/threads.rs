@@ -13,6 +13,8 @@ use std::thread::ScopedJoinHandle;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::command;
+
 thread_local! {
     /// Nanoseconds that the threads of this thread's scopes took longer than this thread.
     static WAITED: Cell<u64> = const { Cell::new(0) };
@@ -61,9 +63,9 @@ impl<'scope> Scope<'scope, '_> {
     /// What the standard library needs to start a thread is much code, which is compiled once here
     /// and not for each kind of work.
     fn start(&self, work: Box<dyn FnOnce() + Send + 'scope>) -> ScopedJoinHandle<'scope, ()> {
-        let busiest = self.busiest.clone();
+        let (busiest, command) = (self.busiest.clone(), command::current());
         self.scope.spawn(move || {
-            work();
+            command.run(work);
             busiest.fetch_max(course(), Ordering::Relaxed);
         })
     }
@@ -121,6 +123,7 @@ pub(crate) fn wait_together<I: Sync, E: Send>(
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(None);
+    let command = command::current();
     let work = || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Err(error) = act(item) {
@@ -132,7 +135,8 @@ pub(crate) fn wait_together<I: Sync, E: Send>(
     std::thread::scope(|scope| {
         for _ in 0..helpers.min(items.len().saturating_sub(1)) {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            if thread.spawn_scoped(scope, work).is_err() {
+            let command = command.clone();
+            if thread.spawn_scoped(scope, || command.run(work)).is_err() {
                 break;
             }
         }

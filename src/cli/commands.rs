@@ -53,9 +53,9 @@ pub struct Arguments {
     /// The first path that is an address and cannot be one.
     #[arg(skip)]
     pub remote: Option<PathBuf>,
-    /// Whether an input is an object of a store.
+    /// The arguments that are addresses.
     #[arg(skip)]
-    pub objects: bool,
+    pub addresses: Vec<PathBuf>,
 }
 
 const STATUS: &str = "Exit status:
@@ -427,7 +427,7 @@ impl Arguments {
         })?;
         let read = Arguments::from_arg_matches(&matches);
         let mut read = read.map_err(|error| error.format(&mut command))?;
-        (read.remote, read.objects) = addresses(&command, &matches);
+        (read.remote, read.addresses) = addresses(&command, &matches);
         Ok(read)
     }
 }
@@ -446,9 +446,12 @@ const WRITTEN: [(&str, &[&str]); 5] = [
 ];
 
 /// The first path among the arguments of a command that is an address where none is possible; and
-/// whether there are others.
-fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<PathBuf>, bool) {
-    let (mut wrong, mut objects) = (None, false);
+/// all that are addresses.
+fn addresses(
+    command: &clap::Command,
+    matches: &clap::ArgMatches,
+) -> (Option<PathBuf>, Vec<PathBuf>) {
+    let (mut wrong, mut all) = (None, Vec::new());
     let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
     while let Some((name, of)) = matches.subcommand() {
         command = command.and_then(|command| command.find_subcommand(name));
@@ -465,14 +468,18 @@ fn addresses(command: &clap::Command, matches: &clap::ArgMatches) -> (Option<Pat
     {
         let id = argument.get_id().as_str();
         for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
-            if (READ.contains(&id) || written.contains(&id)) && remote::is_address(&path) {
-                objects = true;
-            } else if wrong.is_none() && refuse_remote(&path).is_err() {
-                wrong = Some(path);
+            let possible = READ.contains(&id) || written.contains(&id);
+            let is_address = possible && remote::is_address(&path);
+            if !is_address && refuse_remote(&path).is_ok() {
+                continue;
             }
+            if !is_address && wrong.is_none() {
+                wrong = Some(path.clone());
+            }
+            all.push(path);
         }
     }
-    (wrong, objects)
+    (wrong, all)
 }
 
 /// Commands, and words that people try in their place.

@@ -54,12 +54,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::Error;
+use crate::base::command::Command;
 use crate::base::process::{self, return_freed_memory};
 use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
 use crate::store::json::pretty;
 use crate::store::remote;
-use crate::store::workspace::{missing, refuse_remote};
+use crate::store::workspace::{check_secret, missing, refuse_remote};
 
 use command::Run;
 use commands::Arguments;
@@ -155,13 +156,21 @@ pub fn execute(
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
 fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
+    arguments
+        .addresses
+        .iter()
+        .try_for_each(|path| check_secret(path))?;
     if let Some(path) = &arguments.remote {
         refuse_remote(path)?;
     }
-    remote::begin(arguments.objects);
-    arguments.stores.configure();
-    disk::forget_copies();
-    catch_unwind(AssertUnwindSafe(|| arguments.command.main(host))).unwrap_or_else(|panic| {
+    let stores = arguments.stores.allowed(&arguments.addresses)?;
+    let main = || {
+        remote::begin(!stores.is_empty());
+        arguments.stores.configure(stores);
+        arguments.command.main(host)
+    };
+    let done = catch_unwind(AssertUnwindSafe(|| Command::default().run(main)));
+    done.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(Error::Panicked {

@@ -1,5 +1,6 @@
 //! `tasks`: a search as an array of jobs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,9 +11,11 @@ use crate::Result;
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
+use crate::base::words::shell_word;
 use crate::engine::cluster::ResultFormat;
 use crate::engine::pipeline;
 use crate::report::answer;
+use crate::store::remote;
 use crate::tasks::jobs::{self, Outcome, Plan, Planned};
 use crate::text::rewrite::output;
 
@@ -215,8 +218,20 @@ impl PlanOptions {
         };
         out.result(&printed, || {
             let exchange = flags.output.display();
+            // The command line of a task names the exchange, and no other place.
+            let addresses = choice.paths.iter().filter(|path| remote::is_address(path));
+            let mut hosts: BTreeSet<PathBuf> = addresses.map(|path| remote::host(path)).collect();
+            hosts.remove(&remote::host(&flags.output));
+            let hosts: Vec<_> = hosts.iter().map(|host| host.to_string_lossy()).collect();
+            let allow = match hosts.is_empty() {
+                true => String::new(),
+                false => {
+                    let hosts = hosts.join(",");
+                    format!("export LOOKALIKE_ALLOW_STORE={}\n      ", shell_word(&hosts))
+                }
+            };
             Ok(format!(
-                "{}\n\nNext: lookalike tasks run {exchange} --task I, for I from 0 to {}\n      \
+                "{}\n\nNext: {allow}lookalike tasks run {exchange} --task I, for I from 0 to {}\n      \
                  lookalike tasks finish {exchange} -o DIR\n",
                 jobs::summary(&plan)?,
                 plan.all_tasks() - 1,

@@ -1,6 +1,13 @@
 //! Flags about object stores, which all commands have.
 
+use std::path::PathBuf;
+
 use clap::Args;
+
+use crate::Result;
+use crate::base::error::refuse;
+use crate::store::remote;
+use crate::store::workspace::check_secret;
 
 /// How object stores are reached.
 #[derive(Debug, Args)]
@@ -45,23 +52,69 @@ pub struct StoreFlags {
         help_heading = "Object stores"
     )]
     pub anonymous: bool,
+    /// Also reach the bucket or host of this address
+    ///
+    /// A command reaches the buckets and hosts whose addresses its command line has, and no others:
+    /// a directory, a list or a plan may be from somebody else, and requests have your credentials.
+    /// Give the flag for each bucket or host that you trust, or all of them, with commas between
+    /// them, in LOOKALIKE_ALLOW_STORE of the environment.
+    ///
+    /// Example: --allow-store s3://crawl
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        global = true,
+        hide_short_help = true,
+        help_heading = "Object stores"
+    )]
+    pub allow_store: Vec<String>,
 }
 
+/// More of `--allow-store`.
+const ALLOW: &str = "LOOKALIKE_ALLOW_STORE";
+
 impl StoreFlags {
-    /// Sets how the stores of this process are reached.
-    pub(crate) fn configure(&self) {
+    /// The addresses of the arguments, and those of the buckets and hosts that are allowed.
+    ///
+    /// # Errors
+    /// `BadParameter` for one that is not an address.
+    pub(crate) fn allowed(&self, arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let mut all = arguments.to_vec();
+        let more = std::env::var(ALLOW).unwrap_or_default();
+        let more = more
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty());
+        for text in self.allow_store.iter().map(|text| &**text).chain(more) {
+            check_secret(text.as_ref())?;
+            if cfg!(feature = "remote") && !remote::is_address(text.as_ref()) {
+                let what = "give the address of a bucket or host, such as s3://crawl or \
+                            https://example.org";
+                return refuse("allow-store", text, what);
+            }
+            all.push(text.into());
+        }
+        Ok(all)
+    }
+
+    /// Sets how the stores of this command are reached.
+    pub(crate) fn configure(&self, named: Vec<PathBuf>) {
         #[cfg(feature = "remote")]
-        crate::store::remote::configure(self.settings());
+        remote::configure(self.settings(named));
+        #[cfg(not(feature = "remote"))]
+        let _ = named;
     }
 
     #[cfg(feature = "remote")]
-    fn settings(&self) -> crate::store::remote::Settings {
+    fn settings(&self, named: Vec<PathBuf>) -> remote::Settings {
         let known = ["AWS_", "AZURE_", "GOOGLE_", "HF_"];
         let known = |name: &str| known.iter().any(|prefix| name.starts_with(prefix));
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        crate::store::remote::Settings {
+        remote::Settings {
+            named: Some(named),
             endpoint: self.endpoint.clone(),
             region: self.region.clone(),
             anonymous: self.anonymous,
@@ -74,9 +127,8 @@ impl StoreFlags {
 /// The settings of the profile `AWS_PROFILE` in the files of the AWS command line, as variables.
 /// Nothing if the environment has keys itself.
 #[cfg(feature = "remote")]
-fn of_files() -> Result<Vec<(String, String)>, String> {
+fn of_files() -> std::result::Result<Vec<(String, String)>, String> {
     use std::env::var;
-    use std::path::PathBuf;
     if var("AWS_ACCESS_KEY_ID").is_ok() {
         return Ok(Vec::new());
     }

@@ -20,7 +20,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustix::fs::FileType;
 
 use crate::base::budget::ByteSize;
+use crate::base::command;
 use crate::base::keywords::keywords;
+use crate::base::threads;
 use crate::store::metadata::Kind;
 use crate::store::remote;
 use crate::{Error, Result};
@@ -278,7 +280,8 @@ impl Read for File {
     }
 }
 
-/// The numbers of waits that have begun and ended.
+/// The numbers of waits that have begun and ended in this process: [`waiting`] is for a process that
+/// runs one command, and ends with it.
 static WAITS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// A call of the system that may wait for another process as long as that process likes: for the
@@ -491,12 +494,13 @@ pub(crate) fn objects_below(path: &Path, most: usize) -> Result<Vec<(String, Met
 ///
 /// The bytes of a FIFO can be read only once, but a command may open a file several times: to
 /// recognise its form, and then to read it. So they are copied into a file without a name, which
-/// every later call opens, until `forget_copies`.
+/// every later call of the same command opens.
 pub fn open(path: &Path) -> Result<File> {
     if remote::is_address(path) {
         return open_regular(path);
     }
-    let opened = copies().get(path).map(inside::again);
+    let copies = command::state::<Copies>();
+    let opened = threads::lock(&copies).get(path).map(inside::again);
     if let Some(copy) = opened {
         return Ok(File::new(copy.map_err(Error::io("open", path))?, path));
     }
@@ -519,21 +523,12 @@ pub fn open(path: &Path) -> Result<File> {
         }
     }
     let again = inside::again(&all).map_err(Error::io("open", copy))?;
-    copies().insert(path.into(), all);
+    threads::lock(&copies).insert(path.into(), all);
     Ok(File::new(again, path))
 }
 
-/// The copies of FIFOs that were read, by path.
-static COPIES: Mutex<BTreeMap<PathBuf, fs::File>> = Mutex::new(BTreeMap::new());
-
-fn copies() -> MutexGuard<'static, BTreeMap<PathBuf, fs::File>> {
-    COPIES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Lets the next call of [`open`] read every FIFO again: a new command begins.
-pub(crate) fn forget_copies() {
-    copies().clear();
-}
+/// The copies of FIFOs that a command has read, by path.
+type Copies = Mutex<BTreeMap<PathBuf, fs::File>>;
 
 /// As [`open`], but refuses everything except regular files.
 pub(crate) fn open_regular(path: &Path) -> Result<File> {

@@ -56,6 +56,9 @@ impl Address {
             "hf" => Kind::Hub,
             _ => return Err(wrong(text, "this scheme is not known")),
         };
+        if let Some((shown, why)) = super::secret(path) {
+            return Err(wrong(&shown, why));
+        }
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() {
             let what = match kind {
@@ -63,12 +66,6 @@ impl Address {
                 _ => "it names no bucket",
             };
             return Err(wrong(text, what));
-        }
-        if kind == Kind::Web && key.contains(['?', '#']) {
-            return Err(wrong(
-                text,
-                "addresses with `?` or `#`, such as signed ones, are not read",
-            ));
         }
         let address = Address {
             kind,

@@ -9,12 +9,17 @@
 //!
 //! An object that is written is there when it is complete, or not at all (`upload`).
 //!
+//! A command reaches only the hosts and buckets that its command line names ([`Settings::named`]): an
+//! address in a directory, a list or a plan may come from somebody else.
+//!
 //! # Cost
 //! Memory: the window of each reader and the ranges that are on their way, within `reserve`; two
 //! parts of each object that is written (`memory_of_upload`).
 
 #[cfg(feature = "remote")]
 mod address;
+#[cfg(feature = "remote")]
+mod client;
 mod failure;
 #[cfg(feature = "remote")]
 mod object;
@@ -26,9 +31,10 @@ mod upload;
 mod without;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
+use crate::base::command::state;
 use crate::base::progress::Stop;
 
 pub(crate) use failure::{failed, is_failure, is_stop, number_of, stopped};
@@ -65,6 +71,8 @@ pub struct Settings {
     pub region: Option<String>,
     /// Requests are not signed.
     pub anonymous: bool,
+    /// Addresses of the buckets and hosts that are reached, and no others; `None` for all.
+    pub named: Option<Vec<PathBuf>>,
     /// Variables with credentials and other options, by the names that the providers' own programs
     /// use: `AWS_ACCESS_KEY_ID`, `GOOGLE_APPLICATION_CREDENTIALS`, `AZURE_STORAGE_ACCOUNT_NAME`,
     /// `HF_TOKEN`.
@@ -87,6 +95,33 @@ pub fn is_address(path: &Path) -> bool {
             && text[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
             && text[scheme.len()..].starts_with(b"://")
     })
+}
+
+/// An address with something secret in it, without that; and why it is refused. Addresses are printed
+/// and stored.
+pub(crate) fn secret(address: &Path) -> Option<(String, &'static str)> {
+    let text = address.to_string_lossy();
+    let (scheme, rest) = text.split_once("://")?;
+    let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
+    if let Some((_, host)) = host.rsplit_once('@') {
+        let what = "names and passwords in addresses would be printed and stored; remove what is \
+                    before the @ (credentials come from the environment), or download the file";
+        return Some((format!("{scheme}://...@{host}/{key}"), what));
+    }
+    let is_web = ["http", "https"]
+        .iter()
+        .any(|web| scheme.eq_ignore_ascii_case(web));
+    let at = rest.find(['?', '#']).filter(|_| is_web)?;
+    let what = "addresses with `?` or `#`, such as signed ones, are not read; download the file";
+    Some((format!("{scheme}://{}...", &rest[..=at]), what))
+}
+
+/// The bucket or host of an address, as an address: `s3://bucket`.
+pub(crate) fn host(address: &Path) -> PathBuf {
+    let text = normal(address).to_string_lossy().into_owned();
+    let from = text.find("://").map_or(0, |at| at + 3);
+    let length = text[from..].find('/').unwrap_or(text.len() - from);
+    text[..from + length].into()
 }
 
 /// The address to which the names of the objects that an address names are relative: without what
@@ -126,45 +161,54 @@ const LEAST_RESERVED: u64 = 16 << 20;
 /// The most of these bytes.
 const MOST_RESERVED: u64 = 256 << 20;
 
-/// Whether this command reads objects, and the bytes that it may hold of them.
-static IN_USE: AtomicBool = AtomicBool::new(false);
-static RESERVED: AtomicU64 = AtomicU64::new(LEAST_RESERVED);
-
-/// The request to stop of the last command that began.
-static STOP: RwLock<Option<Stop>> = RwLock::new(None);
+/// What a command has of its own.
+#[derive(Default)]
+struct State {
+    /// Whether it reads objects.
+    in_use: AtomicBool,
+    /// Its memory, if that is known, and the bytes that it may hold of them, if these are more than
+    /// [`LEAST_RESERVED`].
+    memory: AtomicU64,
+    reserved: AtomicU64,
+    /// The bytes that all of its readers hold or wait for.
+    #[cfg(feature = "remote")]
+    held: AtomicU64,
+    /// The request that ends its waits for a store.
+    stop: OnceLock<Stop>,
+}
 
 /// Says whether the command that begins reads objects.
 pub(crate) fn begin(in_use: bool) {
-    IN_USE.store(in_use, Ordering::Relaxed);
-    RESERVED.store(LEAST_RESERVED, Ordering::Relaxed);
+    state::<State>().in_use.store(in_use, Ordering::Relaxed);
 }
 
-/// Says what ends the waits for a store.
+/// Says what ends the waits of this command for a store.
 pub(crate) fn wait_until(stop: &Stop) {
-    *STOP.write().unwrap_or_else(PoisonError::into_inner) = Some(stop.clone());
+    state::<State>().stop.get_or_init(|| stop.clone());
 }
 
 /// Whether waits have to end.
 #[cfg(feature = "remote")]
 fn is_stopped() -> bool {
-    let stop = STOP.read().unwrap_or_else(PoisonError::into_inner);
-    stop.as_ref().is_some_and(Stop::requested)
+    state::<State>().stop.get().is_some_and(Stop::requested)
 }
 
 /// The part of this much memory that is kept for bytes of objects: an eighth, and 256 MiB at most.
 /// Nothing if the command reads none.
 pub(crate) fn reserve(memory: u64) -> u64 {
-    if !IN_USE.load(Ordering::Relaxed) {
+    let state = state::<State>();
+    if !state.in_use.load(Ordering::Relaxed) {
         return 0;
     }
     let reserved = (memory / 8).min(MOST_RESERVED);
-    RESERVED.store(reserved.max(LEAST_RESERVED), Ordering::Relaxed);
+    state.reserved.store(reserved, Ordering::Relaxed);
+    state.memory.store(memory, Ordering::Relaxed);
     reserved
 }
 
 /// The least memory that leaves this much beside what is kept for bytes of objects.
 pub(crate) fn with_reserve(rest: u64) -> u64 {
-    match IN_USE.load(Ordering::Relaxed) {
+    match state::<State>().in_use.load(Ordering::Relaxed) {
         true => rest.saturating_add((rest / 7 + 1).min(MOST_RESERVED)),
         false => rest,
     }
@@ -196,6 +240,47 @@ mod tests {
         ] {
             assert_eq!(is(address), cfg!(feature = "remote"), "{address}");
         }
+    }
+
+    #[test]
+    fn secrets_are_left_out_of_addresses() {
+        for (address, shown) in [
+            ("https://user:secret@host/a@b", Some("https://...@host/a@b")),
+            ("s3://key:secret@bucket", Some("s3://...@bucket/")),
+            ("HTTPS://host/a?X-Sig=secret", Some("HTTPS://host/a?...")),
+            ("https://host?secret", Some("https://host?...")),
+            ("s3://bucket/a?b@c", None),
+            ("hf://datasets/o/n@v1/a", None),
+            ("https://host:80/a", None),
+            ("a@b/c?d", None),
+        ] {
+            let found = secret(Path::new(address)).map(|(shown, _)| shown);
+            assert_eq!(found.as_deref(), shown, "{address}");
+        }
+        assert_eq!(host(Path::new("S3://b/k/")), Path::new("s3://b"));
+        assert_eq!(host(Path::new("https://h")), Path::new("https://h"));
+    }
+
+    #[test]
+    fn the_end_or_begin_of_another_command_changes_nothing() {
+        use crate::base::command::Command;
+        Command::default().run(|| {
+            begin(true);
+            let stop = Stop::default();
+            wait_until(&stop);
+            assert_eq!(reserve(1 << 30), 128 << 20);
+            let other = || {
+                begin(false);
+                wait_until(&Stop::default());
+                assert_eq!(reserve(1 << 30), 0);
+            };
+            std::thread::scope(|scope| drop(scope.spawn(move || Command::default().run(other))));
+            let state = state::<State>();
+            assert_eq!(state.reserved.load(Ordering::Relaxed), 128 << 20);
+            assert_eq!(with_reserve(7), 9);
+            stop.request();
+            assert!(state.stop.get().is_some_and(Stop::requested));
+        });
     }
 
     #[test]

@@ -11,10 +11,11 @@ use bytes::Bytes;
 use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore};
 
-use super::RESERVED;
 use super::address::Address;
 use super::failure::Failure;
 use super::stores::{self, Coming};
+use super::{LEAST_RESERVED, State};
+use crate::base::command::state;
 use crate::store::metadata::Metadata;
 
 /// The first range of a reader. One that goes on asks for twice as much each time, up to
@@ -23,31 +24,33 @@ use crate::store::metadata::Metadata;
 const FIRST: u64 = 256 << 10;
 const MOST: u64 = 4 << 20;
 
+/// A range that is cut, as often as that, goes on where it was cut.
+const MOST_CUTS: usize = 10;
+
 /// Ranges on their way ahead of a reader.
 const AHEAD: usize = 3;
 
-/// Bytes that all readers hold or wait for.
-static HELD: AtomicU64 = AtomicU64::new(0);
-
-/// Bytes that are counted in [`HELD`].
-struct Held(u64);
+/// Bytes that a reader of a command holds or waits for.
+struct Held(u64, Arc<State>);
 
 impl Held {
     /// `None` if they exceed what is reserved for objects.
     fn within_reserve(bytes: u64) -> Option<Held> {
         let held = Held::anyway(bytes);
-        (HELD.load(Ordering::Relaxed) <= RESERVED.load(Ordering::Relaxed)).then_some(held)
+        let reserved = held.1.reserved.load(Ordering::Relaxed).max(LEAST_RESERVED);
+        (held.1.held.load(Ordering::Relaxed) <= reserved).then_some(held)
     }
 
     fn anyway(bytes: u64) -> Held {
-        HELD.fetch_add(bytes, Ordering::Relaxed);
-        Held(bytes)
+        let state = state::<State>();
+        state.held.fetch_add(bytes, Ordering::Relaxed);
+        Held(bytes, state)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        HELD.fetch_sub(self.0, Ordering::Relaxed);
+        self.1.held.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -119,30 +122,39 @@ impl Object {
         let opened = self.metadata.clone();
         let coming = stores::start(async move {
             let etag = opened.etag().filter(|etag| !etag.starts_with("W/"));
-            let options = GetOptions {
-                range: Some(GetRange::Bounded(begin..end)),
-                if_match: etag.map(String::from),
-                ..GetOptions::default()
-            };
-            let found = store.get_opts(&key, options).await;
-            let found = found.map_err(|error| match stores::refused(&error) {
-                // It was there a moment ago.
-                error if error.kind() == io::ErrorKind::NotFound => {
-                    Failure(stores::NO_OBJECT.into()).into()
+            let (mut parts, mut at) = (Vec::new(), begin);
+            for _ in 0..MOST_CUTS {
+                let options = GetOptions {
+                    range: Some(GetRange::Bounded(at..end)),
+                    if_match: etag.map(String::from),
+                    ..GetOptions::default()
+                };
+                let found = store.get_opts(&key, options).await;
+                let found = found.map_err(|error| match stores::refused(&error) {
+                    // It was there a moment ago.
+                    error if error.kind() == io::ErrorKind::NotFound => {
+                        Failure(stores::NO_OBJECT.into()).into()
+                    }
+                    error => error,
+                })?;
+                if found.meta.size != opened.size() || found.meta.e_tag.as_deref() != opened.etag()
+                {
+                    return Err(stores::changed().into());
                 }
-                error => error,
-            })?;
-            if found.meta.size != opened.size() || found.meta.e_tag.as_deref() != opened.etag() {
-                return Err(stores::changed().into());
+                let bytes = found.bytes().await;
+                let bytes = bytes.map_err(|error| stores::refused(&error))?;
+                at += bytes.len() as u64;
+                if at == end && parts.is_empty() {
+                    return Ok(bytes);
+                }
+                parts.extend_from_slice(&bytes);
+                if at == end {
+                    return Ok(parts.into());
+                }
             }
-            let bytes = found.bytes().await;
-            let bytes = bytes.map_err(|error| stores::refused(&error))?;
-            if bytes.len() as u64 != end - begin {
-                let (wanted, sent) = (end - begin, bytes.len());
-                let what = format!("{sent} bytes came for a range of {wanted}");
-                return Err(Failure(what).into());
-            }
-            Ok(bytes)
+            let (wanted, sent) = (end - begin, at - begin);
+            let what = format!("{sent} bytes came for a range of {wanted}");
+            Err(Failure(what).into())
         })?;
         Ok(Range {
             begin,

@@ -1,15 +1,16 @@
 //! The stores, and what they say of objects.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use globset::GlobBuilder;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
@@ -25,9 +26,12 @@ use serde::Deserialize;
 use tokio::runtime::{self, Runtime};
 use tokio::task::AbortHandle;
 
-use super::Settings;
 use super::address::{Address, InDataset, Kind};
+use super::client::Connector;
 use super::failure::Failure;
+use super::{Settings, State};
+use crate::base::command::state;
+use crate::base::threads::lock;
 use crate::store::metadata::Metadata;
 
 /// Where a machine in a cloud finds the credentials of its role, which are asked for last.
@@ -41,6 +45,14 @@ pub(super) const NO_OBJECT: &str = "the store has no such object";
 
 /// Entries of a folder that the hub lists in one answer.
 const HUB_PAGE: usize = 1000;
+
+/// The most bytes of an object: more than any store takes, and few enough to add up.
+const MOST_SIZE: u64 = 1 << 50;
+
+/// Memory for an object that is listed, beside two copies of its name; and for all of them, if the
+/// command has no limit.
+const NAME_BYTES: u64 = 400;
+const MOST_NAMES: u64 = 1 << 30;
 
 /// Characters of an error of a store that are shown.
 const MOST_SAID: usize = 600;
@@ -65,14 +77,10 @@ pub(super) struct Store {
     pub parts: Option<Arc<dyn MultipartStore>>,
 }
 
-fn stores() -> MutexGuard<'static, Stores> {
-    static STORES: LazyLock<Mutex<Stores>> = LazyLock::new(Mutex::default);
-    STORES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets how all stores of this process are reached from now on.
+/// Sets how all stores are reached from now on, by the command of this thread or by all calls of the
+/// library outside of commands.
 pub fn configure(settings: Settings) {
-    *stores() = Stores {
+    *lock(&state::<Mutex<Stores>>()) = Stores {
         settings,
         open: HashMap::new(),
     };
@@ -122,7 +130,7 @@ pub(super) fn start<T: Send + 'static>(
     request: impl Future<Output = T> + Send + 'static,
 ) -> io::Result<Coming<T>> {
     static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
-    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut runtime = lock(&RUNTIME);
     let runtime = match &*runtime {
         Some(runtime) => runtime,
         None => {
@@ -217,9 +225,24 @@ pub(super) fn store(address: &Address) -> io::Result<Arc<dyn ObjectStore>> {
 
 /// The store of an address, also for writing.
 pub(super) fn opened(address: &Address) -> io::Result<Store> {
-    let mut stores = stores();
+    let stores = state::<Mutex<Stores>>();
+    let mut stores = lock(&stores);
     if let Some(store) = stores.open.get(&address.base) {
         return Ok(store.clone());
+    }
+    let base = &address.base;
+    let is_named = |named: &PathBuf| {
+        let named = super::host(named);
+        named.as_os_str().eq_ignore_ascii_case(base)
+    };
+    if let Some(named) = &stores.settings.named
+        && !named.iter().any(is_named)
+    {
+        let what = format!(
+            "the command line does not name {base}; if you trust who wrote this address, repeat the \
+             command with --allow-store {base}"
+        );
+        return Err(Failure(what).into());
     }
     let made = make(address, &stores.settings)?;
     stores.open.insert(address.base.clone(), made.clone());
@@ -246,6 +269,11 @@ fn make(address: &Address, settings: &Settings) -> io::Result<Store> {
         let rest = endpoint
             .strip_prefix("http://")
             .or_else(|| endpoint.strip_prefix("https://"));
+        if super::secret(Path::new(endpoint)).is_some() {
+            let what = "the endpoint has a name, a password or a query; give the scheme, the host and \
+                        the port, and credentials in the environment";
+            return Err(Failure(what.into()).into());
+        }
         if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
             let what = format!(
                 "the endpoint `{endpoint}` does not begin with http:// or https:// and a host"
@@ -272,13 +300,11 @@ fn build(
         max_retries: 10,
         retry_timeout: Duration::from_secs(120),
     };
-    let options = ClientOptions::new()
-        .with_timeout(Duration::from_secs(120))
-        .with_connect_timeout(Duration::from_secs(10))
-        .with_user_agent(HeaderValue::from_static(concat!(
-            "lookalike/",
-            env!("CARGO_PKG_VERSION")
-        )));
+    let options = ClientOptions::new();
+    let stays = || Connector {
+        headers: HeaderMap::new(),
+        leaves: false,
+    };
     let variable = |wanted: &str| {
         let found = variables.iter().rfind(|(name, _)| name == wanted);
         found.map(|(_, value)| value.clone())
@@ -286,7 +312,7 @@ fn build(
     // The builders have the same methods and no common trait.
     macro_rules! configured {
         ($builder:expr, $prefix:literal) => {{
-            let mut builder = $builder.with_retry(retry);
+            let mut builder = $builder.with_retry(retry).with_http_connector(stays());
             for (name, value) in variables {
                 let name = name.to_ascii_lowercase();
                 if name.starts_with($prefix)
@@ -345,26 +371,32 @@ fn build(
             let options = options.with_allow_http(address.base.starts_with("http://"));
             let builder = HttpBuilder::new().with_url(&address.base);
             let builder = builder.with_client_options(options).with_retry(retry);
-            only_read(builder.build()?)
+            let leaves = Connector {
+                leaves: true,
+                ..stays()
+            };
+            only_read(builder.with_http_connector(leaves).build()?)
         }
         Kind::Hub => {
             let endpoint = settings
                 .endpoint
                 .clone()
                 .or_else(|| variable("HF_ENDPOINT"));
-            let mut options = options.with_allow_http(plain(&endpoint));
+            let options = options.with_allow_http(plain(&endpoint));
+            let mut connector = Connector {
+                leaves: true,
+                ..stays()
+            };
             let token = variable("HF_TOKEN").filter(|_| !settings.anonymous);
             if let Some(token) = token
                 && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
             {
                 value.set_sensitive(true);
-                let mut headers = HeaderMap::new();
-                headers.insert("authorization", value);
-                options = options.with_default_headers(headers);
+                connector.headers.insert("authorization", value);
             }
             let builder = HttpBuilder::new().with_url(endpoint.as_deref().unwrap_or(HUB));
             let builder = builder.with_client_options(options).with_retry(retry);
-            only_read(builder.build()?)
+            only_read(builder.with_http_connector(connector).build()?)
         }
     })
 }
@@ -391,9 +423,35 @@ thread_local! {
     static LAST: RefCell<Option<(PathBuf, Metadata)>> = const { RefCell::new(None) };
 }
 
-fn metadata_of(meta: &ObjectMeta) -> Metadata {
+fn metadata_of(meta: &ObjectMeta) -> io::Result<Metadata> {
+    if meta.size > MOST_SIZE {
+        let what = format!("it says that {} has {} bytes", meta.location, meta.size);
+        return Err(Failure(what).into());
+    }
     let modified = meta.last_modified.timestamp_nanos_opt().unwrap_or(0);
-    Metadata::of_object(meta.size, modified, meta.e_tag.clone())
+    Ok(Metadata::of_object(meta.size, modified, meta.e_tag.clone()))
+}
+
+/// Counts the names of a listing, which may have a quarter of the command's memory.
+struct Names(u64);
+
+impl Names {
+    fn new() -> Names {
+        Names(match state::<State>().memory.load(Ordering::Relaxed) {
+            0 => MOST_NAMES,
+            memory => memory / 4,
+        })
+    }
+
+    fn take(&mut self, name: &str) -> io::Result<()> {
+        let left = self.0.checked_sub(NAME_BYTES + 2 * name.len() as u64);
+        self.0 = left.ok_or_else(|| {
+            let what = "it lists more objects than fit in the memory of this command: give more \
+                        --memory, or an address with fewer objects below it";
+            io::Error::new(io::ErrorKind::InvalidInput, what)
+        })?;
+        Ok(())
+    }
 }
 
 /// Asks what the store says of an object.
@@ -413,7 +471,7 @@ pub(in crate::store) fn metadata(path: &Path) -> io::Result<Metadata> {
     let address = Address::of(path)?;
     let found = head(&address)?.wait()?;
     let found = found.map_err(|error| refused(&error))?;
-    let found = metadata_of(&found);
+    let found = metadata_of(&found)?;
     LAST.set(Some((path.into(), found.clone())));
     Ok(found)
 }
@@ -457,13 +515,11 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     });
     let glob = glob.transpose()?;
     let below = address.at(prefix.unwrap_or(&address.key));
-    let mut found = match address.kind {
-        Kind::Hub => hub_files(&below)?,
-        _ => below_prefix(&below, usize::MAX)?,
+    let keeps = move |key: &str| glob.as_ref().is_none_or(|glob| glob.is_match(key));
+    let found = match address.kind {
+        Kind::Hub => hub_files(&below, keeps)?,
+        _ => below_prefix(&below, usize::MAX, keeps)?,
     };
-    if let Some(glob) = glob {
-        found.retain(|(key, _)| glob.is_match(key));
-    }
     if found.is_empty() {
         let what = "no object has this key or a key below it";
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
@@ -481,22 +537,35 @@ pub(crate) fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadat
         "" => 0,
         prefix => prefix.len() + 1,
     };
-    let names = below_prefix(&address, most)?.into_iter();
+    let names = below_prefix(&address, most, |_| true)?.into_iter();
     Ok(names
         .map(|(key, meta)| (key[from..].into(), meta))
         .collect())
 }
 
-/// The keys below a prefix, `most` of them.
-fn below_prefix(address: &Address, most: usize) -> io::Result<Vec<(String, Metadata)>> {
+/// The keys below a prefix that are to be kept; of `most` of those that are listed.
+fn below_prefix(
+    address: &Address,
+    most: usize,
+    keeps: impl Fn(&str) -> bool + Send + 'static,
+) -> io::Result<Vec<(String, Metadata)>> {
     let (store, key) = (store(address)?, address.path()?);
+    let mut names = Names::new();
     let request = async move {
         let prefix = (!key.as_ref().is_empty()).then_some(&key);
-        let objects = store.list(prefix).take(most);
-        objects.try_collect::<Vec<ObjectMeta>>().await
+        let mut objects = store.list(prefix).take(most);
+        let mut found = Vec::new();
+        while let Some(meta) = objects.next().await {
+            let meta = meta.map_err(|error| refused(&error))?;
+            if keeps(meta.location.as_ref()) {
+                names.take(meta.location.as_ref())?;
+                found.push(meta);
+            }
+        }
+        Ok::<Vec<ObjectMeta>, io::Error>(found)
     };
     let mut found = Vec::new();
-    for meta in answer(request)? {
+    for meta in start(request)?.wait()?? {
         let key = meta.location.as_ref().to_string();
         // A key that ends with a slash marks a folder. The listing drops the slash, and the store
         // has no object with the shorter key.
@@ -508,7 +577,7 @@ fn below_prefix(address: &Address, most: usize) -> io::Result<Vec<(String, Metad
                 error => return Err(error),
             }
         }
-        found.push((key, metadata_of(&meta)));
+        found.push((key, metadata_of(&meta)?));
     }
     Ok(found)
 }
@@ -521,16 +590,29 @@ struct Entry {
 }
 
 /// The files below a folder of a dataset. What the hub lists of them is not what it answers when
-/// they are read, so each is asked for.
-fn hub_files(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
+/// they are read, so each that is to be kept is asked for.
+fn hub_files(
+    address: &Address,
+    keeps: impl Fn(&str) -> bool,
+) -> io::Result<Vec<(String, Metadata)>> {
     let InDataset {
         dataset,
         revision,
         path,
     } = address.in_dataset()?;
     let store = store(address)?;
+    let root = format!(
+        "{}/",
+        address
+            .key
+            .splitn(3, '/')
+            .take(2)
+            .collect::<Vec<_>>()
+            .join("/")
+    );
     let mut folders = vec![path.trim_matches('/').to_string()];
-    let mut keys = Vec::new();
+    let mut names = Names::new();
+    let mut keys = BTreeSet::new();
     while let Some(folder) = folders.pop() {
         let at = format!("api/datasets/{dataset}/tree/{revision}/{folder}");
         let key = Key::from(at.trim_end_matches('/'));
@@ -549,27 +631,40 @@ fn hub_files(address: &Address) -> io::Result<Vec<(String, Metadata)>> {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        for entry in entries {
-            match entry.r#type == "directory" {
-                true => folders.push(entry.path),
-                false => keys.push(entry.path),
+        let mut inside = BTreeSet::new();
+        for Entry { r#type, path } in entries {
+            // So each folder is asked for once, and the number of folders has an end.
+            let name = path
+                .strip_prefix(&*folder)
+                .map(|name| match folder.is_empty() {
+                    true => Some(name),
+                    false => name.strip_prefix('/'),
+                });
+            if name
+                .flatten()
+                .is_none_or(|name| name.is_empty() || name.contains('/'))
+            {
+                let what =
+                    format!("the hub lists `{path}` in the folder `{folder}`, where it is not");
+                return Err(Failure(what).into());
+            }
+            names.take(&path)?;
+            if r#type == "directory" {
+                inside.insert(path);
+            } else if keeps(&format!("{root}{path}")) {
+                keys.insert(format!("{root}{path}"));
             }
         }
+        folders.extend(inside);
     }
-    let root = address
-        .key
-        .splitn(3, '/')
-        .take(2)
-        .collect::<Vec<_>>()
-        .join("/");
-    let keys: Vec<String> = keys.iter().map(|path| format!("{root}/{path}")).collect();
+    let keys: Vec<String> = keys.into_iter().collect();
     let mut files = Vec::with_capacity(keys.len());
     for some in keys.chunks(HEADS) {
         let asked = some.iter().map(|key| head(&address.at(key)));
         let asked = asked.collect::<io::Result<Vec<_>>>()?;
         for (key, coming) in some.iter().zip(asked) {
             let meta = coming.wait()?.map_err(|error| refused(&error))?;
-            files.push((key.clone(), metadata_of(&meta)));
+            files.push((key.clone(), metadata_of(&meta)?));
         }
     }
     Ok(files)

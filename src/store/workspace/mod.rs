@@ -44,6 +44,7 @@ pub(crate) use manifest::{Meter, check as check_file, put as put_file};
 pub(crate) use own::OwnDirectory;
 pub use place::{OutputKind, PRIVATE, output_kind, refuse_remote};
 pub(crate) use place::{
-    STATE_FILE, check_address, has_records, missing, refuse_below_another, refuse_held, resolved,
+    STATE_FILE, check_address, check_secret, has_records, missing, refuse_below_another,
+    refuse_held, resolved,
 };
 pub use record::{StageRecord, StageRecordKind};

@@ -137,6 +137,17 @@ pub fn refuse_remote(path: &Path) -> Result<()> {
     }
 }
 
+/// Refuses an address with a password or a signature in it, which would be printed and stored.
+///
+/// # Errors
+/// `BadParameter`, with the rest of the address.
+pub(crate) fn check_secret(path: &Path) -> Result<()> {
+    match remote::secret(path) {
+        Some((shown, why)) => Err(Error::parameter("address", shown).because(why)),
+        None => Ok(()),
+    }
+}
+
 /// Refuses the address of something that this program cannot write.
 ///
 /// # Errors

@@ -15,7 +15,8 @@ use crate::base::error::refuse;
 use crate::store::disk::{self, Metadata, SharedFile};
 use crate::store::remote;
 use crate::store::workspace::{
-    FileIdentity, InputEntry, OutputKind, Skipped, missing, output_kind, refuse_remote,
+    FileIdentity, InputEntry, OutputKind, Skipped, check_secret, missing, output_kind,
+    refuse_remote,
 };
 
 /// One file to read, or standard input.
@@ -396,6 +397,7 @@ impl Walk {
     /// Lists the objects that an address names. The names of those below a prefix are relative to
     /// it; before a glob, it ends with the last `/`.
     fn objects(&mut self, argument: &Path) -> crate::Result<()> {
+        check_secret(argument)?;
         let found = remote::list(argument).map_err(Error::io("list", argument))?;
         let prefix = remote::prefix(argument);
         let is_one = |path: &PathBuf| path == argument;
