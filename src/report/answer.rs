@@ -62,7 +62,11 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
 fn read_line(summary: &Summary, collection: &Workspace) -> String {
     let against = collection::against(&collection.manifest).files > 0;
     let what = if against { "new document" } else { "document" };
-    let documents = counted(summary.ingest.documents, what);
+    let mut documents = counted(summary.ingest.documents, what);
+    let wordless = summary.ingest.noticed.get(Reason::NotComparable.text());
+    if let Some(wordless) = wordless {
+        let _ = write!(documents, " ({} without words)", count(*wordless));
+    }
     let files = counted(summary.inputs, "file");
     let skipped = &summary.skipped;
     let left_out = [
@@ -329,6 +333,16 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
         ));
     }
     let (words, documents) = (summary.ingest.words, summary.ingest.documents);
+    // Some records of any collection are empty.
+    let wordless = summary.ingest.noticed.get(Reason::NotComparable.text());
+    if let Some(&wordless) = wordless.filter(|&n| n * 10 >= documents) {
+        let documents = counted(wordless, "document");
+        let list = in_shell(&results.join("rejects.jsonl"));
+        let has = if wordless == 1 { "has" } else { "have" };
+        return Some(format!(
+            "check what is compared: {documents} {has} no words ({list} says which, and where their text may be)"
+        ));
+    }
     if documents >= LEAST_DOUBTED && words <= TINY * documents {
         let mean = counted(words.div_ceil(documents), "word");
         return Some(format!(

@@ -59,7 +59,7 @@ use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
 use crate::text::read::{
     Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig,
-    RecordKind, document_of, interpret, is_markup_by_name,
+    RecordKind, document_of, interpret, is_blanked, is_markup_by_name,
 };
 use crate::text::rewrite::again::{Again, standard_input};
 use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
@@ -762,7 +762,9 @@ impl Cutter<'_> {
             return Err(self.changed(&document.docno));
         };
         if !is_json {
-            return self.plain(document, &raw);
+            let text = String::from_utf8_lossy(&bytes);
+            let cuts = self.cut(document, &raw, std::slice::from_ref(&text))?;
+            return Ok(without(&bytes, cuts.iter().flatten()));
         }
         let strings = JsonStrings::find(&bytes, read).or_else(|error| {
             let limit = format!(
@@ -775,13 +777,6 @@ impl Cutter<'_> {
         let parts = strings.decoded();
         let cuts = self.cut(document, &raw, &parts)?;
         Ok(strings.without(&cuts))
-    }
-
-    /// The same for a text that is one part.
-    fn plain(&mut self, document: &Document, raw: &RawDocument<'_>) -> Result<Vec<u8>> {
-        let text = String::from_utf8_lossy(&raw.body);
-        let cuts = self.cut(document, raw, std::slice::from_ref(&text))?;
-        Ok(without(&raw.body, cuts.iter().flatten()))
     }
 
     /// What is cut out of each part of a document's body; the parts are joined by line feeds.
@@ -813,9 +808,9 @@ impl Cutter<'_> {
         let mut begin = 0;
         let is_part = |part: &S| {
             let end = begin + part.as_ref().len();
-            let same = raw.body.get(begin..end) == Some(part.as_ref().as_bytes());
+            let body = raw.body.get(begin..end);
             begin = end + 1;
-            same
+            body.is_some_and(|body| is_blanked(body, part.as_ref().as_bytes()))
         };
         if !same || !parts.iter().all(is_part) {
             return Err(self.changed(&document.docno));
@@ -826,8 +821,9 @@ impl Cutter<'_> {
         for part in parts {
             let whole = part.as_ref();
             let hidden = skipped.saturating_sub(begin).min(whole.len());
-            let text = whole.get(hidden..).unwrap_or_default();
             let first = (begin + hidden).saturating_sub(skipped);
+            let end = first + whole.len() - hidden;
+            let text = self.text.get(first..end).unwrap_or_default();
             let within = within(&document.ranges.bytes, first..first + text.len());
             let parse = &self.collection.shingle.parse;
             let found = cuts(text, parse, &within, self.config.align);
@@ -841,7 +837,9 @@ impl Cutter<'_> {
                     begin_token: token + tokens.start,
                     end_token: token + tokens.end,
                     space: cut.space,
-                    text: text.get(cut.range.clone()).unwrap_or_default(),
+                    text: whole
+                        .get(hidden + cut.range.start..hidden + cut.range.end)
+                        .unwrap_or_default(),
                 };
                 self.side.put(&line)?;
                 self.summary.ranges += 1;

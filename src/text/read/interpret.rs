@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::config::{Format, ReadConfig};
 use super::convert::Converter;
 use super::date::usual_date;
+use super::encoded;
 use super::fields::Known;
 use super::json::JsonObject;
 use super::like_records;
@@ -83,6 +84,7 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             })
         }
         Outcome::Document(mut parts) => {
+            leave_out(&mut parts, config);
             // Many names are in memory at a time, and real ones are far shorter.
             if parts.docno.len() > HEAD {
                 let detail = too_long(&parts.docno);
@@ -119,6 +121,13 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             let notices = of_record.chain(own).map(named).collect();
             Interpreted::Document(parts.document(unnamed, notices))
         }
+    }
+}
+
+/// Leaves encoded files and the like out of a text, unless the user says that all of it is text.
+fn leave_out(parts: &mut Parts<'_>, config: &ReadConfig) {
+    if config.format != Some(Format::Text) {
+        encoded::leave_out(parts);
     }
 }
 
@@ -251,6 +260,7 @@ pub(crate) fn document_of<'a>(
     let Outcome::Document(mut parts) = outcome else {
         return None;
     };
+    leave_out(&mut parts, config);
     parts.docno = Cow::default();
     Some(parts.document(false, Vec::new()))
 }

@@ -1,13 +1,9 @@
 //! The text of a part of a mail message, apart from its transfer encoding and its charset: how much
-//! of it is visible, text/enriched without its commands, and files inside a text.
+//! of it is visible, and text/enriched without its commands.
 //!
 //! # Source
-//! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext), IEEE 1003.1 (uuencode), yEnc
-//! 1.3.
+//! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext).
 
-use memchr::memmem;
-
-use super::bytes::trim_line;
 use crate::base::utf8::{Carry, Decoded, decode};
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
@@ -89,6 +85,11 @@ impl Visible {
             count: 0,
             media: false,
         }
+    }
+
+    /// Whether the next byte is text, unless it begins a tag.
+    pub(super) fn in_text(&self) -> bool {
+        matches!(self.markup, None | Some(Markup::Text))
     }
 
     pub(super) fn push(&mut self, piece: &[u8]) {
@@ -292,81 +293,6 @@ fn is_command(command: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
 }
 
-/// Finds files inside a text: encoded by uuencode, in either of its forms, or by yEnc.
-#[derive(Default)]
-pub(super) struct Files {
-    /// No yEnc file ends in the rest of the text.
-    no_more_yenc: bool,
-}
-
-impl Files {
-    /// The length of the file that begins at the start of this line, which the rest of the text
-    /// follows.
-    pub(super) fn length(&mut self, text: &[u8]) -> Option<usize> {
-        let (line, _) = split_line(text);
-        if line.starts_with(b"=ybegin ") && !self.no_more_yenc {
-            let Some(at) = memmem::find(text, b"\n=yend ") else {
-                self.no_more_yenc = true;
-                return None;
-            };
-            return Some(at + 1 + split_line(&text[at + 1..]).1);
-        }
-        let base64 = line.strip_prefix(b"begin-base64 ");
-        let rest = base64.or_else(|| line.strip_prefix(b"begin "))?;
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let named = rest.get(digits) == Some(&b' ') && !rest[digits..].trim_ascii().is_empty();
-        if !(3..=5).contains(&digits) || !named {
-            return None;
-        }
-        let is_data = match base64 {
-            Some(_) => is_base64_line,
-            None => is_uu_line,
-        };
-        let ends: &[u8] = if base64.is_some() { b"====" } else { b"end" };
-        let mut at = split_line(text).1;
-        let mut lines = 0;
-        while at < text.len() {
-            let (line, length) = split_line(&text[at..]);
-            let line = line.trim_ascii_end();
-            if line == ends && lines > 0 {
-                return Some(at + length);
-            }
-            // The last line of data is empty, and so are lines whose spaces were lost.
-            if !line.is_empty() && !is_data(line) {
-                break;
-            }
-            at += length;
-            lines += usize::from(!line.is_empty());
-        }
-        // Its end is missing, or the text is about such files.
-        (lines >= 3).then_some(at)
-    }
-}
-
-/// The first line without its end, and its length with it.
-fn split_line(text: &[u8]) -> (&[u8], usize) {
-    let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-    (trim_line(&text[..length]), length)
-}
-
-/// Whether this is a line of uuencode: the number of bytes, and four characters for every three of
-/// them. Spaces at the end may be lost, and a checksum may follow.
-fn is_uu_line(line: &[u8]) -> bool {
-    let [first, data @ ..] = line else {
-        return false;
-    };
-    if !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
-        return false;
-    }
-    let bytes = usize::from(first.wrapping_sub(b' ') & 63);
-    data.len() <= bytes.div_ceil(3) * 4 + 2 && (bytes > 0 || data.is_empty())
-}
-
-fn is_base64_line(line: &[u8]) -> bool {
-    line.iter()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,28 +367,6 @@ mod tests {
                 let found = enriched(text.as_bytes(), step);
                 assert_eq!(String::from_utf8_lossy(&found), expected, "{text} {step}");
             }
-        }
-    }
-
-    #[test]
-    fn files_in_a_text_are_found() {
-        let length = |text: &str| Files::default().length(text.as_bytes());
-        let file = "begin 644 a.txt\n::&5L;&\\@=V]R;&0@=&AI<R!I<R!A('1E<W0 \n`\nend\n";
-        assert_eq!(length(&format!("{file}words\n")), Some(file.len()));
-        let crlf = file.replace('\n', "\r\n");
-        assert_eq!(length(&crlf), Some(crlf.len()));
-        let base64 = "begin-base64 644 a\nYWJj\n====\n";
-        assert_eq!(length(&format!("{base64}words")), Some(base64.len()));
-        let yenc = "=ybegin line=128 size=3 name=a\r\n\u{8b}\u{8c}\r\n=yend size=3\r\n";
-        assert_eq!(length(&format!("{yenc}words")), Some(yenc.len()));
-        for text in [
-            "begin the day\nwell\nend\n",
-            "begin 2024 with\nmany words of prose\nend\n",
-            "begin 644 a.txt\nis how such a file begins\n",
-            "=ybegin is not closed\n",
-            "begin 644 a.txt\nend\n",
-        ] {
-            assert_eq!(length(text), None, "{text}");
         }
     }
 

@@ -393,6 +393,8 @@ keywords! {
         DoubtfulText = "text looks wrongly decoded",
         /// The document has no words that could be compared, so it duplicates nothing.
         NotComparable = "text not comparable",
+        /// Encoded files in the text were left out.
+        EncodedText = "encoded text left out",
     }
 }
 

@@ -72,13 +72,13 @@ impl TagRest {
     }
 }
 
-pub(super) fn is_doctype(bytes: &[u8]) -> bool {
+pub(crate) fn is_doctype(bytes: &[u8]) -> bool {
     let begin = bytes.get(..9);
     begin.is_some_and(|begin| begin.eq_ignore_ascii_case(b"<!DOCTYPE"))
 }
 
 /// The length of the document type declaration at the start of these bytes, if its end is there.
-pub(super) fn doctype_end(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn doctype_end(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut inside) = (9, false);
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];

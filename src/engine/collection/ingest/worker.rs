@@ -5,7 +5,7 @@ use crate::base::ids::Key;
 use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
 use crate::engine::shingle::Shingler;
 use crate::text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret, why_no_words,
 };
 use std::collections::BTreeMap;
 
@@ -229,7 +229,7 @@ pub(super) fn read_document(
         source: record.source,
         docno: None,
         reason: Reason::NotComparable,
-        detail: "the text has no words".into(),
+        detail: why_no_words(&document),
     });
     let notices = document.notices.iter().cloned().chain(facts.notices);
     for mut notice in notices.chain(empty) {
