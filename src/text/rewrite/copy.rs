@@ -12,14 +12,18 @@
 //! A table has no separators: rows have their line ends. Its header is copied to both outputs.
 //!
 //! The removed records of most formats are written one after the other. Elements of markup are
-//! written with the content around them, which may have their charset.
+//! written with the content around them, which may have their charset. If several XML documents
+//! follow each other in a file, the prolog of each (its declaration and its document type) belongs
+//! to the record after it, and to later ones without a prolog.
 
 use std::io::{self, Read, Write};
+
+use memchr::memmem;
 
 use super::annotate::Annotator;
 use super::{Action, FileEdit, Span};
 use crate::Error;
-use crate::text::read::{Container, REVISIT_HEAD, revisit};
+use crate::text::read::{Container, REVISIT_HEAD, doctype_end, is_doctype, revisit};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -142,16 +146,34 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
         Ok(())
     }
 
-    /// Copies what lies before a place; the input may end before.
+    /// Copies what lies before a place; the input may end before. What may be the prolog of a
+    /// document is held back, and is the prolog of the record at that place, if there is one.
     fn between(&mut self, end: u64) -> Result<(), Failed> {
+        let mut held = Vec::new();
         while self.at < end {
             let piece = self.window.next(end - self.at).map_err(Failed::Reading)?;
             let Some(piece) = piece else { break };
             self.at += piece.bytes.len() as u64;
+            let Some(around) = self.around.as_mut() else {
+                self.kept.between(piece).map_err(Failed::Keeping)?;
+                continue;
+            };
+            held.extend_from_slice(piece.bytes);
+            let prolog = match prolog(&held) {
+                Some(at) if held.len() - at <= MOST_SEPARATOR && end < u64::MAX => at,
+                _ => held.len(),
+            };
+            let bytes = &held[..prolog];
+            let piece = Piece { bytes, ..piece };
             self.kept.between(piece).map_err(Failed::Keeping)?;
-            if let Some(around) = &mut self.around {
-                around.between(piece).map_err(Failed::Removing)?;
-            }
+            around.between(piece).map_err(Failed::Removing)?;
+            held.drain(..prolog);
+        }
+        if !held.is_empty()
+            && let Some(around) = &mut self.around
+        {
+            self.kept.prolog.clone_from(&held);
+            around.prolog = held;
         }
         Ok(())
     }
@@ -414,6 +436,8 @@ struct Kept<'o, O> {
     member_ended: bool,
     /// A damaged stretch was left out since the last byte was written.
     gap: bool,
+    /// The prolog of the last document, unless it is written.
+    prolog: Vec<u8>,
     /// The last byte that was written.
     last: u8,
     /// Whether the file has no separators.
@@ -435,6 +459,7 @@ impl<'o, O: MemberSink> Kept<'o, O> {
             dropped: Vec::new(),
             member_ended: false,
             gap: false,
+            prolog: Vec::new(),
             last: b'\n',
             json: false,
             table: false,
@@ -500,6 +525,14 @@ impl<'o, O: MemberSink> Kept<'o, O> {
         }
         self.end_member()?;
         self.ends_with_record &= bytes.is_empty();
+        if memmem::find(bytes, XML).is_some() {
+            self.prolog.clear();
+        }
+        // The root of a document whose first records are removed.
+        let is_tag = |two: &[u8]| two[0] == b'<' && !b"?!".contains(&two[1]);
+        if !self.prolog.is_empty() && bytes.windows(2).any(is_tag) {
+            self.put_prolog()?;
+        }
         self.put(bytes)
     }
 
@@ -516,7 +549,13 @@ impl<'o, O: MemberSink> Kept<'o, O> {
 
     fn begin_record(&mut self) -> io::Result<()> {
         self.dropped.clear();
-        self.put_held()
+        self.put_held()?;
+        self.put_prolog()
+    }
+
+    fn put_prolog(&mut self) -> io::Result<()> {
+        let prolog = std::mem::take(&mut self.prolog);
+        self.put(&prolog)
     }
 
     fn record(&mut self, bytes: &[u8], new_member: bool) -> io::Result<()> {
@@ -547,6 +586,47 @@ impl<'o, O: MemberSink> Kept<'o, O> {
             self.dropped.clear();
         }
         self.put_separator(true)
+    }
+}
+
+/// The beginning of a declaration.
+const XML: &[u8] = b"<?xml";
+
+/// Where the prolog begins that these bytes end with: a declaration or a document type, followed by
+/// nothing but white space, comments and processing instructions, whose last one may be incomplete.
+fn prolog(bytes: &[u8]) -> Option<usize> {
+    let mut from = memmem::rfind(bytes, b"</").unwrap_or(0);
+    loop {
+        let begin = memchr::memchr(b'<', bytes.get(from..)?).map(|at| from + at)?;
+        let rest = &bytes[begin..];
+        from = begin + 1;
+        let begins = rest.starts_with(XML) || XML.starts_with(rest) || is_doctype(rest);
+        if begins && is_misc(rest) {
+            return Some(begin);
+        }
+    }
+}
+
+fn is_misc(mut rest: &[u8]) -> bool {
+    loop {
+        rest = rest.trim_ascii_start();
+        let end: &[u8] = match rest {
+            [] | [b'<'] => return true,
+            [b'<', b'?', ..] => b"?>",
+            [b'<', b'!', b'-', ..] => b"-->",
+            [b'<', b'!', ..] => match doctype_end(rest) {
+                Some(length) => {
+                    rest = &rest[length..];
+                    continue;
+                }
+                None => return !rest.contains(&b'>') || rest.contains(&b'['),
+            },
+            _ => return false,
+        };
+        match memmem::find(rest, end) {
+            Some(at) => rest = &rest[at + end.len()..],
+            None => return true,
+        }
     }
 }
 
@@ -664,6 +744,62 @@ mod tests {
         let edit = &mut spans.into_iter();
         let copied = copy(&mut input, edit, &mut out, Some(&mut removed), layout);
         (copied, out, removed)
+    }
+
+    /// Each XML document keeps its prolog, in both outputs, and every other byte is in one of them.
+    #[test]
+    fn prologs_go_with_their_documents() {
+        let p = "<?xml version=\"1.0\"?>\n<!DOCTYPE r SYSTEM \"a.dtd\" [ ]>\n";
+        let short = "<?xml version='1.0'?>";
+        let kept = "<r>k</r>";
+        let removed = "<r>x</r>";
+        for (text, expected, rest) in [
+            (
+                format!("{p}{kept}\n{p}{removed}\n{p}{kept}\n"),
+                format!("{p}{kept}\n{p}{kept}\n"),
+                format!("{p}{removed}\n"),
+            ),
+            (
+                format!("{p}{removed}\n{p}{removed}\n{p}{kept}\n"),
+                format!("{p}{kept}\n"),
+                format!("{p}{removed}\n{p}{removed}\n"),
+            ),
+            (
+                format!("{p}{kept}{short}{removed}\n<!-- c -->\n"),
+                format!("{p}{kept}\n<!-- c -->\n"),
+                format!("{short}{removed}\n<!-- c -->\n"),
+            ),
+            // Later documents without a prolog have the first one's charset.
+            (
+                format!("{short}\n{removed}\n{kept}\n"),
+                format!("{short}\n{kept}\n"),
+                format!("{short}\n{removed}\n"),
+            ),
+            // Roots are in both outputs.
+            (
+                format!("{p}<a>\n{removed}\n{kept}\n</a>\n{p}<a>{removed}</a>"),
+                format!("{p}<a>\n{kept}\n</a>\n{p}<a></a>"),
+                format!("{p}<a>\n{removed}\n</a>\n{p}<a>{removed}</a>"),
+            ),
+            (
+                format!("{p}{removed}\n{short}<b>other</b>\n"),
+                format!("{short}<b>other</b>\n"),
+                format!("{p}{removed}\n{short}<b>other</b>\n"),
+            ),
+        ] {
+            for size in [1, 7, 1000] {
+                let mut spans = Vec::new();
+                for (at, _) in text.match_indices("<r>") {
+                    spans.push(span(at, kept.len(), text[at..].starts_with(kept)));
+                }
+                let input = Parts(vec![text.clone().into_bytes()], 0, size);
+                let (lone, out, others) = both(input, spans, Some(Container::Elements), 0);
+                lone.unwrap();
+                let text_of = |out: Out| String::from_utf8([out.0.concat(), out.1].concat());
+                assert_eq!(text_of(out).unwrap(), expected, "{text} {size}");
+                assert_eq!(text_of(others).unwrap(), rest, "{text} {size}");
+            }
+        }
     }
 
     /// Copies a text in which `<...>` are kept records and `(...)` removed ones.
