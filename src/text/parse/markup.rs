@@ -16,7 +16,9 @@
 //! # What separates words
 //! Every tag separates words, except the tags of [`is_inline`]: the phrasing content of the
 //! standard that continues a line, and the old font tags. Form controls, table cells, `<br>` and
-//! unknown elements separate. Comments do not.
+//! unknown elements separate. Comments do not. Two attributes decide otherwise: the words and lines
+//! of hOCR (`<span class="ocrx_word">`) separate, and in XML an element with `break="no"` does not
+//! (TEI P5, att.breaking: a line that ends inside of a word).
 //!
 //! # Where we depart from the standard
 //! If the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself and
@@ -147,6 +149,33 @@ fn holds_html(name: &[u8]) -> bool {
     )
 }
 
+/// The first bytes of an attribute that decides whether a tag separates words.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    bytes: [u8; 8],
+    len: usize,
+}
+
+impl Value {
+    fn push(&mut self, s: &[u8]) {
+        for (place, byte) in self.bytes.iter_mut().skip(self.len).zip(s) {
+            *place = *byte;
+            self.len += 1;
+        }
+    }
+
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// Whether this class is that of a word or line of hOCR.
+    fn is_ocr(&self) -> bool {
+        let kind = self.get().strip_prefix(b"ocr");
+        let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
+        matches!(kind, Some([b'_', b'w' | b'l', ..]))
+    }
+}
+
 /// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
 #[derive(Clone, Copy, Default)]
 struct Name {
@@ -195,6 +224,11 @@ pub(super) struct TextEmitter<'a, S> {
     name: Name,
     end_tag: bool,
     self_closing: bool,
+    /// The current attribute.
+    attribute: Name,
+    /// The attributes `class` and `break` of the current tag.
+    class: Value,
+    breaks: Value,
     /// The element whose end tag ends the current raw-text state.
     raw_name: Name,
 }
@@ -213,6 +247,9 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
             name: Name::default(),
             end_tag: false,
             self_closing: false,
+            attribute: Name::default(),
+            class: Value::default(),
+            breaks: Value::default(),
             raw_name: Name::default(),
         }
     }
@@ -240,9 +277,14 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
             self.in_foreign(name, ends_foreign(name));
         }
         if is_inline(name) {
+            if self.class.is_ocr() {
+                self.sink.word_break();
+            }
             return None;
         }
-        self.sink.word_break();
+        if !(self.xml && self.breaks.get() == b"no") {
+            self.sink.word_break();
+        }
         self.title_break();
         let foreign = self.foreign_depth > 0;
         let closed = self.self_closing && (self.xml || foreign);
@@ -337,6 +379,8 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.name.len = 0;
         self.end_tag = false;
         self.self_closing = false;
+        self.class.len = 0;
+        self.breaks.len = 0;
     }
 
     #[inline]
@@ -354,6 +398,25 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     #[inline]
     fn set_self_closing(&mut self) {
         self.self_closing = true;
+    }
+
+    #[inline]
+    fn init_attribute(&mut self) {
+        self.attribute.len = 0;
+    }
+
+    #[inline]
+    fn push_attribute_name(&mut self, s: &[u8]) {
+        self.attribute.push(s);
+    }
+
+    #[inline]
+    fn push_attribute_value(&mut self, s: &[u8]) {
+        match self.attribute.get() {
+            b"class" => self.class.push(s),
+            b"break" => self.breaks.push(s),
+            _ => {}
+        }
     }
 
     fn emit_current_tag(&mut self) -> Option<State> {
@@ -397,9 +460,6 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     fn push_comment(&mut self, _: &[u8]) {}
     fn push_doctype_name(&mut self, _: &[u8]) {}
     fn init_doctype(&mut self) {}
-    fn init_attribute(&mut self) {}
-    fn push_attribute_name(&mut self, _: &[u8]) {}
-    fn push_attribute_value(&mut self, _: &[u8]) {}
     fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_public_identifier(&mut self, _: &[u8]) {}

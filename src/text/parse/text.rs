@@ -410,6 +410,14 @@ mod tests {
             ),
             (Some("shift_jis"), b"\x81\x40\x82\xa0\x81", "あ\u{fffd}"),
             (Some("utf-16le"), b"a\0\x28\x20b\0\0\xd8", "a\nb\u{fffd}"),
+            (
+                None,
+                b"<span class='ocr_line'><span class=\"ocrx_word\">a</span><span class='ocrx_word'>b</span></span>",
+                "a\nb",
+            ),
+            (None, b"a<span class='ocrx_cinfo'>b</span><b break='no' class='o'>c</b>", "abc"),
+            (None, b"<?xml version='1.0'?><a>for<lb n='2' break=\"no\"/>est<lb/>b</a>", "forest\nb"),
+            (None, b"for<lb break='no'/>est", "for\nest"),
             (None, b"", ""),
             (None, b" <p> ", ""),
         ] {
