@@ -179,8 +179,8 @@ def run(
         What a token is: ``"words"``, ``"whitespace"``, ``"code"``, ``"code:LANGUAGE"`` or
         ``"bytes:N"``.
     fold
-        Ignore differences between characters: a list of ``"compat"``, ``"diacritics"`` and
-        ``"digits"`` with commas, or ``"none"``.
+        Ignore differences between characters: a list of ``"compat"``, ``"diacritics"``,
+        ``"digits"``, ``"arabic"`` and ``"hyphens"`` with commas, or ``"none"``.
     shingle_size
         The number of tokens in a shingle.
     short

@@ -97,8 +97,9 @@ def find_pairs(
         ``"code"`` (programs; ``"code:python"`` in a language) or ``"bytes:8"`` (every 8 bytes).
     fold
         ``"compat"`` treats compatibility forms of Unicode as equal, ``"diacritics"`` letters with
-        and without accents, ``"digits"`` the digits of all scripts. Several are a list with commas;
-        ``"none"`` is none of them.
+        and without accents, ``"digits"`` the digits of all scripts, ``"arabic"`` the forms of
+        Arabic letters; ``"hyphens"`` joins words that are divided at line ends. Several are a list
+        with commas; ``"none"`` is none of them.
     short
         What a text of fewer tokens than a shingle has: one shingle (``"whole"``) or none
         (``"skip"``).
@@ -352,8 +353,9 @@ def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]
         (programs; ``"code:python"`` in a language).
     fold
         ``"compat"`` treats compatibility forms of Unicode as equal, ``"diacritics"`` letters with
-        and without accents, ``"digits"`` the digits of all scripts. Several are a list with commas;
-        ``"none"`` is none of them.
+        and without accents, ``"digits"`` the digits of all scripts, ``"arabic"`` the forms of
+        Arabic letters; ``"hyphens"`` joins words that are divided at line ends. Several are a list
+        with commas; ``"none"`` is none of them.
 
     Examples
     --------

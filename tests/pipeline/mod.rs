@@ -8,6 +8,7 @@ mod code;
 mod definitions;
 mod dependencies;
 mod determinism;
+mod doubtful;
 mod elements;
 mod facade;
 mod fields;

@@ -367,14 +367,16 @@ pub(crate) struct ShingleFlags {
         default_value_t = ParseConfig::default().tokens
     )]
     tokens: TokenKind,
-    /// Ignore differences: compat, diacritics, digits, identifiers, literals
+    /// Ignore differences: compat, diacritics, digits, arabic, hyphens, ...
     ///
     /// A list with commas, or none. compat takes characters and their compatibility forms (Unicode
     /// NFKC) as the same: ligatures and their letters, full width and half width, circled and
     /// superscript digits. A character whose form is more than one token is not folded. diacritics
     /// leaves out accents, points and vowel marks of Latin, Greek, Cyrillic, Hebrew, Arabic and
-    /// Syriac. digits takes the decimal digits of all scripts as the same. Composed and decomposed
-    /// characters are always the same, and characters that nobody sees never count.
+    /// Syriac, and tatweel. digits takes the decimal digits of all scripts as the same. arabic takes
+    /// the forms of alef, heh, yeh and kaf as the same, with teh marbuta and alef maksura. hyphens
+    /// joins words that are divided at line ends. Composed and decomposed characters are always the
+    /// same, and characters that nobody sees never count.
     ///
     /// identifiers, with --tokens code or auto, takes all names as the same that are no keyword of
     /// the language, so that a program with other names is a copy. Without a language, keywords of

@@ -119,7 +119,8 @@ impl CollectionConfig {
         ingested: bool,
         directory: &Path,
     ) -> Result<()> {
-        self.has_rules(wanted.rules(), directory)?;
+        // The collection keeps its rule of tokens.
+        self.check_rule(directory)?;
         let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
         for (name, expected) in wanted.flags() {
             if name == "segment-size" && ingested {

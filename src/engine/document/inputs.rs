@@ -8,7 +8,7 @@ use crate::engine::collection;
 use crate::engine::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
 use crate::store::workspace::{InputEntry, InputList, Workspace};
-use crate::text::parse::{ParseConfig, Parser, TOKEN_RULE, TokenKind};
+use crate::text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use crate::text::read::{
     Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject,
     interpret, lasting,
@@ -280,7 +280,7 @@ impl<'w> Rereader<'w> {
     /// Whether this is the document that was read before.
     fn is(&mut self, document: &RawDocument<'_>, wanted: &Wanted) -> bool {
         let parse = &collection::config(&self.workspace.manifest).shingle.parse;
-        if parse.token_rule != TOKEN_RULE {
+        if parse.token_rule < OLDEST_TOKEN_RULE {
             // The MD5 belongs to other tokens. The file is the same, and the record is in its
             // place.
             return true;

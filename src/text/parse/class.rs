@@ -41,6 +41,24 @@ pub(super) enum Class {
     Spacing = 10,
     /// It is invisible, and no token contains it ([`is_ignorable`]).
     Ignorable = 11,
+    /// The soft hyphen: as [`Class::Ignorable`], and at the end of a line it joins the word with the
+    /// next line.
+    SoftHyphen = 12,
+    /// A separator that joins the word before it with the next line, at the end of a line
+    /// ([`Fold::hyphens`](super::Fold::hyphens)).
+    Hyphen = 13,
+}
+
+impl Class {
+    /// The effect of a character on a token of `whitespace`. Upper case makes no difference there.
+    #[inline]
+    pub(super) fn in_white_space(self, c: char) -> Class {
+        match self {
+            Class::Ignorable | Class::SoftHyphen => self,
+            Class::Separator if c.is_whitespace() => self,
+            _ => Class::Letter,
+        }
+    }
 }
 
 /// Whether a character has the property `Default_Ignorable_Code_Point` (Unicode 17,
@@ -54,6 +72,22 @@ pub(super) fn is_ignorable(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The lower case of a character of a word. The final sigma is a sigma: which one ends a word in
+/// lower case depends on the word's place, and capitals have one for both.
+pub(super) fn lower(c: char) -> impl Iterator<Item = char> {
+    let c = if c == FINAL_SIGMA { 'σ' } else { c };
+    c.to_lowercase()
+}
+
+pub(super) const FINAL_SIGMA: char = 'ς';
+
+/// The hyphens that [`Fold::hyphens`](super::Fold::hyphens) joins at the end of a line: of
+/// typewriters and of Unicode, the sign for them in transcriptions (`¬`), of Fraktur, and of
+/// Armenian.
+pub(super) fn is_hyphen(c: char) -> bool {
+    matches!(c, '-' | '\u{2010}' | '\u{ac}' | '\u{2e17}' | '\u{58a}')
 }
 
 /// The class of a character, from the Unicode tables.
@@ -167,6 +201,13 @@ pub(super) static WORDS: [u8; 256] = {
         b += 1;
     }
     table[b'\'' as usize] = SLOW;
+    table
+};
+
+/// As [`WORDS`], if a hyphen can join lines.
+pub(super) static WORDS_AND_HYPHENS: [u8; 256] = {
+    let mut table = WORDS;
+    table[b'-' as usize] = SLOW;
     table
 };
 

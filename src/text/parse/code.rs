@@ -607,7 +607,7 @@ impl Cutter {
         let effect = if is_mark(class) && self.open {
             content = false;
             if word != Open::None {
-                literal.word = cut(word, class).1;
+                literal.word = cut(word, class, c).1;
             }
             Cut::Extend
         } else if escape == Escape::Next {
@@ -643,7 +643,7 @@ impl Cutter {
             match word_class(c, class) {
                 Class::Separator => Cut::Begin,
                 class => {
-                    let (effect, open) = cut(word, class);
+                    let (effect, open) = cut(word, class, c);
                     literal.word = open;
                     // A mark that nothing precedes.
                     if effect == Cut::Separate {
@@ -681,7 +681,7 @@ impl Cutter {
             }
         }
         let effect = if self.keep {
-            let (effect, open) = cut(comment.word, word_class(c, class));
+            let (effect, open) = cut(comment.word, word_class(c, class), c);
             comment.word = open;
             effect
         } else {

@@ -313,6 +313,13 @@ pub struct Fold {
     pub diacritics: bool,
     /// The decimal digits of all scripts.
     pub digits: bool,
+    /// Arabic letters that keyboards and habits interchange: alef with and without hamza, heh and
+    /// teh marbuta, yeh and alef maksura, and the kaf and yeh of Persian and Urdu; with vowel marks
+    /// and without.
+    pub arabic: bool,
+    /// Words that a hyphen divides at the end of a line. Only with [`TokenKind::Words`] and
+    /// [`TokenKind::Auto`].
+    pub hyphens: bool,
     /// The names of programs that are no keyword of a usual language. Only with
     /// [`TokenKind::Code`].
     pub identifiers: bool,
@@ -322,11 +329,13 @@ pub struct Fold {
 
 impl Fold {
     /// The folds, each with its name.
-    fn named(&mut self) -> [(&'static str, &mut bool); 5] {
+    fn named(&mut self) -> [(&'static str, &mut bool); 7] {
         [
             ("compat", &mut self.compat),
             ("diacritics", &mut self.diacritics),
             ("digits", &mut self.digits),
+            ("arabic", &mut self.arabic),
+            ("hyphens", &mut self.hyphens),
             ("identifiers", &mut self.identifiers),
             ("literals", &mut self.literals),
         ]
@@ -362,8 +371,8 @@ impl FromStr for Fold {
                 Some((_, on)) => *on = true,
                 None => {
                     return Err(format!(
-                        "`{name}` cannot be folded; use compat, diacritics, digits, \
-                         identifiers, literals, or none"
+                        "`{name}` cannot be folded; use compat, diacritics, digits, arabic, \
+                         hyphens, identifiers, literals, or none"
                     ));
                 }
             }
@@ -380,7 +389,12 @@ stored_as_text!(Fold);
 ///   character were different.
 /// - 2: default-ignorable code points are dropped, and tokens are in NFC.
 /// - 3: each grapheme cluster of a script without spaces is a token of `words`.
-pub const TOKEN_RULE: u32 = 3;
+/// - 4: the final sigma is a sigma; a soft hyphen at the end of a line joins the word with the next
+///   line; `--fold diacritics` drops tatweel.
+pub const TOKEN_RULE: u32 = 4;
+
+/// The oldest rule that this version can follow. A directory keeps the rule that it was made under.
+pub(crate) const OLDEST_TOKEN_RULE: u32 = 3;
 
 /// Manifests of version 0.1.0 do not name their rule.
 fn first_rule() -> u32 {
@@ -429,12 +443,13 @@ impl From<TokenKind> for ParseConfig {
 }
 
 impl ParseConfig {
-    /// Refuses what was made under another rule of tokens. `path` is where it is.
+    /// Refuses what was made under a rule of tokens that this version does not follow. `path` is
+    /// where it is.
     ///
     /// # Errors
     /// `OtherTokenRule`.
     pub(crate) fn check_rule(&self, path: &Path) -> crate::Result<()> {
-        if self.token_rule == TOKEN_RULE {
+        if (OLDEST_TOKEN_RULE..=TOKEN_RULE).contains(&self.token_rule) {
             return Ok(());
         }
         Err(Error::OtherTokenRule {
@@ -490,11 +505,16 @@ impl ParseConfig {
                 .because(format!(
                     "--tokens {tokens} takes the bytes as they are; use none"
                 ))),
+            TokenKind::Whitespace | TokenKind::Code(_) if self.fold.hyphens => {
+                Err(Error::parameter("fold", self.fold).because(format!(
+                    "--tokens {tokens} keeps hyphens; use --tokens words, or leave hyphens out"
+                )))
+            }
             // The form of a character would be several tokens of code.
             TokenKind::Code(_) | TokenKind::Auto(_) if self.fold.compat => {
                 Err(Error::parameter("fold", self.fold).because(
                     "--tokens code has no compat, and neither has auto; use diacritics, digits, \
-                     identifiers, literals or none",
+                     arabic, identifiers, literals or none",
                 ))
             }
             TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers || self.fold.literals => {
@@ -602,6 +622,7 @@ mod tests {
             "diacritics,digits",
             "compat,diacritics,digits",
             "digits,identifiers,literals",
+            "compat,diacritics,digits,arabic,hyphens",
         ] {
             let fold: Fold = text.parse().unwrap();
             assert_eq!(fold.to_string(), text);
@@ -630,7 +651,7 @@ mod tests {
         assert!(config.check_rule(Path::new("out")).is_err());
         let config = ParseConfig::default();
         let stored = serde_json::to_string(&config).unwrap();
-        assert!(stored.contains(r#""token_rule":3"#), "{stored}");
+        assert!(stored.contains(r#""token_rule":4"#), "{stored}");
         assert!(config.check_rule(Path::new("out")).is_ok());
     }
 }

@@ -20,6 +20,35 @@ pub(super) enum Open {
     Stack,
     /// As [`Open::Stack`], and the next consonant goes below it.
     Stacking,
+    /// A word and a hyphen, with the white space after them: the word continues if the line ends
+    /// there.
+    Broken {
+        /// Whether the hyphen is a soft one, which is invisible before anything but white space.
+        soft: bool,
+        gap: Gap,
+    },
+}
+
+/// The white space after a hyphen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    None,
+    Space,
+    /// A line ends in it.
+    Line,
+}
+
+impl Open {
+    /// The state after white space that ends a line, which keeps a broken word open.
+    pub(super) fn after_line(self) -> Open {
+        match self {
+            Open::Broken { soft, .. } => Open::Broken {
+                soft,
+                gap: Gap::Line,
+            },
+            _ => Open::None,
+        }
+    }
 }
 
 /// The effect of a character on the text before it.
@@ -39,10 +68,44 @@ pub(super) enum Cut {
 
 /// The effect of a character of this class, and the state after it.
 #[inline(always)]
-pub(super) fn cut(open: Open, class: Class) -> (Cut, Open) {
+pub(super) fn cut(open: Open, class: Class, c: char) -> (Cut, Open) {
+    match open {
+        Open::Broken { soft, gap } => cut_broken(soft, gap, class, c),
+        _ => cut_whole(open, class),
+    }
+}
+
+/// The same after a hyphen that may be at the end of a line.
+#[inline(never)]
+fn cut_broken(soft: bool, gap: Gap, class: Class, c: char) -> (Cut, Open) {
+    let open = Open::Broken { soft, gap };
     match class {
-        Class::Ignorable => (Cut::Nothing, open),
-        Class::Separator => (Cut::Separate, Open::None),
+        Class::Ignorable | Class::SoftHyphen => (Cut::Nothing, open),
+        Class::Separator if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}') => {
+            (Cut::Nothing, open.after_line())
+        }
+        Class::Separator if c.is_whitespace() => {
+            let gap = if gap == Gap::None { Gap::Space } else { gap };
+            (Cut::Nothing, Open::Broken { soft, gap })
+        }
+        _ if soft && gap == Gap::None => cut_whole(Open::Word, class),
+        Class::Letter | Class::Upper if soft && gap == Gap::Line => (Cut::Extend, Open::Word),
+        // A capital or a number begins the second part of a compound (`Anglo-Saxon`, `COVID-19`).
+        Class::Letter if gap == Gap::Line && c.is_alphabetic() => (Cut::Extend, Open::Word),
+        _ => cut_whole(Open::None, class),
+    }
+}
+
+#[inline(always)]
+fn cut_whole(open: Open, class: Class) -> (Cut, Open) {
+    match class {
+        Class::SoftHyphen | Class::Hyphen if open == Open::Word => {
+            let soft = class == Class::SoftHyphen;
+            let gap = Gap::None;
+            (Cut::Nothing, Open::Broken { soft, gap })
+        }
+        Class::Ignorable | Class::SoftHyphen => (Cut::Nothing, open),
+        Class::Separator | Class::Hyphen => (Cut::Separate, Open::None),
         Class::Letter | Class::Upper => match open {
             Open::Word | Open::Apostrophe => (Cut::Extend, Open::Word),
             _ => (Cut::Begin, Open::Word),

@@ -9,8 +9,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
 use super::class::classify;
-use super::config::Fold;
 use super::cut::{Cut, Open, cut};
+use super::known::Rules;
 
 /// How a character is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,10 @@ pub(super) enum Form {
     Compatible,
 }
 
-/// How `fold` changes a character, from the Unicode tables.
-pub(super) fn form(c: char, fold: Fold) -> Form {
-    if c.is_ascii() || fold == Fold::default() {
+/// How the folds of `rules` change a character, from the Unicode tables.
+pub(super) fn form(c: char, rules: Rules) -> Form {
+    let fold = rules.fold;
+    if c.is_ascii() || fold == Default::default() {
         return Form::Same;
     }
     let (mut canonical, mut compatible) = (Vec::new(), Vec::new());
@@ -40,16 +41,16 @@ pub(super) fn form(c: char, fold: Fold) -> Form {
     {
         return Form::Compatible;
     }
-    match canonical.iter().any(|&d| folded(d, fold) != Some(d)) {
+    match canonical.iter().any(|&d| folded(d, rules) != Some(d)) {
         true => Form::Canonical,
         false => Form::Same,
     }
 }
 
 /// Calls `each` with the characters that a character with a form becomes. There may be none.
-pub(super) fn each_folded(c: char, form: Form, fold: Fold, mut each: impl FnMut(char)) {
+pub(super) fn each_folded(c: char, form: Form, rules: Rules, mut each: impl FnMut(char)) {
     let each = |d| {
-        if let Some(d) = folded(d, fold) {
+        if let Some(d) = folded(d, rules) {
             each(d);
         }
     };
@@ -60,11 +61,37 @@ pub(super) fn each_folded(c: char, form: Form, fold: Fold, mut each: impl FnMut(
 }
 
 /// What a character of a decomposition becomes.
-fn folded(c: char, fold: Fold) -> Option<char> {
-    if fold.diacritics && is_diacritic(c) {
+fn folded(c: char, rules: Rules) -> Option<char> {
+    let fold = rules.fold;
+    let dropped = fold.diacritics && (is_diacritic(c) || c == TATWEEL && !rules.third);
+    if dropped || fold.arabic && is_arabic_mark(c) {
         return None;
     }
+    let c = if fold.arabic { arabic(c) } else { c };
     Some(if fold.digits { digit(c) } else { c })
+}
+
+/// Stretches a line of Arabic or Syriac, and has no meaning.
+const TATWEEL: char = '\u{640}';
+
+/// Whether `--fold arabic` drops a character of a decomposition: vowel marks, hamza above and below
+/// a letter, madda, and tatweel. Source: ArabicNormalizer and PersianNormalizer of Lucene, which keep
+/// hamza above waw and yeh in composed characters.
+fn is_arabic_mark(c: char) -> bool {
+    matches!(c, TATWEEL | '\u{64b}'..='\u{655}' | '\u{670}')
+}
+
+/// The letter that `--fold arabic` makes of a letter, as these normalizers do: alef wasla is alef,
+/// teh marbuta and the other forms of heh are heh, alef maksura and the yehs of Persian and Urdu are
+/// yeh, and keheh is kaf.
+fn arabic(c: char) -> char {
+    match c {
+        '\u{671}' => '\u{627}',
+        '\u{629}' | '\u{6c1}' | '\u{6c3}' | '\u{6d5}' => '\u{647}',
+        '\u{649}' | '\u{6cc}' | '\u{6d2}' => '\u{64a}',
+        '\u{6a9}' => '\u{643}',
+        c => c,
+    }
 }
 
 /// Whether `--fold diacritics` drops a character of a decomposition: marks without a place of their
@@ -106,7 +133,7 @@ fn count_runs(chars: &[char]) -> usize {
 fn count_words(chars: &[char]) -> usize {
     let mut open = Open::None;
     let words = chars.iter().filter(|&&c| {
-        let (effect, next) = cut(open, classify(c));
+        let (effect, next) = cut(open, classify(c), c);
         open = next;
         effect == Cut::Begin
     });
@@ -118,12 +145,15 @@ mod tests {
     use super::*;
 
     fn text(text: &str, fold: &str) -> String {
-        let fold: Fold = fold.parse().unwrap();
+        let rules = Rules {
+            fold: fold.parse().unwrap(),
+            ..Rules::default()
+        };
         let mut out = String::new();
         for c in text.chars() {
-            match form(c, fold) {
+            match form(c, rules) {
                 Form::Same => out.push(c),
-                form => each_folded(c, form, fold, |d| out.push(d)),
+                form => each_folded(c, form, rules, |d| out.push(d)),
             }
         }
         out
@@ -142,8 +172,22 @@ mod tests {
             ("हिन्दी ภาษาไทย น้ำ ខ្មែរ မြန်မာ", "हिन्दी ภาษาไทย น้ำ ខ្មែរ မြန်မာ"),
             ("が か\u{3099} パ 한국", "が か\u{3099} パ 한국"),
             ("12 ① ﬁ", "12 ① ﬁ"),
+            ("كــتـاب", "كتاب"),
         ] {
             assert_eq!(text(written, "diacritics"), folded);
+        }
+    }
+
+    #[test]
+    fn letters_of_arabic_are_folded() {
+        for (written, folded) in [
+            ("أحمد إلى آخر ٱلرَّحْمَٰن", "احمد الي اخر الرحمن"),
+            ("المدرسة هدى رأى", "المدرسه هدي راي"),
+            ("مؤمن قارئ شيء هـٰذا", "مومن قاري شيء هذا"),
+            ("کتاب ایران خانۀ", "كتاب ايران خانه"),
+            ("é ٣ ﬁ", "é ٣ ﬁ"),
+        ] {
+            assert_eq!(text(written, "arabic"), folded);
         }
     }
 
@@ -175,7 +219,10 @@ mod tests {
     /// The values that compatibility forms state are the same.
     #[test]
     fn digits_with_a_form_agree_with_it() {
-        let digits: Fold = "digits".parse().unwrap();
+        let digits = Rules {
+            fold: "digits".parse().unwrap(),
+            ..Rules::default()
+        };
         for c in '\u{80}'..=char::MAX {
             let mut form = Vec::new();
             decompose_compatible(c, |d| form.push(d));

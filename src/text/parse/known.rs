@@ -3,9 +3,38 @@
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, is_nfc_quick};
 
-use super::class::{Class, classify};
-use super::config::Fold;
+use super::class::{Class, FINAL_SIGMA, classify, is_hyphen, lower};
+use super::config::{Fold, ParseConfig, TokenKind};
 use super::fold::{Form, form};
+
+/// What the class of a character depends on: the folds, and the version of the rule of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub fold: Fold,
+    /// Rule 3, which has two small sigmas, and soft hyphens that join no lines.
+    pub third: bool,
+}
+
+impl Rules {
+    pub(super) fn of(config: &ParseConfig) -> Rules {
+        let mut fold = config.fold;
+        // Among programs and texts (`auto`), programs keep their hyphens.
+        fold.hyphens &= config.tokens == TokenKind::Words;
+        Rules {
+            fold,
+            third: config.token_rule <= 3,
+        }
+    }
+
+    fn classify(self, c: char) -> Class {
+        match c {
+            FINAL_SIGMA if !self.third => Class::Upper,
+            '\u{ad}' if !self.third => Class::SoftHyphen,
+            c if self.fold.hyphens && is_hyphen(c) => Class::Hyphen,
+            c => classify(c),
+        }
+    }
+}
 
 /// The class of a character, and whether composing or folding concerns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +65,8 @@ impl Known {
             9 => Class::Stacker,
             10 => Class::Spacing,
             11 => Class::Ignorable,
+            12 => Class::SoftHyphen,
+            13 => Class::Hyphen,
             _ => Class::Separator,
         }
     }
@@ -62,25 +93,22 @@ impl Known {
     }
 
     /// From the Unicode tables.
-    pub(super) fn of(c: char, fold: Fold) -> Known {
-        let class = classify(c);
+    pub(super) fn of(c: char, rules: Rules) -> Known {
+        let class = rules.classify(c);
         let mut known = class as u8;
-        if c.is_ascii() || class == Class::Ignorable {
+        if c.is_ascii() || matches!(class, Class::Ignorable | Class::SoftHyphen) {
             return Known(known);
         }
         let moves = |c| canonical_combining_class(c) > 0;
         let stable =
             |chars: &mut dyn Iterator<Item = char>| is_nfc_quick(chars) == IsNormalized::Yes;
-        if !stable(&mut [c].into_iter())
-            || !stable(&mut c.to_lowercase())
-            || c.to_lowercase().any(moves)
-        {
+        if !stable(&mut [c].into_iter()) || !stable(&mut lower(c)) || lower(c).any(moves) {
             known |= COMPOSES;
         }
         if moves(c) && is_nfc_quick([c].into_iter()) == IsNormalized::Yes {
             known |= MOVES;
         }
-        known |= match form(c, fold) {
+        known |= match form(c, rules) {
             Form::Same => 0,
             Form::Canonical => CANONICAL,
             Form::Compatible => COMPATIBLE,
@@ -96,29 +124,29 @@ impl Known {
 pub(super) struct ClassCache {
     /// Indexed by code point; 0 for characters not looked up yet.
     known: Vec<u8>,
-    fold: Fold,
+    rules: Rules,
 }
 
 impl ClassCache {
-    pub(super) fn new(fold: Fold) -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         ClassCache {
             known: vec![0; 0x4_0000],
-            fold,
+            rules,
         }
     }
 
-    /// The folds that it knows.
-    pub(super) fn fold(&self) -> Fold {
-        self.fold
+    /// The rules that it knows.
+    pub(super) fn rules(&self) -> Rules {
+        self.rules
     }
 
     #[inline]
     pub(super) fn get(&mut self, c: char) -> Known {
         let Some(known) = self.known.get_mut(c as usize) else {
-            return Known::of(c, self.fold);
+            return Known::of(c, self.rules);
         };
         if *known == 0 {
-            *known = Known::of(c, self.fold).0;
+            *known = Known::of(c, self.rules).0;
         }
         Known(*known)
     }
@@ -149,12 +177,15 @@ mod tests {
 
     #[test]
     fn the_cache_knows_what_the_tables_say() {
-        let fold = "compat,diacritics,digits".parse().unwrap();
-        let mut cache = ClassCache::new(fold);
+        let rules = Rules {
+            fold: "compat,diacritics,digits".parse().unwrap(),
+            third: true,
+        };
+        let mut cache = ClassCache::new(rules);
         for c in '\0'..=char::MAX {
             for _ in 0..2 {
                 assert_eq!(cache.get(c).class(), classify(c));
-                assert_eq!(cache.get(c), Known::of(c, fold));
+                assert_eq!(cache.get(c), Known::of(c, rules));
             }
         }
     }

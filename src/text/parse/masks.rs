@@ -34,12 +34,19 @@ impl Default for Masks {
 
 impl Masks {
     /// Classifies a block of at most [`BLOCK`] bytes, by the table of words or of white space
-    /// (`class.rs`).
-    pub(super) fn set(&mut self, block: &[u8], words: bool) {
-        if words {
-            self.set_by(block, word_byte, true);
-        } else {
-            self.set_by(block, whitespace_byte, false);
+    /// (`class.rs`); with `hyphens`, a hyphen is not settled.
+    pub(super) fn set(&mut self, block: &[u8], words: bool, hyphens: bool) {
+        match (words, hyphens) {
+            (true, false) => self.set_by(block, word_byte, true),
+            (true, true) => self.set_by(
+                block,
+                |b| {
+                    let (becomes, space, slow) = word_byte(b);
+                    (becomes, space, slow | (b == b'-'))
+                },
+                true,
+            ),
+            (false, _) => self.set_by(block, whitespace_byte, false),
         }
     }
 
@@ -147,17 +154,21 @@ fn bits_of(bytes: &[u8; LANES]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::class::{SLOW, WHITESPACE, WORDS};
+    use super::super::class::{SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS};
     use super::*;
 
     #[test]
     fn every_byte_at_every_place_is_as_in_the_table() {
         let mut masks = Masks::default();
-        for (words, table) in [(true, &WORDS), (false, &WHITESPACE)] {
+        for (words, hyphens, table) in [
+            (true, false, &WORDS),
+            (true, true, &WORDS_AND_HYPHENS),
+            (false, false, &WHITESPACE),
+        ] {
             for length in [1, LANES - 1, LANES, LANES + 1, BLOCK] {
                 for shift in 0..256 {
                     let block: Vec<u8> = (0..length).map(|i| (i + shift) as u8).collect();
-                    masks.set(&block, words);
+                    masks.set(&block, words, hyphens);
                     for (at, &b) in block.iter().enumerate() {
                         let (space, slow) = masks.bits(at / LANES);
                         let (space, slow) = (space >> (at % LANES) & 1, slow >> (at % LANES) & 1);
@@ -181,12 +192,12 @@ mod tests {
     #[test]
     fn an_apostrophe_between_letters_is_settled() {
         let mut masks = Masks::default();
-        masks.set(b"'a'b''c'\xc3'd1'2'", true);
+        masks.set(b"'a'b''c'\xc3'd1'2'", true, false);
         let settled: Vec<usize> = (0..17).filter(|i| masks.slow[0] >> i & 1 == 0).collect();
         assert_eq!(settled, [1, 2, 3, 6, 10, 11, 12, 13]);
         assert_eq!(&masks.text[1..4], b"a'b");
         assert_eq!(masks.space[0] >> 1 & 7, 0);
-        masks.set(b"'a'b''c'", false);
+        masks.set(b"'a'b''c'", false, false);
         assert_eq!(masks.slow[0], u64::MAX << 8);
     }
 }

@@ -26,7 +26,8 @@
 //! 2. With [`Fold::compat`], a character is replaced by its compatibility decomposition, unless
 //!    that is more than one token. With [`Fold::diacritics`] and [`Fold::digits`], characters of
 //!    decompositions are dropped or become ASCII digits (`fold.rs`).
-//! 3. The text is cut, and the characters of words are lower-cased.
+//!    [`Fold::arabic`] replaces Arabic letters.
+//! 3. The text is cut, and the characters of words are lower-cased. A final sigma becomes a sigma.
 //! 4. Tokens are put into Normalization Form C. Lower-casing each character keeps canonical
 //!    equivalence, so canonically equivalent texts have the same tokens, and a text has the same
 //!    tokens as its NFC. Marks of more than 30 in a row are composed 30 at a time.
@@ -42,6 +43,10 @@
 //!   modifiers end it before. Every other character separates words, including a mark that follows
 //!   neither kind of token. (Vowel signs that are letters and cannot be reordered begin a word
 //!   there.)
+//!
+//!   A word and the white space after it, in which a line ends, are followed by the rest of the word
+//!   if a soft hyphen ends the word, and a letter or digit follows; or with [`Fold::hyphens`], if
+//!   another hyphen ends it, and a letter that is no capital follows.
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
 //! - `code`: names, numbers, operators and the words of literals and comments, with their case
 //!   (`code.rs`).
@@ -93,6 +98,7 @@ use markup::TextEmitter;
 use text::Text;
 use tokens::Canonical;
 
+pub(crate) use config::OLDEST_TOKEN_RULE;
 pub use config::{Code, Comments, Fold, Language, ParseConfig, TOKEN_RULE, TokenKind};
 pub(crate) use spans::{
     SpanFinder, canonical_token, each_token, each_token_or_name, push_canonical, token_spans,

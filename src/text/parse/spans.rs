@@ -7,12 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::class::{Class, SLOW, WHITESPACE, WORDS};
+use super::class::{Class, SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS};
 use super::code::{Before, Cutter, NAME, NUMBER};
-use super::config::{Fold, ParseConfig, TokenKind};
+use super::config::{ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
-use super::known::{ClassCache, Known};
+use super::known::{ClassCache, Known, Rules};
 use super::masks::{BLOCK, LANES, Masks};
 use super::tokens::{Canonical, TokenConsumer, Tokens};
 use crate::base::utf8::boundary_before;
@@ -64,7 +64,7 @@ const PIECE_BYTES: usize = 16 << 10;
 
 thread_local! {
     /// Known classes, which a thread keeps from text to text.
-    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new(Fold::default()));
+    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new(Rules::default()));
     /// Makes the canonical text of single tokens, for the parameters it was made for.
     static CANONICAL: RefCell<Option<(ParseConfig, Canonical)>> = const { RefCell::new(None) };
 }
@@ -80,7 +80,7 @@ pub(crate) struct SpanFinder {
     raw: bool,
     /// Cuts programs (`code`).
     code: Option<Cutter>,
-    fold: Fold,
+    rules: Rules,
     open: Open,
     span: Range<usize>,
     /// Where the span would end without its last character, and where that begins. Only of
@@ -99,7 +99,7 @@ impl SpanFinder {
                 TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
                 _ => None,
             },
-            fold: config.fold,
+            rules: Rules::of(config),
             open: Open::None,
             span: 0..0,
             last: 0..0,
@@ -116,7 +116,8 @@ impl SpanFinder {
         let mut at = 0;
         while at < text.len() {
             let end = text.len().min(at + BLOCK);
-            masks.set(text.as_bytes().get(at..end).unwrap_or_default(), self.words);
+            let block = text.as_bytes().get(at..end).unwrap_or_default();
+            masks.set(block, self.words, self.rules.fold.hyphens);
             at = self.block(text, at..end, &masks, act);
         }
     }
@@ -199,7 +200,7 @@ impl SpanFinder {
                     continue;
                 };
                 let mut dropped = true;
-                each_folded(c, form, self.fold, |d| {
+                each_folded(c, form, self.rules, |d| {
                     dropped = false;
                     self.step_code(d, self.known(d).class(), place.clone(), act);
                 });
@@ -211,7 +212,8 @@ impl SpanFinder {
     }
 
     fn step_code(&mut self, c: char, class: Class, place: Range<usize>, act: &mut Act<'_>) {
-        let Some(code) = self.code.as_mut().filter(|_| class != Class::Ignorable) else {
+        let dropped = matches!(class, Class::Ignorable | Class::SoftHyphen);
+        let Some(code) = self.code.as_mut().filter(|_| !dropped) else {
             return;
         };
         let step = code.step(c, class);
@@ -241,53 +243,58 @@ impl SpanFinder {
     fn step(&mut self, c: char, act: &mut Act<'_>) {
         let place = self.at..self.at + c.len_utf8();
         self.at = place.end;
-        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let table = match self.words {
+            true if self.rules.fold.hyphens => &WORDS_AND_HYPHENS,
+            true => &WORDS,
+            false => &WHITESPACE,
+        };
         match table.get(c as usize) {
-            Some(b' ') => self.step_as(Class::Separator, place, act),
+            Some(b' ') => self.step_as(c, Class::Separator, place, act),
             Some(&SLOW) | None if !self.raw => {
                 let known = self.known(c);
                 if let Some(form) = known.form() {
                     let mut dropped = true;
-                    each_folded(c, form, self.fold, |d| {
+                    each_folded(c, form, self.rules, |d| {
                         dropped = false;
-                        self.step_as(self.class(d, self.known(d)), place.clone(), act);
+                        let class = self.class(d, self.known(d));
+                        self.step_as(d, class, place.clone(), act);
                     });
                     // A dropped mark is drawn at the character before it.
                     if dropped && self.span.end == place.start {
                         self.span.end = place.end;
                     }
                 } else {
-                    self.step_as(self.class(c, known), place, act);
+                    self.step_as(c, self.class(c, known), place, act);
                 }
             }
-            Some(&SLOW) | None if c.is_whitespace() => self.step_as(Class::Separator, place, act),
-            _ => self.step_as(Class::Letter, place, act),
+            Some(&SLOW) | None if c.is_whitespace() => {
+                self.step_as(c, Class::Separator, place, act);
+            }
+            _ => self.step_as(c, Class::Letter, place, act),
         }
     }
 
     #[inline]
     fn known(&self, c: char) -> Known {
         CLASSES.with_borrow_mut(|classes| {
-            if classes.fold() != self.fold {
-                *classes = ClassCache::new(self.fold);
+            if classes.rules() != self.rules {
+                *classes = ClassCache::new(self.rules);
             }
             classes.get(c)
         })
     }
 
-    /// The effect of a character on a token. Upper case makes no difference here.
     #[inline]
     fn class(&self, c: char, known: Known) -> Class {
         match known.class() {
-            class if self.words || class == Class::Ignorable => class,
-            Class::Separator if c.is_whitespace() => Class::Separator,
-            _ => Class::Letter,
+            class if self.words => class,
+            class => class.in_white_space(c),
         }
     }
 
     #[inline]
-    fn step_as(&mut self, class: Class, place: Range<usize>, act: &mut Act<'_>) {
-        let (effect, open) = cut(self.open, class);
+    fn step_as(&mut self, c: char, class: Class, place: Range<usize>, act: &mut Act<'_>) {
+        let (effect, open) = cut(self.open, class, c);
         if matches!(effect, Cut::Separate | Cut::Begin) {
             if self.open != Open::None {
                 act(self.span.clone(), false);
@@ -332,7 +339,7 @@ pub(crate) fn push_canonical(token: &str, name: bool, config: &ParseConfig, out:
         return;
     }
     match config.tokens {
-        TokenKind::Words if token.is_ascii() => {
+        TokenKind::Words if token.is_ascii() && !config.fold.hyphens => {
             out.extend(token.chars().map(|c| c.to_ascii_lowercase()));
         }
         TokenKind::Whitespace if token.is_ascii() => out.push_str(token),
@@ -399,7 +406,84 @@ mod tests {
                 ..kind.clone().into()
             })
         });
-        each.collect()
+        let words = ["hyphens", "compat,diacritics,arabic,hyphens"].map(|fold| ParseConfig {
+            fold: fold.parse().unwrap(),
+            ..ParseConfig::default()
+        });
+        let third = ParseConfig {
+            token_rule: 3,
+            ..ParseConfig::default()
+        };
+        each.chain(words).chain([third]).collect()
+    }
+
+    /// Words that a hyphen divides at the end of a line, whatever is between its parts.
+    #[test]
+    fn broken_words_are_joined() {
+        let tokens = |text: &str, fold: &str, token_rule: u32| {
+            let config = ParseConfig {
+                fold: fold.parse().unwrap(),
+                token_rule,
+                ..ParseConfig::default()
+            };
+            canonical(text, &config)
+        };
+        for (text, plain, hyphens) in [
+            ("spi\u{ad}\nnach", "spinach", "spinach"),
+            (
+                "spi\u{ad} \r\n\t Nach. 1\u{ad}\n2",
+                "spinach 12",
+                "spinach 12",
+            ),
+            ("spi\u{ad} nach", "spi nach", "spi nach"),
+            ("spi\u{ad}\n, nach \u{ad}\nx", "spi nach x", "spi nach x"),
+            (
+                "漢\u{ad}\n字 don\u{ad}'\u{ad}t",
+                "漢 字 don't",
+                "漢 字 don't",
+            ),
+            ("spi-\nnach", "spi nach", "spinach"),
+            ("spi\u{2010} \n\n nach", "spi nach", "spinach"),
+            ("spi\u{ac}\u{2028}nach", "spi nach", "spinach"),
+            (
+                "Fa\u{2e17}\nden spi\u{ad}-\nnach",
+                "fa den spi nach",
+                "faden spinach",
+            ),
+            ("über-\nå\u{323}r", "über ạ\u{30a}r", "überạ\u{30a}r"),
+            ("a-b - c--\nd", "a b c d", "a b c d"),
+            (
+                "Anglo-\nSaxon COVID-\n19 x-",
+                "anglo saxon covid 19 x",
+                "anglo saxon covid 19 x",
+            ),
+            ("x - \ny. -\nz", "x y z", "x y z"),
+        ] {
+            assert_eq!(tokens(text, "none", 4), plain, "{text:?}");
+            assert_eq!(tokens(text, "hyphens", 4), hyphens, "{text:?}");
+            for size in [0, 40, 60, 61, 62, 63, 64, 4090] {
+                same(&format!("{}{text} x", "a ".repeat(size)));
+            }
+        }
+        assert_eq!(
+            tokens("spi\u{ad}\nnach ΣΑΣ σας", "none", 3),
+            "spi nach σασ σας"
+        );
+        assert_eq!(
+            tokens("Ο ΣΙΣΥΦΟΣ, ο σισυφος", "none", 4),
+            "ο σισυφοσ ο σισυφοσ"
+        );
+        assert_eq!(tokens("كــتاب", "diacritics", 3), "كــتاب");
+        let text = "x spi\u{ad}\nnach-\r\nleaf. y";
+        let config = ParseConfig {
+            fold: "hyphens".parse().unwrap(),
+            ..ParseConfig::default()
+        };
+        let found: Vec<&str> = token_spans(text, &config)
+            .into_iter()
+            .map(|span| &text[span])
+            .collect();
+        assert_eq!(found, ["x", "spi\u{ad}\nnach-\r\nleaf", "y"]);
     }
 
     /// Every language, with comments and without, and with folds.
@@ -516,7 +600,7 @@ mod tests {
             "near-duplicate (Word), e.g. 3.14",
             "漢字かな kana カナ゙x 漢'字",
             "e\u{301}te\u{301} \u{301}x a'\u{301}b a\u{2019}b a'\u{93f}",
-            "İstanbul ẞ ΑΣ",
+            "İstanbul ẞ ΑΣ ς ας Σς",
         ] {
             same(text);
         }
@@ -544,7 +628,7 @@ mod tests {
     /// Letters, capitals, marks that are reordered or composed, Hangul letters, ignorable
     /// characters and compatibility forms.
     const ANY: &str = "[a-cA-C'\u{2019}\u{301}\u{323}\u{345}\u{93f}\u{915}\u{93c}\u{1100}\u{1161}\u{11a8}\
-                       \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-\
+                       \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éΣςＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-\
                        กำ\u{e49}\u{e31}๑ກຳໜកខ\u{17d2}\u{17b6}\u{17b7}က\u{102c}\u{1039}\u{1031}٣٤]{0,30}";
 
     /// What programs consist of, cut anywhere.

@@ -25,12 +25,12 @@ use std::ops::Range;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_canonical};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::class::{Class, SLOW, WHITESPACE, WORDS};
+use super::class::{Class, SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS, lower};
 use super::code::{Before, Cutter, NAME, NUMBER};
-use super::config::{Fold, ParseConfig, TokenKind};
+use super::config::{ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 use super::fold::each_folded;
-use super::known::{ClassCache, Known};
+use super::known::{ClassCache, Known, Rules};
 use super::masks::{BLOCK, LANES, Masks};
 use crate::base::utf8::{Carry, Decoded, decode, is_continuation};
 
@@ -116,7 +116,7 @@ pub(super) struct Canonical {
     raw: bool,
     /// Cuts programs (`code`).
     code: Option<Cutter>,
-    fold: Fold,
+    rules: Rules,
     table: &'static [u8; 256],
     masks: Masks,
     classes: ClassCache,
@@ -145,6 +145,7 @@ pub(super) struct Canonical {
 impl Canonical {
     pub(super) fn new(config: &ParseConfig) -> Self {
         let words = config.tokens == TokenKind::Words;
+        let rules = Rules::of(config);
         Canonical {
             words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
@@ -152,10 +153,14 @@ impl Canonical {
                 TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
                 _ => None,
             },
-            fold: config.fold,
-            table: if words { &WORDS } else { &WHITESPACE },
+            rules,
+            table: match words {
+                true if rules.fold.hyphens => &WORDS_AND_HYPHENS,
+                true => &WORDS,
+                false => &WHITESPACE,
+            },
             masks: Masks::default(),
-            classes: ClassCache::new(config.fold),
+            classes: ClassCache::new(rules),
             buffer: Vec::new(),
             used: 0,
             starts: Vec::new(),
@@ -206,16 +211,25 @@ impl Canonical {
             self.make_room(4);
             // It ends a line, too.
             self.enter_code('\n', Class::Separator);
-        } else if self.open != Open::None {
+        } else {
             self.settle();
-            self.make_room(1);
-            self.close();
+            match self.open.after_line() {
+                Open::None => self.end_token(),
+                open => self.open = open,
+            }
         }
+    }
+
+    /// Ends the open token, if any.
+    fn end_token(&mut self) {
+        self.make_room(1);
+        self.close();
     }
 
     /// Passes on the rest, resets for the next document, and returns the number of tokens.
     pub(super) fn finish(&mut self, consumer: &mut dyn TokenConsumer) -> u64 {
         self.word_break();
+        self.end_token();
         if let Some(code) = &mut self.code {
             code.reset();
         }
@@ -252,7 +266,7 @@ impl Canonical {
         }
         let masked = block.len() >= LANES;
         if masked {
-            self.masks.set(block, self.words);
+            self.masks.set(block, self.words, self.rules.fold.hyphens);
         }
         let mut at = 0;
         while let Some(&b) = block.get(at) {
@@ -262,6 +276,11 @@ impl Canonical {
                 match self.open {
                     Open::None | Open::Word => {}
                     Open::Apostrophe if mapped != b' ' => self.open = Open::Word,
+                    Open::Broken { .. } => {
+                        self.step(char::from(b));
+                        at += 1;
+                        continue;
+                    }
                     _ => self.close(),
                 }
                 at = if masked {
@@ -472,7 +491,7 @@ impl Canonical {
 
     /// Ends the open token of a program, if any.
     fn close_code(&mut self, name: bool) {
-        if self.fold.literals
+        if self.rules.fold.literals
             && self.open != Open::None
             && let begin = self.starts[self.count - 1]
             && self.buffer[begin].is_ascii_digit()
@@ -480,7 +499,7 @@ impl Canonical {
             self.used = begin + NUMBER.len();
             self.buffer[begin..self.used].copy_from_slice(NUMBER.as_bytes());
         }
-        if name && self.fold.identifiers {
+        if name && self.rules.fold.identifiers {
             let begin = self.starts[self.count - 1];
             if let Some(code) = &self.code
                 && code.is_own(&self.buffer[begin..self.used])
@@ -537,7 +556,7 @@ impl Canonical {
         }
         let known = self.classes.get(c);
         if let Some(form) = known.form() {
-            each_folded(c, form, self.fold, |d| {
+            each_folded(c, form, self.rules, |d| {
                 // The form of one character can be many times as long.
                 self.make_room(2 * BLOCK);
                 let known = self.classes.get(d);
@@ -551,7 +570,10 @@ impl Canonical {
     /// Processes a character that is not folded.
     fn step_known(&mut self, c: char, known: Known) {
         let class = known.class();
-        if class == Class::Ignorable {
+        if matches!(class, Class::Ignorable | Class::SoftHyphen) {
+            if self.code.is_none() {
+                self.enter(c, class);
+            }
             return;
         }
         // A mark that is part of a token continues a sequence; whatever else comes ends it.
@@ -572,7 +594,7 @@ impl Canonical {
         if known.only_moves() {
             self.put_mark(c, canonical_combining_class(c), false);
         } else if self.words && class == Class::Upper {
-            for lower in c.to_lowercase() {
+            for lower in lower(c) {
                 decompose_canonical(lower, |d| self.compose(d));
             }
         } else {
@@ -587,7 +609,7 @@ impl Canonical {
             return;
         }
         if class == Class::Upper && self.words {
-            for lower in c.to_lowercase() {
+            for lower in lower(c) {
                 self.put(lower);
             }
         } else {
@@ -602,12 +624,14 @@ impl Canonical {
         let class = match class {
             class if self.words => class,
             class if self.code.is_some() => return self.enter_code(c, class),
-            Class::Separator if c.is_whitespace() => class,
-            _ => Class::Letter,
+            class => class.in_white_space(c),
         };
-        let (effect, open) = cut(self.open, class);
+        let (effect, open) = cut(self.open, class, c);
         match effect {
-            Cut::Nothing => return false,
+            Cut::Nothing => {
+                self.open = open;
+                return false;
+            }
             Cut::Separate => {
                 self.close();
                 return false;
@@ -966,9 +990,9 @@ mod tests {
 
     fn of(tokens: TokenKind, compat: bool) -> ParseConfig {
         ParseConfig {
-            fold: Fold {
+            fold: crate::text::parse::Fold {
                 compat,
-                ..Fold::default()
+                ..Default::default()
             },
             ..tokens.into()
         }
@@ -1178,6 +1202,8 @@ mod tests {
             size in 1usize..9,
         ) {
             let mut all = plain();
+            // Without lines, which soft hyphens join.
+            let text: String = text.replace(['\n', '\r', '\u{2028}', '\u{2029}'], " ");
             let seen: String = text.chars().filter(|&c| !super::super::class::is_ignorable(c)).collect();
             for kind in KINDS {
                 for compat in [false, true] {
