@@ -619,20 +619,30 @@ fn decompress(codec: Compression, bytes: &[u8], out: &mut Vec<u8>, most: usize) 
     Ok(())
 }
 
-/// Blocks of LZ4, each after its two lengths in big-endian numbers.
+/// Texts, each after its length, in one or several blocks of LZ4, each after its own. The lengths
+/// are big-endian numbers (Hadoop's `BlockCompressorStream`).
 fn hadoop_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
+    let number = |bytes: &mut &[u8]| {
+        let (number, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(u32::from_be_bytes(*number) as usize)
+    };
     let mut done: usize = 0;
     while !bytes.is_empty() {
-        let (length, rest) = bytes.split_first_chunk::<4>()?;
-        let (packed, rest) = rest.split_first_chunk::<4>()?;
-        let (length, packed) = (u32::from_be_bytes(*length), u32::from_be_bytes(*packed));
-        let (block, rest) = rest.split_at_checked(packed as usize)?;
-        let room = out.get_mut(done..done.checked_add(length as usize)?)?;
-        if lz4_flex::block::decompress_into(block, room).ok()? != room.len() {
-            return None;
+        let end = done.checked_add(number(&mut bytes)?)?;
+        loop {
+            let packed = number(&mut bytes)?;
+            let (block, rest) = bytes.split_at_checked(packed)?;
+            bytes = rest;
+            let length = lz4_flex::block::decompress_into(block, out.get_mut(done..end)?).ok()?;
+            done += length;
+            if done == end {
+                break;
+            }
+            if length == 0 {
+                return None;
+            }
         }
-        done += room.len();
-        bytes = rest;
     }
     Some(done)
 }
@@ -679,4 +689,40 @@ fn delta_packed(bytes: &[u8]) -> Option<(u64, usize)> {
         }
     }
     (at <= bytes.len()).then_some((count, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_hadoop_have_several_blocks() {
+        let number = |number: usize| (number as u32).to_be_bytes().to_vec();
+        let block = |text: &[u8]| {
+            let packed = lz4_flex::block::compress(text);
+            [number(packed.len()), packed].concat()
+        };
+        let text = |blocks: &[&[u8]]| {
+            let length = blocks.iter().map(|block| block.len()).sum();
+            let blocks = blocks.iter().flat_map(|text| block(text));
+            number(length).into_iter().chain(blocks).collect::<Vec<_>>()
+        };
+        let (one, two) = (&b"words and more words"[..], &b"and others"[..]);
+        let both = text(&[one, two]);
+        let unpacked = |bytes: &[u8]| {
+            let mut out = [0; 64];
+            hadoop_lz4(bytes, &mut out).map(|n| out[..n].to_vec())
+        };
+        let all = [one, two].concat();
+        assert_eq!(unpacked(&both), Some(all.clone()));
+        assert_eq!(unpacked(&[text(&[one]), text(&[two])].concat()), Some(all));
+        assert_eq!(unpacked(&both[..both.len() - 1]), None);
+        assert_eq!(unpacked(&text(&[one, b""])[..4]), None);
+        // A block without a text, and a text that is longer than its page.
+        assert_eq!(
+            unpacked(&[number(1), block(b""), block(b"")].concat()),
+            None
+        );
+        assert_eq!(unpacked(&text(&[&[b'x'; 65]])), None);
+    }
 }
