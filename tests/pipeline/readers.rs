@@ -337,6 +337,11 @@ fn zstd_skips_skippable_frames_and_limits_the_window() {
         [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00],
     );
     assert_eq!(outcome.reasons(), [Reason::DecompressorMemory]);
+    let detail = &outcome.rejected[0].detail;
+    assert!(
+        detail.contains("zstd -dc --long=31 FILE | lookalike run -"),
+        "{detail}"
+    );
 }
 
 #[test]
@@ -1775,6 +1780,72 @@ fn json_fields() {
 
 // ---- plain files and forced formats ----
 
+/// The header of a tar archive, whose checksum is right.
+fn tar() -> Vec<u8> {
+    let mut header = vec![b' '; 512];
+    header[..9].copy_from_slice(b"notes.txt");
+    let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    header
+}
+
+#[test]
+fn a_few_odd_bytes_do_not_reject_a_file() {
+    let words = "words and more of them ".repeat(20);
+    // "ustar" where tar has it, without a checksum.
+    let mustard = format!("{}mustard{}", " ".repeat(256), words);
+    let header = "From: a@corp.example\nMessage-ID: <1@corp.example>\n\n";
+    for (name, text) in [
+        ("a.txt", mustard.as_bytes()),
+        ("a.html", mustard.as_bytes()),
+        ("nul.txt", format!("\0{words}\0").as_bytes()),
+        ("nul.html", format!("<p>{words}\0").as_bytes()),
+        (
+            "nul.xml",
+            format!("<?xml version=\"1.0\"?><p>\0{words}</p>").as_bytes(),
+        ),
+        (
+            "nul.csv",
+            format!("id,text\n1,\"a\0b {words}\"\n").as_bytes(),
+        ),
+        ("table", format!("id\ttext\n1\ta\0b {words}\n").as_bytes()),
+        ("nul", format!("{header}\0{words}").as_bytes()),
+        ("nul.eml", format!("Subject: a\0\n\n{words}").as_bytes()),
+    ] {
+        assert_eq!(read(name, text).order, "d", "{name}");
+    }
+}
+
+#[test]
+fn an_index_of_archives_is_named() {
+    let line = "com,example)/0 20160606175130";
+    for text in [
+        " CDX N b a m s k r M S V g\ncom,example)/0 20160606175130 x\n".to_string(),
+        format!("{line} http://example.com/0 text/html 200 C2B4 - - 2 4 a.warc.gz\n"),
+        format!("{line} {{\"url\": \"http://example.com/0\"}}\n"),
+        format!("{line}\tcdx-00000.gz\t0\t188224\t1\n"),
+        format!("!OpenWayback-CDXJ 1.0\n{line} {{}}\n"),
+        format!("!meta {{}}\n{line} {{}}\n"),
+    ] {
+        for name in ["index.cdx", "index.txt", "index"] {
+            let outcome = read(name, &text);
+            assert_eq!(outcome.reasons(), [Reason::UnsupportedFormat], "{text}");
+            assert!(outcome.rejected[0].detail.contains("CDX"));
+        }
+        assert_eq!(
+            read_with("x", text.as_bytes(), &forced(Format::Text)).order,
+            "d"
+        );
+    }
+    for text in [
+        "CDXJ is a format\n",
+        "f(x)/y 20160606 words\n",
+        "com,example)/0 words\n",
+    ] {
+        assert_eq!(read("notes", text).order, "d", "{text}");
+    }
+}
+
 #[test]
 fn plain_files() {
     let kinds = [
@@ -1797,7 +1868,15 @@ fn plain_files() {
         (&b"\x89PNG\r\n\x1a\n"[..], "PNG"),
         (b"PK\x03\x04....", "ZIP"),
         (b"\x7fELF", "ELF"),
-        (b"text with a \0 in it", "NUL"),
+        (b"te\0xt \0with \0many\0 in it", "NUL"),
+        (b"\xe9\x01 and\0 \x02 words of a caf\xe9 in the town", "NUL"),
+        (b"\xff\xff\xff\xff\x10\0\0\0", "Arrow stream"),
+        (b"!BDN....", "readpst"),
+        (
+            &[&b"\x03\x02\0\0\0"[..], &b"text ".repeat(100)].concat(),
+            "NUL",
+        ),
+        (&tar(), "tar"),
     ] {
         let outcome = read("x.txt", bytes);
         assert_eq!(outcome.reasons(), [Reason::BinaryFile]);
@@ -2134,11 +2213,209 @@ fn texts_are_not_mail() {
         "From here to eternity\n\nSubject: a film\n",
         "From the 10:30 train in 1999 I saw\nnothing at all\n",
         "Subject: to change\nDate: any\n\nwords\n",
+        "Note: this\nDate: Mon, 14 May 2001 16:39:00 -0700\n\nwords\n",
+        "From: The Director\nTo: All staff\nDate: 14 May 2001\nSubject: Tea\n\nwords\n",
+        "From: C. Darwin\nTo: J. Hooker\nReceived: in May\nDate: 1 May 1860\n\nwords\n",
+        "From: a@b.example\nSent: Monday, May 14, 2001 4:39 PM\nTo: c\nSubject: d\n\nwords\n",
+        "Date: Sat, 31 Jan 2004 12:00:00 GMT\nMIME-Version: 1.0\nContent-Type: text/html\n\nw\n",
+        "HTTP/1.1 200 OK\nDate: Sat, 31 Jan 2004 12:00:00 GMT\nFrom: a@b\n\nwords\n",
+        "GET / HTTP/1.0\nFrom: a@b.example\nMIME-Version: 1.0\n\n",
+        "---\nFrom: a@b.example\ndate: Sat, 31 Jan 2004 12:00:00 GMT\n---\nwords\n",
+        "Metadata-Version: 2.1\nName: x\nVersion: 1.0\nAuthor-email: a@b.example\n\nwords\n",
+        "From: a@b.example\nMessage-ID: <1@b.example>\nis how\na message begins\n",
         "From alice@example.org Mon Jan  5 10:00:00 2004\nno field: it has spaces before\n",
     ] {
         let outcome = read("notes", text);
         assert_eq!(outcome.docnos(), ["notes"]);
         assert_eq!(outcome.documents[0].text(), text);
+    }
+}
+
+/// A message is recognised by its header, whatever its name and its body.
+#[test]
+fn messages_in_files_of_any_name() {
+    let id = "Message-ID: <1@corp.example>\n";
+    let (from, subject) = ("From: A <a@corp.example>\n", "Subject: report\n");
+    let date = "Date: Mon, 14 May 2001 16:39:00 -0700 (PDT)\n";
+    let received = "Received: from mx.corp.example\n\tby mail.corp.example; 14 May 2001\n";
+    let to = "To: b@corp.example\n";
+    let headers = [
+        [id, date, from, subject].concat(),
+        [date, from, subject, to].concat(),
+        [subject, "Return-Path: <>\n", to].concat(),
+        ["Status: RO\n", from, id, subject].concat(),
+        ["X-Mozilla-Status: 0001\n", received, subject].concat(),
+        [subject, from, "MIME-Version: 1.0\n"].concat(),
+        [
+            "Path: news!not-for-mail\nNewsgroups: sci.misc\n",
+            from,
+            subject,
+            id,
+        ]
+        .concat(),
+    ];
+    let bodies = [
+        "three words here\n",
+        "<html><p>three words here\n",
+        "{\"text\": \"three words here\"}\n",
+        "id,text\n1,three words here\n2,b\n3,c\n",
+        "Note: three words here\n",
+        "",
+    ];
+    let names = [
+        "1",
+        "1.",
+        "m.txt",
+        "a.email",
+        "cur/1.M.host:2,S",
+        "x",
+        "m.html",
+        "m.log",
+    ];
+    for header in &headers {
+        for (body, name) in bodies
+            .iter()
+            .flat_map(|body| names.map(|name| (body, name)))
+        {
+            let text = format!("{header}\n{body}");
+            for text in [
+                &text,
+                &text.replace('\n', "\r\n"),
+                &text.replace('\n', "\r"),
+            ] {
+                let outcome = read(name, text);
+                assert_eq!(outcome.order, "d", "{name}: {text}");
+                let document = &outcome.documents[0];
+                assert_eq!(document.title.as_deref(), Some("report"), "{name}: {text}");
+                assert_eq!(document.length as usize, text.len());
+                let text = document.text().replace("\r\n", "\n");
+                let expected = match body.is_empty() {
+                    true => "report\n".to_string(),
+                    false => format!("report\n{body}\n"),
+                };
+                assert_eq!(text, expected, "{name}: {header}");
+            }
+        }
+    }
+    // A draft, and an article without a date, in a folder of messages.
+    let draft = [from, subject, "\n", "words\n"].concat();
+    for name in ["drafts/7", "7.", "Mail/new/17", "17.M.host:2,D"] {
+        assert_eq!(read(name, &draft).documents[0].text(), "report\nwords\n\n");
+    }
+    assert_eq!(read("draft.txt", &draft).documents[0].text(), draft);
+    // Marks and empty lines before the header, and a header that is longer than what is looked at.
+    let long = "X-Spam: words and more words\n".repeat(3000);
+    for (before, behind) in [
+        ("\u{feff}", ""),
+        ("\n", ""),
+        ("\r\n\r\n", ""),
+        ("", long.as_str()),
+    ] {
+        for name in ["7", "m.txt"] {
+            let text = [before, &headers[0], behind, "\nwords\n"].concat();
+            assert!(
+                read(name, text).documents[0].text() == "report\nwords\n\n",
+                "{name}"
+            );
+        }
+    }
+    // A mailbox whose lines end with CR.
+    let all = message(id.trim_end(), "\none\n") + &message(subject.trim_end(), "\ntwo\n");
+    let outcome = read("box", all.replace('\n', "\r"));
+    assert_eq!(outcome.docnos(), ["1@corp.example", "box#2"]);
+    assert_eq!(outcome.documents[1].text(), "report\ntwo\n\n");
+}
+
+/// What is documented for cases in which other programs decide otherwise.
+#[test]
+fn lengths_and_quotations_of_messages() {
+    // A wrong length would hide the next message, so a right one does not count either.
+    let body = "\nwords\n\nFrom bob@example.org Mon Jan  5 10:00:00 2004\nSubject: quoted\n\nend\n";
+    let length = format!("Subject: one\nContent-Length: {}", body.len());
+    let outcome = read(
+        "box",
+        message(&length, body) + &message("Subject: two", "\nb\n"),
+    );
+    assert_eq!(outcome.docnos(), ["box#1", "box#2", "box#3"]);
+    let reply = "I disagree.\n\nOn Monday, A wrote:\n> Ship it.\n";
+    let text = eml(format!("Subject: s\n\n{reply}")).text();
+    assert_eq!(text, format!("s\n{reply}\n"));
+}
+
+/// Programs of Apple and Microsoft put messages into files of their own.
+#[test]
+fn messages_in_other_files() {
+    let message = "From: A <a@corp.example>\nSubject: report\n\
+                   Message-ID: <1@corp.example>\n\nwords\n";
+    let list = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist>\n\
+                <plist version=\"1.0\"><dict/></plist>\n";
+    let (right, wrong) = (message.len(), message.len() + 3);
+    let missing = "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
+                   Content-Type: text/plain\n\nwords\n--b\nContent-Type: text/html\n\
+                   X-Apple-Content-Length: 4321\n\n--b--\n";
+    let nothing = "From: a@corp.example\nSubject: s\nMessage-ID: <1@corp.example>\n\n";
+    for (name, text, expected, notices) in [
+        (
+            "1.emlx",
+            format!("{right}      \n{message}{list}"),
+            "report\nwords\n\n",
+            &[][..],
+        ),
+        (
+            "1",
+            format!("{right}\n{message}{list}"),
+            "report\nwords\n\n",
+            &[],
+        ),
+        (
+            "1.emlx",
+            format!("{right}\n{message}"),
+            "report\nwords\n\n",
+            &[],
+        ),
+        ("1.emlx", message.to_string(), "report\nwords\n\n", &[]),
+        (
+            "1.emlx",
+            format!("{wrong}\n{message}{list}"),
+            "report\nwords\n\n",
+            &[Reason::WrongLength],
+        ),
+        (
+            "1.emlx",
+            format!("99999999999999999999\n{message}"),
+            "report\nwords\n\n",
+            &[Reason::WrongLength],
+        ),
+        (
+            "1.emlx",
+            format!("9999\n{message}"),
+            "report\nwords\n\n",
+            &[Reason::WrongLength],
+        ),
+        (
+            "2.partial.emlx",
+            format!("{}\n{missing}{list}", missing.len()),
+            "s\nwords\n",
+            &[Reason::Truncated],
+        ),
+        (
+            "2.partial.emlx",
+            format!("{}\n{nothing}{list}", nothing.len()),
+            "\n",
+            &[Reason::NotComparable],
+        ),
+        (
+            "olk.eml",
+            format!("\x01\x02\n\x0b (MSrc{message}"),
+            "report\nwords\n\n",
+            &[Reason::OddHeader],
+        ),
+    ] {
+        let outcome = read(name, &text);
+        assert_eq!(outcome.order, "d", "{name}: {text}");
+        assert_eq!(outcome.documents[0].text(), expected, "{name}: {text}");
+        assert_eq!(outcome.notices(), notices, "{name}: {text}");
+        assert_eq!(outcome.documents[0].length as usize, text.len());
     }
 }
 

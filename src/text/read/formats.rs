@@ -20,7 +20,7 @@ const FORMATS: [(Format, Container, &str); Format::ALL.len()] = [
     (Format::Tsv, Container::Table, "tsv"),
     (Format::Parquet, Container::Parquet, ""),
     (Format::Mbox, Container::Mbox, "mbox mbx"),
-    (Format::Eml, Container::Mail, "eml mht mhtml"),
+    (Format::Eml, Container::Mail, "eml emlx email mht mhtml"),
     (
         Format::Text,
         Container::Plain,
@@ -54,6 +54,15 @@ impl Container {
     }
 }
 
+/// Whether a file has the name of a message: a number (MH), or one of a Maildir.
+pub(super) fn is_message_name(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let number = name.strip_suffix('.').unwrap_or(name);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let folder = folder.rsplit('/').next().unwrap_or_default();
+    is_number || matches!(folder, "cur" | "new") || name.contains(":2,")
+}
+
 /// The container whose beginning these first bytes are.
 pub(super) fn container_of(head: &[u8]) -> Container {
     let at = trim_front(head);
@@ -85,7 +94,7 @@ pub(super) fn container_of(head: &[u8]) -> Container {
     match Tag::of(at) {
         Some(tag) if tag.is_reuters() => Container::Reuters,
         Some(_) => Container::Trec,
-        None if mail::begins_parts(head.strip_prefix(MARK).unwrap_or(head)) => Container::Mail,
+        None if mail::begins_message(head, false) => Container::Mail,
         None => Container::Plain,
     }
 }

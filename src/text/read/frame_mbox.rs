@@ -20,10 +20,9 @@ use memchr::memmem;
 
 use super::bytes::is_one_of;
 use super::framer::{Framer, Step};
-use super::mail::begins_field;
+use super::mail::{begins_field, is_field_of_mail};
 use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use crate::base::words::words;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
@@ -33,14 +32,6 @@ const BEGINS: &[u8] = b"\nFrom ";
 
 /// The end of an empty line before a separator, which is kept in the window: `\n\r`.
 const BEFORE: usize = 2;
-
-/// Fields that a message may begin with. Others begin with `X-`.
-const FIELDS: [&str; 26] = words(
-    "ARC-Seal Authentication-Results Bcc Cc Content-Type Date Delivered-To Delivery-Date \
-     DKIM-Signature DomainKey-Signature Envelope-To From In-Reply-To List-Id Message-ID \
-     MIME-Version Newsgroups Path Received References Reply-To Return-Path Sender Status Subject \
-     To",
-);
 
 /// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
 /// or after an empty line.
@@ -69,7 +60,8 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
         Some(sender) => {
             let address = sender.contains(&b'@');
             let date = &line[sender.len()..];
-            let known = begins_known_field(next);
+            let name = &next[..memchr::memchr(b':', next).unwrap_or_default()];
+            let known = is_field_of_mail(name);
             let day = words_of(date).any(|word| is_one_of(word, &DAYS));
             let dated = day && words_of(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
             match date {
@@ -102,15 +94,6 @@ fn is_year(word: &[u8]) -> bool {
 fn has_time(line: &[u8]) -> bool {
     line.windows(5)
         .any(|five| five[2] == b':' && are_digits(&five[..2]) && are_digits(&five[3..]))
-}
-
-/// Whether this is a header field that mail has.
-fn begins_known_field(bytes: &[u8]) -> bool {
-    let name = &bytes[..memchr::memchr(b':', bytes).unwrap_or_default()];
-    let own = name
-        .get(..2)
-        .is_some_and(|start| start.eq_ignore_ascii_case(b"X-"));
-    own || is_one_of(name, &FIELDS)
 }
 
 /// Counts the messages.

@@ -24,6 +24,8 @@
 //! A page that a browser saved (MHTML) is a message whose subject is the title of the page, and no
 //! part of its text.
 //!
+//! A file may have something around its message (`inside`): Apple Mail writes emlx files.
+//!
 //! A header ends at an empty line, or before the first line that is not a field: some collections
 //! omit the empty line.
 //!
@@ -47,14 +49,17 @@ use std::rc::Rc;
 use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use super::archive::{Fields, field_after_line};
-use super::bytes::{first_line, reserve, trim_line, unbracket};
+use super::archive::Fields;
+use super::bytes::{MARK, first_line, is_one_of, reserve, text_of, trim_line, unbracket};
 use super::config::ReadConfig;
+use super::date::usual_date;
 use super::encoded::Files;
 use super::mail_text::{Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Message, Reason};
+use super::sniff::controls_in;
 use crate::base::utf8::Utf8Check;
+use crate::base::words::words;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;
@@ -70,6 +75,8 @@ const MOST_PARAMETERS: usize = 100;
 /// A text/plain whose letters and digits, times this, are fewer than in the accompanying text/html
 /// is a stub.
 const STUB: u64 = 2;
+/// Bytes at the beginning of a file in which its message begins.
+const LOOK_BEFORE: usize = 1 << 10;
 /// Bytes decoded at a time.
 const PIECE: usize = 4 << 10;
 
@@ -95,6 +102,8 @@ struct Header<'a> {
     /// The Content-ID, and the Content-ID of the root of a multipart/related.
     part_id: Option<&'a [u8]>,
     root: Option<Vec<u8>>,
+    /// Bytes of the part that Apple Mail keeps in another file.
+    elsewhere: Option<&'a [u8]>,
     /// A browser saved the page as a message.
     saved: bool,
     /// The address of a saved page.
@@ -146,6 +155,7 @@ impl<'a> Header<'a> {
                 b"subject" if header.subject.is_none() => header.subject = Some(value),
                 b"message-id" if header.id.is_none() => header.id = Some(value),
                 b"content-id" => header.part_id = Some(value),
+                b"x-apple-content-length" => header.elsewhere = Some(value),
                 b"snapshot-content-location" => {
                     (header.saved, header.location) = (true, Some(value.trim_ascii()));
                 }
@@ -201,6 +211,22 @@ impl Header<'_> {
     }
 }
 
+/// Fields that messages have. Others begin with `X-`.
+const FIELDS: [&str; 26] = words(
+    "ARC-Seal Authentication-Results Bcc Cc Content-Type Date Delivered-To Delivery-Date \
+     DKIM-Signature DomainKey-Signature Envelope-To From In-Reply-To List-Id Message-ID \
+     MIME-Version Newsgroups Path Received References Reply-To Return-Path Sender Status Subject \
+     To",
+);
+
+/// Whether this is the name of a field that mail has.
+pub(super) fn is_field_of_mail(name: &[u8]) -> bool {
+    let own = name
+        .get(..2)
+        .is_some_and(|start| start.eq_ignore_ascii_case(b"X-"));
+    own || is_one_of(name, &FIELDS)
+}
+
 /// Whether this is a header field, or an escaped line (`>From ` after the separator).
 pub(super) fn begins_field(bytes: &[u8]) -> bool {
     if bytes.starts_with(b">From ") {
@@ -213,9 +239,11 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
     name > 0 && bytes.get(name) == Some(&b':')
 }
 
-/// Whether these first bytes of a file are a page that a browser saved, or a message of several
-/// parts. Other texts may begin like messages of one part.
-pub(super) fn begins_parts(head: &[u8]) -> bool {
+/// Whether these first bytes of a file are a message: a page that a browser saved, a message of
+/// several parts, or a header that no other text has. `named`: its name is one of a message.
+pub(super) fn begins_message(head: &[u8], named: bool) -> bool {
+    let head = head.strip_prefix(MARK).unwrap_or(head);
+    let head = &head[inside(head).start..];
     if !begins_field(head) {
         return false;
     }
@@ -229,6 +257,74 @@ pub(super) fn begins_parts(head: &[u8]) -> bool {
         .is_some()
     };
     page || header.mime.starts_with("multipart/") && header.boundary.as_ref().is_some_and(bounded)
+        || is_header(head, named)
+}
+
+/// Whether a text begins with the header of a message. It has two fields that mail has and ends at
+/// an empty line. Unless its name says so, a sender is among them, and what programs write: a path,
+/// a version of MIME, an id in brackets, or a date with a time beside an address. People write
+/// other headers: of a memo, or above a letter.
+fn is_header(head: &[u8], named: bool) -> bool {
+    let (end, body) = header_end(head);
+    let (mut known, mut sender, mut address) = (0, false, false);
+    let (mut written, mut dated) = (false, false);
+    for (name, value) in Fields::new(&head[..end]) {
+        let is = |names: &[&str]| is_one_of(name, names);
+        let value = &value[..value.len().min(MOST_VALUE)];
+        known += usize::from(is_field_of_mail(name));
+        sender |= is(&["From", "Sender", "Return-Path", "Received"]);
+        address |= is(&["From", "Sender"]) && value.contains(&b'@');
+        written |= match value {
+            [b'<', .., b'>'] => is(&["Message-ID", "Return-Path"]),
+            [b'0'..=b'9', ..] => is(&["MIME-Version"]),
+            _ => is(&["Received"]) && memmem::find(value, b"by ").is_some(),
+        };
+        let date = || usual_date(&text_of(value));
+        dated |= is(&["Date"]) && date().ends_with('Z');
+    }
+    // The bytes may end within a line of the header.
+    (end < body || memchr::memchr(b'\n', &head[end..]).is_none())
+        && known >= 2
+        && (named || sender && (written || address && dated))
+}
+
+/// Where the message is in a file: Apple Mail writes its length before it and a property list
+/// behind it, Outlook for the Mac writes controls before it, and some programs empty lines.
+fn inside(bytes: &[u8]) -> Range<usize> {
+    let line = first_line(&bytes[..bytes.len().min(LOOK_BEFORE)]);
+    if let Some(length) = length_in(line) {
+        let begin = bytes.len().min(line.len() + 1);
+        let end = begin.saturating_add(length);
+        let list =
+            |rest: &[u8]| matches!(rest.trim_ascii_start(), [] | [b'<', b'?' | b'!' | b'p', ..]);
+        let end = match bytes.get(end..) {
+            Some(rest) if list(rest) => end,
+            _ => memmem::rfind(bytes, b"\n<?xml ")
+                .filter(|&at| memmem::find(&bytes[at..], b"<plist").is_some())
+                .map_or(bytes.len(), |at| at + 1),
+        };
+        return begin..end.max(begin);
+    }
+    let head = &bytes[..bytes.len().min(LOOK_BEFORE)];
+    let begin = memchr::memchr_iter(b':', head).find_map(|colon| {
+        let length = head[..colon].iter().rev();
+        let length = length.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-');
+        let mut begins = colon - length.count()..colon;
+        begins.find(|&at| is_field_of_mail(&head[at..colon]))
+    });
+    let is_odd = |before: &[u8]| controls_in(before) > 0 || before.trim_ascii().is_empty();
+    match begin {
+        Some(begin) if is_odd(&head[..begin]) => begin..bytes.len(),
+        _ => 0..bytes.len(),
+    }
+}
+
+/// The length of a message on the first line of an emlx file.
+fn length_in(line: &[u8]) -> Option<usize> {
+    let digits = line.trim_ascii_end();
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let number = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
+    Some(number.parse().unwrap_or(usize::MAX))
 }
 
 /// Where the fields end, and where the text begins: after an empty line, or at the first line that
@@ -477,6 +573,17 @@ impl Walk<'_> {
         }
         let body = (range.start + header.body).min(range.end)..range.end;
         let mime = header.mime.as_str();
+        if let Some(length) = header.elsewhere
+            && self.message[body.clone()].trim_ascii().is_empty()
+        {
+            let what = format!("{mime} of {} bytes, in another file,", text_of(length));
+            self.left.get_or_insert_with(|| what.clone());
+            if kind_of(mime).is_some() && !header.attachment {
+                let what = || format!("{what} is left out");
+                self.notices.add(Reason::Truncated, what);
+            }
+            return;
+        }
         if header.attachment && depth > 0 {
             return self.leave(mime, &body);
         }
@@ -978,8 +1085,11 @@ fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
 }
 
-/// Strips the mbox separator, and the second separator line that some programs write.
-fn message_of(bytes: &[u8]) -> &[u8] {
+/// The message in a record, without the mbox separator and the second one that some programs write.
+fn message_of(bytes: &[u8], mbox: bool) -> &[u8] {
+    if !mbox {
+        return &bytes[inside(bytes)];
+    }
     let mut bytes = bytes;
     while bytes.starts_with(b"From ") || bytes.starts_with(b">From ") {
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
@@ -1067,7 +1177,7 @@ fn one_charset(subject: &[u8], decoded: bool, texts: &[TextPart]) -> Option<Opti
 
 impl Interpreter for Message {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
-        let message = if self.mbox { message_of(bytes) } else { bytes };
+        let message = message_of(bytes, self.mbox);
         let mut walk = Walk {
             message,
             mbox: self.mbox,
@@ -1083,6 +1193,12 @@ impl Interpreter for Message {
             Some(id) => id,
             None => self.docno.clone().into(),
         };
+        if !self.mbox {
+            self.notice(bytes, message, &mut walk.notices);
+        }
+        if self.docno.ends_with(".partial.emlx") && message[header.body..].trim_ascii().is_empty() {
+            walk.left = Some("its body, which this file does not have,".into());
+        }
         walk.entity(&header, 0..message.len(), 0);
         let Walk {
             mut texts,
@@ -1160,13 +1276,41 @@ impl Interpreter for Message {
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {
-        let header = Header::parse(message_of(head), "text/plain", &mut Notices::default());
+        let header = Header::parse(
+            message_of(head, self.mbox),
+            "text/plain",
+            &mut Notices::default(),
+        );
         let own = header.id.and_then(own_name);
         Some(own.map_or_else(|| self.docno.clone(), Cow::into_owned))
     }
 
     fn date(&self, bytes: &[u8]) -> Option<String> {
-        field_after_line(head_of(bytes), "date")
+        let mut fields = Fields::new(message_of(head_of(bytes), self.mbox));
+        let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"date"));
+        found.map(|(_, value)| text_of(value).into_owned())
+    }
+}
+
+impl Message {
+    /// What a file says or has besides its message, if that is odd.
+    fn notice(&self, bytes: &[u8], message: &[u8], notices: &mut Notices) {
+        let before = bytes.len() - message.len();
+        let line = first_line(&bytes[..bytes.len().min(LOOK_BEFORE)]);
+        match length_in(line) {
+            Some(stated) if before > 0 && stated != message.len() => {
+                notices.add(Reason::WrongLength, || {
+                    format!(
+                        "{stated} bytes of a message are stated, there are {}",
+                        message.len()
+                    )
+                });
+            }
+            None if before > 0 => notices.add(Reason::OddHeader, || {
+                format!("{before} bytes before the header")
+            }),
+            _ => {}
+        }
     }
 }
 

@@ -66,8 +66,8 @@
 //! - A page that contains `</DOC>` ends there; the rest of the page is rejected as stray bytes.
 //! - In a WARC inside a WARC, if the inner header lies more than 1 MiB before the stated end of the
 //!   outer record, the inner records are read as records of the outer file.
-//! - A mail message of one part in a file of its own is recognised only by its extension (`.eml`)
-//!   or by `--format`, because other texts may begin like messages.
+//! - A message in a file of its own is recognised by what programs write into its header (`mail`).
+//!   Without that, as in a draft, it is a text unless its name or `--format` says otherwise.
 //! - In an mbox file, an unescaped separator with a field after it begins a message, even if it is
 //!   part of a text (`frame_mbox`).
 //! - A bundle of TREC whose first document is `<doc>` in another case than `<DOC>`, without a name

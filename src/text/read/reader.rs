@@ -9,7 +9,7 @@ use super::bytes::{MARK, trim_front};
 use super::config::{Format, ReadConfig};
 use super::elements::has_element;
 use super::fields::Known;
-use super::formats::{can_be_json, container_of};
+use super::formats::{can_be_json, container_of, is_message_name};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_elements::ElementFramer;
 use super::frame_json::JsonFramer;
@@ -20,16 +20,17 @@ use super::frame_trec::Tag;
 use super::framer::{Container, Framer, Step};
 use super::inputs::InputFile;
 use super::interpret::many_records;
+use super::mail::begins_message;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{
     Batch, Message, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
     WholeFile,
 };
-use super::sniff::{binary_file_kind, looks_like_markup};
+use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
 use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
 use super::standard_input::{StandardInput, pauses_for};
-use super::stream::{Sink, Stream};
+use super::stream::{Sink, Stream, line_feeds};
 use super::table::{Claim, Look};
 use crate::base::progress::Stop;
 use crate::base::wide::{self, Wide};
@@ -175,6 +176,20 @@ pub(crate) enum Next {
 fn head_of(stream: &mut Stream) -> &[u8] {
     let head = stream.ensure(LOOK);
     &head[..head.len().min(LOOK)]
+}
+
+/// The container of a file with these first bytes and this name.
+fn container_for(head: &[u8], name: &str, format: Option<Format>) -> Container {
+    if let Some(format) = format {
+        return Container::of(format, head);
+    }
+    match container_of(head) {
+        Container::Plain if is_message_name(name) && begins_message(head, true) => Container::Mail,
+        // It may begin with stray bytes.
+        Container::Plain => Format::of_extension(name)
+            .map_or(Container::Plain, |format| Container::of(format, head)),
+        container => container,
+    }
 }
 
 /// The bytes of an input. Those of an object end with an error once a stop is requested; a disk
@@ -772,23 +787,31 @@ impl RecordReader {
         }
         let of_extension = Format::of_extension(&name);
         let format = self.config.format;
-        let mut like_json = false;
-        let head = self.stream.ensure(LOOK);
-        let container = match format {
-            Some(format) => Container::of(format, head),
-            None => match container_of(head) {
-                // It may begin with stray bytes.
-                Container::Plain => {
-                    of_extension.map_or(Container::Plain, |format| Container::of(format, head))
-                }
-                Container::Json if !can_be_json(head) && of_extension == Some(Format::Text) => {
-                    like_json = true;
-                    Container::Plain
-                }
-                container => container,
-            },
-        };
-        let head = &head[..head.len().min(LOOK)];
+        let head = head_of(&mut self.stream);
+        let mut container = container_for(head, &name, format);
+        if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() {
+            let mut lines = head.to_vec();
+            line_feeds(&mut lines);
+            let mail = container_for(&lines, &name, format);
+            if matches!(mail, Container::Mail | Container::Mbox) {
+                container = mail;
+                self.stream.end_lines_at_cr();
+            }
+        }
+        let head = head_of(&mut self.stream);
+        let like_json = container == Container::Json
+            && format.is_none()
+            && !can_be_json(head)
+            && of_extension == Some(Format::Text);
+        if like_json {
+            container = Container::Plain;
+        }
+        if format.is_none()
+            && container == Container::Plain
+            && let Some(kind) = index_kind(head)
+        {
+            return rejected(Reason::UnsupportedFormat, kind.into());
+        }
         if (container == Container::Plain
             || format.is_none() && container_of(head) == Container::Plain)
             && let Some(kind) = binary_file_kind(head)

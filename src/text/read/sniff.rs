@@ -1,6 +1,6 @@
 //! Detects the type of a file or a body from its first bytes.
 
-use super::bytes::trim_front;
+use super::bytes::{first_line, trim_front};
 use super::source::compression_of;
 use crate::base::wide::{self, Wide, WideDecoder};
 
@@ -8,7 +8,7 @@ use crate::base::wide::{self, Wide, WideDecoder};
 pub(super) const LOOK_BINARY: usize = 8 << 10;
 
 /// Magic numbers of file types that are not text.
-const MAGICS: [(&[u8], &str); 32] = [
+const MAGICS: [(&[u8], &str); 48] = [
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -18,6 +18,7 @@ const MAGICS: [(&[u8], &str); 32] = [
     (b"%PDF-", "a PDF file"),
     (b"{\\rtf", "an RTF document"),
     (b"PK\x03\x04", "a ZIP archive (or an office document)"),
+    (b"PK\x07\x08", "a ZIP archive in parts"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\x7fELF", "an ELF program"),
     (
@@ -38,7 +39,37 @@ const MAGICS: [(&[u8], &str); 32] = [
     (b"wOFF", "a font"),
     (b"wOF2", "a font"),
     (b"SQLite format 3\0", "a SQLite database"),
-    (b"ARROW1\0\0", "an Arrow or Feather table"),
+    (
+        b"ARROW1\0\0",
+        "an Arrow or Feather table; write it as Parquet",
+    ),
+    (
+        b"\xff\xff\xff\xff",
+        "perhaps an Arrow stream; write it as Parquet",
+    ),
+    (
+        b"FEA1\0",
+        "a Feather table of version 1; write it as Parquet",
+    ),
+    (b"SEQ\x06", "a Hadoop sequence file"),
+    (
+        b"!BDN",
+        "an Outlook mailbox; readpst -r writes it as mailboxes",
+    ),
+    (b"\xcf\xad\x12\xfe", "an Outlook Express mailbox"),
+    (b"AT&TFORM", "a DjVu document"),
+    (b"\xffWPC", "a WordPerfect document"),
+    (b"ITSF\x03", "a compiled help file"),
+    (b"bplist00", "a binary property list"),
+    (
+        b"\xde\x12\x04\x95",
+        "a gettext catalogue; msgunfmt writes it as text",
+    ),
+    (b"\xed\xab\xee\xdb", "an RPM package"),
+    (b"MSCF\0\0\0\0", "a cabinet file"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"8BPS\0", "a Photoshop image"),
+    (b"GGUF\x03\0", "the weights of a model"),
     (b"Obj\x01", "an Avro table"),
     (b"\x89HDF\r\n", "an HDF5 file"),
     (b"\x93NUMPY", "a NumPy array"),
@@ -54,7 +85,7 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     if bytes.starts_with(b"RIFF") && bytes.len() >= 12 {
         return Some("a RIFF file (audio, film or image)".into());
     }
-    if bytes.len() >= 262 && bytes[257..262] == *b"ustar" {
+    if is_tar(bytes) {
         return Some("a tar archive".into());
     }
     if bytes.len() >= 12 && bytes[4..8] == *b"ftyp" {
@@ -71,8 +102,8 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let nuls = memchr::memchr_iter(0, head).count();
-    // A page with one NUL has a mistake in it; in UTF-16, every other byte of ASCII text is 0.
-    if nuls * 64 > head.len() {
+    // A text with a few NULs has mistakes in it; in UTF-16, every other byte of ASCII text is 0.
+    if nuls * 8 > head.len() || nuls > 2 && nuls * 64 > head.len() {
         return Some(format!("{nuls} of the first {} bytes are NUL", head.len()));
     }
     let controls = controls_in(head);
@@ -85,15 +116,50 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     None
 }
 
-/// Like [`binary_kind`], but for a whole file: one NUL suffices, because text files have none.
+/// Like [`binary_kind`], but for a whole file: if there is a NUL, all else must be text, and there
+/// are no numbers, whose first bytes are 0.
 pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
     binary_kind(bytes).or_else(|| {
         let head = &bytes[..bytes.len().min(LOOK_BINARY)];
         let nul = memchr::memchr(0, head)?;
-        Wide::of(bytes)
-            .is_none()
-            .then(|| format!("byte {nul} is NUL"))
+        let odd = !surely_text(head) || memchr::memmem::find(head, &[0; 3]).is_some();
+        (Wide::of(bytes).is_none() && odd).then(|| format!("byte {nul} is NUL"))
     })
+}
+
+/// Whether this is the header of a tar archive (POSIX 1003.1, pax): the sum of its bytes, with
+/// spaces in the place of the sum, is what it states. Some writers added signed bytes.
+fn is_tar(bytes: &[u8]) -> bool {
+    const SUM: std::ops::Range<usize> = 148..156;
+    let Some(header) = bytes.get(..512) else {
+        return false;
+    };
+    let stated = header[SUM].trim_ascii();
+    let stated = stated.strip_suffix(b"\0").unwrap_or(stated).trim_ascii();
+    let stated = std::str::from_utf8(stated).map(|digits| i64::from_str_radix(digits, 8));
+    let bytes = header[..SUM.start].iter().chain(&header[SUM.end..]);
+    let sum = |value: fn(u8) -> i64| bytes.clone().map(|&byte| value(byte)).sum::<i64>() + 8 * 32;
+    let (plain, signed) = (sum(i64::from), sum(|byte| i64::from(byte as i8)));
+    matches!(stated, Ok(Ok(stated)) if stated == plain || stated == signed)
+}
+
+/// The kind of a text that is about other files and has no text of its own.
+pub(super) fn index_kind(bytes: &[u8]) -> Option<&'static str> {
+    let is_place = |line: &[u8]| {
+        let mut words = line.split(|&byte| byte == b' ');
+        let (key, date) = (words.next(), words.next().unwrap_or_default());
+        let digits = date.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let dated = digits == 14 && matches!(date.get(digits), None | Some(b'\t'));
+        dated && key.is_some_and(|key| memchr::memmem::find(key, b")/").is_some())
+    };
+    let line = first_line(bytes);
+    let mut lines = bytes.split(|&byte| byte == b'\n');
+    let is_index = line.trim_ascii_start().starts_with(b"CDX ")
+        || line.starts_with(b"!OpenWayback-CDXJ ")
+        || lines
+            .find(|line| !line.starts_with(b"!"))
+            .is_some_and(is_place);
+    is_index.then_some("an index of web archives (CDX), which has no texts; the archives are read")
 }
 
 /// Whether this is a control character that text does not use. Escape begins the shifts of
@@ -111,7 +177,7 @@ fn is_control(byte: u8) -> bool {
 }
 
 /// The number of control characters among these bytes that text does not use.
-fn controls_in(bytes: &[u8]) -> usize {
+pub(super) fn controls_in(bytes: &[u8]) -> usize {
     // A sum of 255 flags fits a byte.
     bytes
         .chunks(255)

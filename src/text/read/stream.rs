@@ -17,6 +17,8 @@ pub(super) struct Stream {
     ended: bool,
     position: u64,
     max_ratio: u64,
+    /// Lines end with CR alone, which is delivered as LF.
+    cr: bool,
     /// Why the bytes ended, if not at the end of the file.
     pub fault: Option<Fault>,
 }
@@ -36,6 +38,7 @@ impl Stream {
             offset: 0,
             position: 0,
             max_ratio,
+            cr: false,
             fault,
         }
     }
@@ -79,6 +82,12 @@ impl Stream {
                 fault.stop();
             }
         }
+    }
+
+    /// Delivers every CR as LF, so that places remain.
+    pub(crate) fn end_lines_at_cr(&mut self) {
+        self.cr = true;
+        line_feeds(&mut self.buffer[self.start..self.end]);
     }
 
     /// The decoder to UTF-8, if there is one.
@@ -161,7 +170,12 @@ impl Stream {
         let room = self.end..self.end + STEP;
         match source.read(&mut self.buffer[room], self.max_ratio) {
             Ok(0) => self.ended = true,
-            Ok(n) => self.end += n,
+            Ok(n) => {
+                if self.cr {
+                    line_feeds(&mut self.buffer[self.end..self.end + n]);
+                }
+                self.end += n;
+            }
             Err(fault) => {
                 self.fault = Some(fault);
                 self.ended = true;
@@ -188,6 +202,12 @@ impl Stream {
             }
         }
     }
+}
+
+/// Puts LF in the place of CR.
+pub(super) fn line_feeds(bytes: &mut [u8]) {
+    let ends = bytes.iter_mut().filter(|byte| **byte == b'\r');
+    ends.for_each(|byte| *byte = b'\n');
 }
 
 /// A record with some of its bytes in a batch's buffer.

@@ -764,7 +764,13 @@ impl Failure {
                 } else {
                     Reason::CorruptCompression
                 };
-                Fault::new(reason, format!("{compression}: {text}"))
+                let help = match (reason, compression) {
+                    (Reason::DecompressorMemory, Codec::Zstd) => {
+                        "; at most 128 MiB are used: zstd -dc --long=31 FILE | lookalike run -"
+                    }
+                    _ => "",
+                };
+                Fault::new(reason, format!("{compression}: {text}{help}"))
             }
         }
     }

@@ -225,11 +225,14 @@ impl Walk {
 }
 
 fn failure(error: &Error) -> Failure {
-    let reason = match error {
-        Error::MemLimit => Reason::DecompressorMemory,
-        _ => Reason::CorruptCompression,
+    let (reason, help) = match error {
+        Error::MemLimit => (
+            Reason::DecompressorMemory,
+            "; at most 128 MiB are used: xz -dc FILE | lookalike run -",
+        ),
+        _ => (Reason::CorruptCompression, ""),
     };
-    Failure::Fault(Fault::new(reason, format!("xz: {error}")))
+    Failure::Fault(Fault::new(reason, format!("xz: {error}{help}")))
 }
 
 const MAGIC: &[u8] = b"\xfd7zXZ\0";
