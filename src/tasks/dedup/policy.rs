@@ -147,7 +147,11 @@ keywords! {
 /// last. `None` if the policy cannot read the value.
 pub fn preference(policy: &Policy, value: Option<&str>) -> Option<u128> {
     if let (Policy::Prefer { values, .. }, Some(value)) = (policy, value) {
-        let at = values.iter().position(|wanted| wanted == value);
+        let same = |wanted: &String| wanted == value;
+        let equal =
+            |wanted: &String| plain(wanted) && number(wanted, false) == number(value, false);
+        let at = values.iter().position(same);
+        let at = at.or_else(|| values.iter().position(equal).filter(|_| plain(value)));
         return Some(at.map_or(MISSING, |at| at as u128));
     }
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
@@ -169,6 +173,12 @@ pub fn preference(policy: &Policy, value: Option<&str>) -> Option<u128> {
 
 /// The place of documents without a value, behind all values.
 const MISSING: u128 = u128::MAX;
+
+/// Whether a text is a number in the usual spelling: `3` and `3.0` are, the code `03` is not.
+fn plain(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    matches!(digits, [b'0'] | [b'0', b'.', ..] | [b'1'..=b'9', ..])
+}
 
 /// A number as an integer of the same order: the bits of the nearest number of 64 bits, and by how
 /// much a large integer differs from it. With `epoch`, numbers from 10^11 on are milliseconds, and
@@ -212,16 +222,14 @@ fn key(value: f64, rest: i64) -> u128 {
 /// A date in the order of epochs of seconds: one that [`date`] reads, or of RFC 2822, or in another
 /// common form in which the month cannot be mistaken for the day.
 fn moment(text: &str) -> Option<u128> {
-    const UNITS: u64 = 10_000_000;
     let day = text.get(..10).unwrap_or_default();
     let is_day = day.as_bytes().get(4) == Some(&b'-') && day.as_bytes().get(7) == Some(&b'-');
     // A record may be dated 30 February, but nobody wrote it then.
     if is_day && NaiveDate::parse_from_str(day, "%Y-%m-%d").is_err() {
         return None;
     }
-    if let Some(units) = date(text) {
-        let seconds = (units / UNITS).cast_signed() - YEAR_400 * 86_400;
-        return Some(key(seconds as f64, (units % UNITS).cast_signed()));
+    if let Some((seconds, nanoseconds)) = expanded(text).or_else(|| instant(text)) {
+        return Some(key(seconds as f64, nanoseconds));
     }
     let zoned = DateTime::parse_from_rfc2822(text)
         .or_else(|_| DateTime::parse_from_str(text, "%A %B %d %H:%M:%S %z %Y"));
@@ -248,12 +256,31 @@ fn moment(text: &str) -> Option<u128> {
     Some(key(seconds as f64, 0))
 }
 
-/// Days from 1 March of the year -400 to 1970.
-const YEAR_400: i64 = 719_468 + 146_097;
-
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
 pub(super) fn date(text: &str) -> Option<u64> {
+    /// Seconds from 1 March of the year -400 to 1970.
+    const YEAR_400: i64 = (719_468 + 146_097) * 86_400;
+    let (seconds, nanoseconds) = instant(text)?;
+    u64::try_from((seconds + YEAR_400) * 10_000_000 + nanoseconds / 100).ok()
+}
+
+/// A date with a signed year, as ISO 8601 writes years of more than four digits. The calendar
+/// repeats after 400 years.
+fn expanded(text: &str) -> Option<(i64, i64)> {
+    let digits = text.strip_prefix(['+', '-'])?;
+    let (year, rest) = digits.split_at_checked(digits.find('-')?)?;
+    let year: i64 = text.get(..=year.len())?.parse().ok()?;
+    let year = year
+        .checked_sub(2000)
+        .filter(|_| digits.len() - rest.len() >= 4)?;
+    let (seconds, nanoseconds) = instant(&format!("{}{rest}", 2000 + year.rem_euclid(400)))?;
+    let cycles = year.div_euclid(400).checked_mul(146_097 * 86_400)?;
+    Some((seconds.checked_add(cycles)?, nanoseconds))
+}
+
+/// A date as [`date`] reads it, in seconds since 1970 and nanoseconds.
+fn instant(text: &str) -> Option<(i64, i64)> {
     let text = text.trim();
     let digits = |range: std::ops::Range<usize>| -> Option<i64> {
         let part = text.get(range)?;
@@ -273,7 +300,7 @@ pub(super) fn date(text: &str) -> Option<u64> {
     if !(1..=31).contains(&day) {
         return None;
     }
-    let mut seconds = (i64::from(month.to_epoch_days()) + YEAR_400 + day - 1) * 86_400;
+    let mut seconds = (i64::from(month.to_epoch_days()) + day - 1) * 86_400;
     let mut fraction = 0;
     if let Some(rest) = text.get(10..).filter(|rest| !rest.is_empty()) {
         let mut rest = rest.strip_prefix(['T', 't', ' '])?;
@@ -296,13 +323,13 @@ pub(super) fn date(text: &str) -> Option<u64> {
         seconds += hour * 3600 + minute * 60 + second;
         if let Some(after) = rest.strip_prefix('.') {
             let length = after.bytes().take_while(u8::is_ascii_digit).count();
-            let digits = format!("{:0<7}", &after[..length.min(7)]);
+            let digits = format!("{:0<9}", &after[..length.min(9)]);
             fraction = digits.parse::<i64>().ok()?;
             rest = &after[length..];
         }
         seconds -= zone(rest)?;
     }
-    u64::try_from(seconds * 10_000_000 + fraction).ok()
+    Some((seconds, fraction))
 }
 
 /// The offset of a zone in seconds.
@@ -432,6 +459,18 @@ mod tests {
                 assert_eq!(rank(text), rank("2024-01-02T00:00:00Z"), "{text}");
             }
         }
+        for (newer, older) in [
+            (
+                "2024-01-02T00:00:00.000000002",
+                "2024-01-02T00:00:00.000000001Z",
+            ),
+            ("+10000-01-01", "9999-12-31T23:59:59.999999999"),
+            ("+5881580-07-11", "+294247-01-10T04:00:54.775807"),
+            ("0000-01-01", "-0001-12-31T23:59:59"),
+            ("-0001-01-02", "-5877641-06-23"),
+        ] {
+            assert!(rank(newer) < rank(older), "{newer}");
+        }
         let falling = [
             "1704153601",
             "2024-01-02T00:00:00.5Z",
@@ -492,5 +531,20 @@ mod tests {
         let prefer: Policy = "prefer:a=x,y".parse().unwrap();
         assert!(preference(&prefer, Some("x")) < preference(&prefer, Some("y")));
         assert_eq!(preference(&prefer, Some("z")), Some(MISSING));
+        let prefer: Policy = "prefer:a=3,1.50,02,-1,2".parse().unwrap();
+        for (place, values) in (0..).zip([
+            &["3", "3.0", "3e0"][..],
+            &["1.5", "1.50", "15e-1"],
+            &["02"],
+            &["-1", "-1.0"],
+            &["2", "2.00"],
+        ]) {
+            for value in values {
+                assert_eq!(preference(&prefer, Some(value)), Some(place), "{value}");
+            }
+        }
+        for value in ["03", "+3", "30", "1.51", "nan", "inf"] {
+            assert_eq!(preference(&prefer, Some(value)), Some(MISSING), "{value}");
+        }
     }
 }

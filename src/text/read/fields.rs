@@ -216,6 +216,38 @@ pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> S
     detail + &list_of(LIST, known) + &meant
 }
 
+/// Why a path of the text leads nowhere in a table with these columns, or to no text: each column as
+/// its path, its type, and whether it has text.
+///
+/// # Errors
+/// The path has a mistake.
+pub fn astray(given: &str, columns: Vec<(String, String, bool)>) -> Result<Option<String>, String> {
+    let known = columns.into_iter().map(|(path, kind, text)| Known {
+        path,
+        kind: kind.into(),
+        text: text.then_some(0),
+    });
+    let known: Vec<Known> = known.collect();
+    let path = FieldPath::one(given)?;
+    let mut way: Vec<String> = Vec::new();
+    for step in path.steps.iter().filter(|step| step.number().is_none()) {
+        match step {
+            Step::Name(name) => way.push(name.to_string()),
+            Step::Where { field, .. } => {
+                let field = field.iter().map(ToString::to_string);
+                let field: Vec<String> = way.iter().cloned().chain(field).collect();
+                if !known.iter().any(|known| names(&known.path) == field) {
+                    let missing = format!("no field {} for {given}", field.join("."));
+                    return Ok(Some(missing + &list_of(LIST, &known)));
+                }
+            }
+            Step::All => {}
+        }
+    }
+    let has_text = |known: &Known| known.text.is_some() && names(&known.path) == way;
+    Ok((!known.iter().any(has_text)).then(|| no_text(Some(given), &[], &known)))
+}
+
 /// The fields that a record has, and the one that a name may mean, behind a message that names it.
 pub(crate) fn other_fields(given: &str, known: &[Known]) -> String {
     let meant = nearest(given, known.iter());

@@ -24,7 +24,7 @@
 pub(crate) mod columns;
 pub(crate) mod pages;
 mod thrift;
-mod written;
+pub mod written;
 
 use std::any::Any;
 use std::cell::Cell;

@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveDate};
 pub(super) const LONGEST_DECIMAL: usize = 256;
 
 /// A decimal: an integer in two's complement, big-endian, with `scale` digits behind the point.
-pub(super) fn decimal(bytes: &[u8], scale: i32) -> String {
+pub fn decimal(bytes: &[u8], scale: i32) -> String {
     let negative = bytes.first().is_some_and(|&first| first >= 0x80);
     // The digits of the absolute value in base 10^9, the lowest first.
     let mut digits: Vec<u32> = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn decimal(bytes: &[u8], scale: i32) -> String {
 
 /// A float as Python's JSON writes it, from its shortest digits in the form `1.5e-7`; `None` for
 /// NaN.
-pub(super) fn float(value: f64, shortest: &str) -> Option<String> {
+pub fn float(value: f64, shortest: &str) -> Option<String> {
     if value.is_nan() {
         return None;
     }
@@ -82,18 +82,28 @@ pub(super) fn float(value: f64, shortest: &str) -> Option<String> {
     Some(format!("{digits}e{sign}{:02}", exponent.abs()))
 }
 
-/// A day, counted from 1970, as `2004-01-31`; its number if the year has not four digits.
-pub(super) fn date(day: i64) -> String {
-    civil(day).map_or_else(|| day.to_string(), |date| date.to_string())
+/// A day, counted from 1970, as `2004-01-31`. A year that has not four digits has a sign, as in
+/// ISO 8601: `+12004-01-31`.
+pub fn date(day: i64) -> String {
+    /// Days of 400 years, after which the calendar repeats.
+    const CYCLE: i64 = 146_097;
+    let within = i32::try_from(day.rem_euclid(CYCLE)).ok();
+    let date = within
+        .and_then(NaiveDate::from_epoch_days)
+        .unwrap_or_default();
+    let year = i64::from(date.year()) + 400 * day.div_euclid(CYCLE);
+    let rest = date.format("%m-%d");
+    match year {
+        0..=9999 => format!("{year:04}-{rest}"),
+        _ => format!("{year:+05}-{rest}"),
+    }
 }
 
-/// A time, counted from 1970 in `unit`s of a second, as `2004-01-31T12:00:00.5Z`; its number if the
-/// year has not four digits.
-pub(super) fn timestamp(time: i64, unit: i64, utc: bool) -> String {
+/// A time, counted from 1970 in `unit`s of a second, as `2004-01-31T12:00:00.5Z`, with the years of
+/// [`date`].
+pub fn timestamp(time: i64, unit: i64, utc: bool) -> String {
     let (second, part) = (time.div_euclid(unit), time.rem_euclid(unit));
-    let Some(date) = civil(second.div_euclid(86_400)) else {
-        return time.to_string();
-    };
+    let date = date(second.div_euclid(86_400));
     let clock = second.rem_euclid(86_400);
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
     let mut text = format!("{date}T{hour:02}:{minute:02}:{second:02}");
@@ -121,12 +131,6 @@ pub(super) fn int96(words: &[u32]) -> Option<String> {
         // Nanoseconds reach from 1677 to 2262.
         None => timestamp(day * 86_400_000 + nanos / 1_000_000, 1_000, false),
     })
-}
-
-/// A day counted from 1970, if its year has four digits.
-fn civil(day: i64) -> Option<NaiveDate> {
-    let date = NaiveDate::from_epoch_days(day.try_into().ok()?)?;
-    (0..=9999).contains(&date.year()).then_some(date)
 }
 
 #[cfg(test)]
@@ -220,7 +224,9 @@ mod tests {
             (19_723, "2024-01-01"),
             (-719_528, "0000-01-01"),
             (2_932_896, "9999-12-31"),
-            (2_932_897, "2932897"),
+            (2_932_897, "+10000-01-01"),
+            (-719_529, "-0001-12-31"),
+            (i32::MAX.into(), "+5881580-07-11"),
         ] {
             assert_eq!(date(day), expected);
         }
@@ -230,7 +236,11 @@ mod tests {
             "1969-12-31T23:59:59.999999"
         );
         assert_eq!(timestamp(1_500, 1_000, true), "1970-01-01T00:00:01.5Z");
-        assert_eq!(timestamp(i64::MAX, 1_000, true), i64::MAX.to_string());
+        assert_eq!(
+            timestamp(i64::MAX, 1_000, true),
+            "+292278994-08-17T07:12:55.807Z"
+        );
+        assert!(timestamp(i64::MIN, 1, true).starts_with("-292277022657-01-27T"));
         assert_eq!(
             int96(&[1, 0, 2_440_589]).as_deref(),
             Some("1970-01-02T00:00:00.000000001")
