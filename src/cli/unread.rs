@@ -1,26 +1,29 @@
-//! The warning about input files from which no document was read. It comes last, and is printed
-//! even with `--quiet`.
+//! The warnings about what was read, which come last: input files from which no document was read,
+//! even with `--quiet`, a field of docnos that no document has, and documents too short to compare.
 
 use std::path::Path;
 
 use crate::Result;
 use crate::base::progress::Context;
 use crate::engine::pipeline::{self, Summary};
-use crate::report::{unread_files, unused_id_field};
+use crate::report::{short_documents, unread_files, unused_id_field};
 use crate::store::workspace::Workspace;
 
 /// Warns about the inputs of a collection.
 pub(super) fn warn(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
     lines(&unread_files(workspace)?, context);
-    unused_id_field(workspace)?
+    let remarks = [unused_id_field(workspace)?, short_documents(workspace)?];
+    remarks
         .iter()
+        .flatten()
         .for_each(|line| context.progress.note(line));
     Ok(())
 }
 
 /// As [`warn`], for the directory of a finished command.
 pub(super) fn warn_in(directory: &Path, summary: &Summary, context: &Context<'_>) -> Result<()> {
-    match summary.ingest.rejected.is_empty() && summary.ingest.unnamed == 0 {
+    let ingest = &summary.ingest;
+    match ingest.rejected.is_empty() && ingest.unnamed == 0 && ingest.short == 0 {
         true => Ok(()),
         false => warn(&pipeline::open_shared(directory, context)?, context),
     }

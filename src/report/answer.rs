@@ -372,10 +372,14 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         return Ok(None);
     }
     let by_shingles = matches!(config.measure, Measure::Resemblance | Measure::Containment);
-    if cluster.clusters == 0 && by_shingles {
+    if cluster.clusters == 0 && by_shingles && summary.ingest.documents > 1 {
         let size = summary.collection.shingle.shingle_size;
-        if let Some(advice) = smaller_shingles(summary, collection, size)? {
-            return Ok(Some(advice));
+        if let Some((smaller, median)) = smaller_shingles(collection, size)? {
+            let words = counted(median.into(), "word");
+            return Ok(Some(format!(
+                "lookalike run INPUT... -o OTHER --shingle-size {smaller}   # half of the documents have at most \
+                 {words}, and no pair was found"
+            )));
         }
     }
     // Standard input cannot be read a second time.
@@ -405,24 +409,37 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     }))
 }
 
-/// What to do if no documents resemble each other, because they are short.
-fn smaller_shingles(
-    summary: &Summary,
-    collection: &Workspace,
-    size: u32,
-) -> Result<Option<String>> {
+/// A smaller shingle size that suits the documents, and their median number of words; `None` if the
+/// size suits them.
+fn smaller_shingles(collection: &Workspace, size: u32) -> Result<Option<(u32, u32)>> {
     let median = median_words(collection)?;
-    if summary.ingest.documents < 2 || median >= SHORT {
-        return Ok(None);
-    }
     let smaller = (median / 3).clamp(1, SHINGLE_SIZE_OF_SHORT);
-    if smaller >= size {
+    Ok((median < SHORT && smaller < size).then_some((smaller, median)))
+}
+
+/// A warning that most documents have fewer tokens than a shingle, so that only equal ones match.
+///
+/// # Errors
+/// Those of reading the documents.
+pub fn short_documents(collection: &Workspace) -> Result<Option<String>> {
+    let size = collection::config(&collection.manifest)
+        .shingle
+        .shingle_size;
+    let summary = Summary::of(&collection.manifest);
+    let (short, read) = (summary.ingest.short, &summary.ingest);
+    let with_words = read.documents.saturating_sub(read.empty);
+    if short < 2 || short <= with_words / 2 || summary.method.is_some() {
         return Ok(None);
     }
-    let words = counted(median.into(), "word");
+    let smaller = smaller_shingles(collection, size)?;
+    let smaller = smaller.map_or(String::new(), |(smaller, _)| {
+        format!("; --shingle-size {smaller} suits them")
+    });
     Ok(Some(format!(
-        "lookalike run INPUT... -o OTHER --shingle-size {smaller}   # half of the documents have at most {words}, and \
-         no pair was found"
+        "warning: {} of {} have fewer words than a shingle ({size}), so that they match only documents of the same \
+         words, at any threshold: their near-duplicates are not found{smaller}",
+        count(short),
+        counted(with_words, "document")
     )))
 }
 

@@ -27,6 +27,7 @@ mod unread;
 mod wording;
 mod write;
 
+pub use answer::short_documents;
 pub(crate) use answer::{answer, searched};
 pub use compared::{compared, compared_csv};
 pub(crate) use dedup::{Deduplicated, dedup_ledger};
