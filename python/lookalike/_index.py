@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,16 @@ from . import _native
 from ._native import Spool
 from ._progress import Progress, command
 from ._sources import source_of, text_columns
-from ._spool import Texts, filled, flags_of, optional_path
+from ._spool import TEXT_FIELD, Texts, filled, flags_of
 
 # The directory of the collection in the directory of an index.
 COLLECTION = "collection"
+
+
+def _removed(place: Path, process: int) -> None:
+    """Remove a temporary directory, but not in a copy of the process that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class Index:
@@ -70,25 +77,33 @@ class Index:
         progress: Progress = None,
     ) -> None:
         if directory is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="lookalike-", dir=scratch)
-            place = Path(self._temporary.name)
+            place = Path(tempfile.mkdtemp(prefix="lookalike-", dir=scratch))
+            weakref.finalize(self, _removed, place, os.getpid())
         else:
             place = Path(directory)
             place.mkdir(parents=True)
         self._prepare(place / COLLECTION, memory, threads)
-        flags = flags_of(locals())
+        self._flags: list[str] | None = flags_of(locals())
         self._text = text
         try:
-            spool = filled(Spool(os.fspath(place), text_columns(text)), texts, text)
-            reading = spool.flags("ingest")
-            reading = [flag for flag in reading if not flag.startswith("--max-document")]
-            path = self._moved(spool)
-            command(["ingest", path, "-o", self.directory, *reading, *flags], progress)
-            self._command("index", progress)
+            self._fill(filled(self._spool(text), texts, text), progress)
         except BaseException:
             # The same call can be made again.
             shutil.rmtree(place, ignore_errors=True)
             raise
+
+    def _spool(self, text: str | Iterable[str], start: int = 0, every: bool = True) -> Spool:
+        """A spool in which every row is a document, so that documents have the numbers of rows."""
+        place = os.fspath(self.directory.parent)
+        return Spool(place, text_columns(text), start=start, every=every)
+
+    def _fill(self, spool: Spool, progress: Progress) -> None:
+        """Make the collection of the first texts."""
+        reading = spool.flags("ingest")
+        reading = [flag for flag in reading if not flag.startswith("--max-document")]
+        path = self._moved(spool)
+        command(["ingest", path, "-o", self.directory, *reading, *(self._flags or ())], progress)
+        self._command("index", progress)
 
     def _prepare(self, directory: Path, memory: int | str | None, threads: int | None) -> None:
         # The directory of the collection, as of a run.
@@ -121,6 +136,7 @@ class Index:
         own = (place / COLLECTION).is_dir() and not (place / "manifest.json").exists()
         index._prepare(place / COLLECTION if own else place, memory, threads)
         index._text = "text"
+        index._flags = None
         index._command("index", None)
         return index
 
@@ -130,8 +146,10 @@ class Index:
         return self.directory.name == COLLECTION and any(self.directory.parent.glob("texts-*.jsonl"))
 
     def __len__(self) -> int:
-        summary = json.loads(_native.command(["status", "--json", "--", self.directory]))
-        return int(summary["catalogue"]["documents"])
+        return int(self._status()["catalogue"]["documents"])
+
+    def _status(self) -> Any:
+        return json.loads(_native.command(["status", "--json", "--", self.directory]))
 
     def query(
         self,
@@ -175,7 +193,7 @@ class Index:
         flags = flags_of(locals(), ("threshold", "score"))
         flags.append(f"--containing={'none' if containing is None else containing}")
         flags.append(f"--top={top or 0}")
-        spool = filled(Spool(None, text_columns(text)), source, text)
+        spool = filled(Spool(None, text_columns(text), every=True), source, text)
         arguments = ["--json", *spool.flags("query"), *flags, *self._limits]
         with self._querying():
             printed = command(["query", *arguments, "--", self.directory, spool.path], None)
@@ -211,14 +229,24 @@ class Index:
             raise ValueError("this index is of a run over files: add files with Run.add")
         text = self._text if text is None else text
         with self._adding:
-            place = os.fspath(self.directory.parent)
-            columns = text_columns(text)
-            spool = filled(Spool(place, columns, start=len(self)), texts, text)
+            known = TEXT_FIELD + self._status()["collection"]["read"]["text_field"]
+            # An index of several columns that an earlier version made has no documents of other rows.
+            every = not len(self) or "lookalike text" in known
+            spool = filled(self._spool(text, len(self), every), texts, text)
             if not spool.rows:
                 return
-            spool.flags("add")
+            field = next(flag for flag in spool.flags("add") if flag.startswith(TEXT_FIELD))
             with self._changed:
                 self._changed.wait_for(lambda: self._queries == 0)
+                if field != known and self._flags is not None and not len(self):
+                    # It has no texts that are read otherwise.
+                    shutil.rmtree(self.directory)
+                    return self._fill(spool, progress)
+                if field != known:
+                    raise ValueError(
+                        f"text={text!r}: the texts of this index are not in the same columns, but"
+                        f" in {known.removeprefix(TEXT_FIELD)}: give the new ones the same names"
+                    )
                 path = self._moved(spool)
                 flags = ["--strict", *self._limits]
                 command(["add", *flags, "--", self.directory, path], progress)

@@ -12,7 +12,7 @@ from typing import Any
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
-from ._sources import Source, text_columns
+from ._sources import Source, joined, text_columns
 from ._spool import (
     FLAGS,
     columns_of,
@@ -242,7 +242,7 @@ class Result(Evidence, Table):
                 self._table = self._as_table()
                 self.kept = as_kind(self._table, search.as_)
         else:
-            self._table = Table(search.spool.kept(search.place("kept/removed.tsv")))
+            self._table = joined(search.spool.kept(search.place("kept/removed.tsv")))
             self.kept = as_kind(self._table, search.kind)
 
     def _as_table(self) -> Table:

@@ -69,7 +69,8 @@ class Source:
         return cls(given)
 
     def parts(self, columns: Wanted) -> Iterator[Any]:
-        """The rows, as Arrow streams or lists of str, with these columns or more."""
+        """The rows, as Arrow streams or lists of str, with these columns or more. A part with which
+        not all columns are known is in a tuple."""
         raise NotImplementedError
 
     def select(self, mask: bytes) -> Any:
@@ -99,7 +100,7 @@ class List(Source):
     """Texts, or dicts."""
 
     def parts(self, columns: Wanted) -> Iterator[Any]:
-        return of_rows(iter(self.given), columns)
+        return of_rows(iter(self.given), columns, in_memory=True)
 
     def select(self, mask: bytes) -> Any:
         kept = list(itertools.compress(self.given, mask))
@@ -107,9 +108,8 @@ class List(Source):
 
     def table(self, rows: Any, name: str) -> Table:
         if rows and any(isinstance(row, Mapping) for row in rows):
-            import pyarrow
-
-            return super().table(pyarrow.Table.from_pylist(rows), name)
+            (part, _), *_ = of_rows(iter(rows), None, in_memory=True)
+            return super().table(part, name)
         return Table(_native.column(name, list(rows)))
 
 
@@ -146,12 +146,12 @@ class Columns(Source):
         except ImportError as error:
             raise TypeError("a dict of columns needs pyarrow: pip install pyarrow") from error
 
-        def column(value: Any) -> Any:
+        def column(name: str, value: Any) -> Any:
             if hasattr(value, STREAM):
                 return pyarrow.chunked_array(without_objects(value))
-            return value if hasattr(value, "__arrow_c_array__") else pyarrow.array(value)
+            return value if hasattr(value, "__arrow_c_array__") else array_of(name, value)
 
-        return pyarrow.table({str(name): column(value) for name, value in given.items()})
+        return pyarrow.table({str(n): column(str(n), value) for n, value in given.items()})
 
     def select(self, mask: bytes) -> Any:
         kept = {}
@@ -162,7 +162,9 @@ class Columns(Source):
                 kept[name] = column[numpy.frombuffer(mask, bool)]
             else:
                 kept[name] = source_of(column).select(mask)
-        return kept if self.type is dict else self.type(kept)  # type: ignore[call-arg]
+        # A batch within `datasets.Dataset.map` cannot be made of columns.
+        plain = self.type is dict or self.type.__module__.startswith("datasets.")
+        return kept if plain else self.type(kept)  # type: ignore[call-arg]
 
     def table(self, rows: Any, name: str) -> Table:
         return super().table(self.arrow(rows), name)
@@ -182,11 +184,25 @@ class Pandas(Source):
         import pyarrow
 
         if self.given.ndim == 1:
-            yield pyarrow.chunked_array([pyarrow.Array.from_pandas(self.given)])
+            name = str(self.given.name or "text")
+            yield pyarrow.chunked_array([self._read(pyarrow.Array.from_pandas, {name: self.given})])
         else:
             names = chosen(self.given.columns, columns)
             frame = self.given if names is None else self.given[names]
-            yield pyarrow.Table.from_pandas(frame, preserve_index=False)
+            yield self._read(pyarrow.Table.from_pandas, frame, preserve_index=False)
+
+    @staticmethod
+    def _read(read: Any, given: Any, **how: Any) -> Any:
+        import pyarrow
+
+        frame = next(iter(given.values())) if isinstance(given, dict) else given
+        try:
+            return read(frame, **how)
+        except (UnicodeError, OverflowError, pyarrow.ArrowException):
+            for name, values in given.items():
+                if values.dtype == object:
+                    array_of(str(name), values.tolist())
+            raise
 
     @classmethod
     def of(cls, given: Any) -> Source | None:
@@ -268,8 +284,9 @@ class Arrow(Source):
             return ArrowDataset(given)
         if not (hasattr(given, "take") and hasattr(given, "filter")):
             return None
-        # pyarrow does not filter views.
-        views = "_view" in str(getattr(given, "schema", None) or given.type)
+        # pyarrow does not filter views and runs.
+        kinds = str(getattr(given, "schema", None) or given.type)
+        views = "_view" in kinds or "run_end_encoded" in kinds
         return ArrowViews(cls.table_of(given)) if views else cls(given)
 
     def parts(self, columns: Wanted) -> Iterator[Any]:
@@ -398,24 +415,123 @@ class HubStream(Hub):
         return self.given.filter(lambda _, row: mask[row] != 0, with_indices=True)
 
 
-def of_rows(rows: Iterator[Any], columns: Wanted) -> Iterator[Any]:
-    """Texts as lists, dicts as tables."""
-    first = -ROWS
-    while part := list(itertools.islice(rows, ROWS)):
-        first += ROWS
-        if not any(isinstance(row, Mapping) for row in part):
+def of_rows(rows: Iterator[Any], columns: Wanted, in_memory: bool = False) -> Iterator[Any]:
+    """Texts as lists, dicts as tables: one table if they are in memory anyway. A later part has the
+    columns of the earlier ones, with types that fit the values of all."""
+    part = list(itertools.islice(rows, ROWS))
+    if not any(isinstance(row, Mapping) for row in part):
+        while part:
             yield part
-            continue
-        try:
-            import pyarrow
-        except ImportError as error:
-            raise TypeError("a list of dicts needs pyarrow: pip install pyarrow") from error
+            part = list(itertools.islice(rows, ROWS))
+        return
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise TypeError("a list of dicts needs pyarrow: pip install pyarrow") from error
+    part += rows if in_memory else ()
+    first, schema = 0, pyarrow.schema([])
+    while part:
         for number, row in enumerate(part, first):
             if not isinstance(row, Mapping):
                 raise TypeError(f"row {number} is {type(row).__name__}, and others are dicts")
-        names = list(dict.fromkeys(name for row in part for name in row))
-        names = chosen(names, columns) or names
-        yield pyarrow.table({name: [row.get(name) for row in part] for name in names})
+        names = list(dict.fromkeys(str(name) for row in part for name in row))
+        names = chosen([*schema.names, *names], columns) or names
+        found = {
+            name: array_of(name, [row.get(name) for row in part], first) for name in names
+        }
+        table = pyarrow.table(found)
+        try:
+            schema = pyarrow.unify_schemas([schema, table.schema], promote_options="permissive")
+            yield as_schema(table, schema), True
+        except pyarrow.ArrowException as error:
+            for name in names:
+                old = schema.field(name).type if name in schema.names else None
+                if old not in (None, new := table.schema.field(name).type):
+                    where = f"rows {first} to {first + len(part) - 1}"
+                    raise TypeError(
+                        f"the column {name} has the type {old} in the rows before, and {new} in"
+                        f" {where}"
+                    ) from error
+            raise
+        first += len(part)
+        part = list(itertools.islice(rows, ROWS))
+    yield schema.empty_table(), False
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or another value for what is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def as_schema(table: Any, schema: Any) -> Any:
+    """A table of pyarrow with the columns and the types of a later one."""
+    import pyarrow
+
+    columns = [
+        table[field.name].cast(field.type)
+        if field.name in table.column_names
+        else pyarrow.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pyarrow.table(columns, schema=schema)
+
+
+class Joined:
+    """Tables with the Arrow interface, the last of which has the columns of all, as one."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        import pyarrow
+
+        schema = pyarrow.schema(self.parts[-1])
+        batches = (
+            batch
+            for part in self.parts
+            for rows in pyarrow.RecordBatchReader.from_stream(part)
+            for batch in as_schema(pyarrow.table(rows), schema).to_batches()
+        )
+        return pyarrow.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__()
+
+
+def joined(parts: list[_native.Table]) -> Table:
+    """Consecutive parts of a table as one."""
+    if len(parts) == 1:
+        return Table(parts[0])
+    stream = Joined(parts)
+    return Table(_native.wrapped(stream), stream)
+
+
+def array_of(name: str, values: Any, first: int = 0) -> Any:
+    """Values of a column as an array of pyarrow. NaN beside values of another type is missing, as in
+    pandas. The error names the row that does not fit; the first one has this number."""
+    import pyarrow
+
+    wrong = (UnicodeError, OverflowError, TypeError, ValueError)
+    try:
+        return pyarrow.array(values)
+    except wrong:
+        values = list(values)
+    try:
+        return pyarrow.array(values, from_pandas=True)
+    except wrong as error:
+        # The shortest beginning that is refused ends with the row.
+        low, high = 0, len(values)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                pyarrow.array(values[:middle], from_pandas=True)
+                low = middle
+            except wrong:
+                high = middle
+        what = f"the column {name} in row {first + low}"
+        if isinstance(error, UnicodeError):
+            raise ValueError(f"{what} has a lone surrogate, which UTF-8 does not have") from error
+        kind = type(values[low]).__name__
+        raise TypeError(f"{what} has a value of type {kind} that does not fit: {error}") from error
 
 
 def without_objects(given: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Union
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
-from ._sources import Source, source_of, text_columns
+from ._sources import Source, is_missing, source_of, text_columns
 
 # A list of str, a table, or another source of texts.
 Texts = Union[Iterable[str], Any]
@@ -66,7 +66,10 @@ def filled(
     needed += [(column,) for column in columns if column is not None]
     for part in source.parts(None if whole else needed):
         if isinstance(part, list):
-            spool.add_texts(part)
+            # NaN is what is missing, as in pandas.
+            spool.add_texts([None if is_missing(text) else text for text in part])
+        elif isinstance(part, tuple):
+            spool.add(*part)
         else:
             spool.add(part)
     return spool

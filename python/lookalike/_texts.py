@@ -11,7 +11,7 @@ from . import _native
 from ._native import Spool
 from ._progress import Progress
 from ._result import Result, Search
-from ._sources import STREAM, Pandas, Source, given_back, source_of, text_columns
+from ._sources import STREAM, Pandas, Source, given_back, is_missing, source_of, text_columns
 from ._spool import (
     Texts,
     command_on,
@@ -327,6 +327,10 @@ def _identified(
             ids, column = source.given[column], None
     spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
     if ids is not None and column is None:
+        if hasattr(ids, "__arrow_c_array__") and not hasattr(ids, STREAM):
+            import pyarrow
+
+            ids = pyarrow.chunked_array([ids])
         if getattr(ids, "dtype", None) == object or not hasattr(ids, STREAM):
             values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
             ids = [_as_id(value) for value in values]
@@ -336,8 +340,11 @@ def _identified(
 
 def _as_id(value: Any) -> Any:
     """An id as text or a number; None for what is missing."""
-    if value is None or value != value:
+    if is_missing(value):
         return None
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        # A number of numpy.
+        return value.item()
     return str(value) if isinstance(value, uuid.UUID) else value
 
 

@@ -1,7 +1,7 @@
 //! Tables in and out through the Arrow PyCapsule interface: the only unsafe code of this module.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
@@ -9,10 +9,10 @@ use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBat
 use arrow_array::types as kinds;
 use arrow_array::{
     Array, ArrayRef, LargeStringArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
-    StringArrayType, StringViewArray,
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use lookalike::text::read::written;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -91,11 +91,10 @@ impl Table {
         let mut fields = self.schema.fields().iter();
         let plain = fields.all(|field| {
             let kind = field.data_type();
-            let text = matches!(
-                kind,
-                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-            );
-            text || kind.is_integer() || kind == &DataType::Boolean || kind == &DataType::Float64
+            kind.is_string()
+                || kind.is_integer()
+                || kind == &DataType::Boolean
+                || kind == &DataType::Float64
         });
         if !plain {
             return Ok(None);
@@ -132,17 +131,13 @@ fn rows_as_json(batch: &RecordBatch) -> String {
             if n > 0 {
                 out.push(',');
             }
-            let reals = values.as_primitive_opt::<kinds::Float64Type>();
-            let real = reals
-                .filter(|_| values.is_valid(at))
-                .map(|reals| reals.value(at));
-            // Writing to a string does not fail.
-            let _ = match real {
-                Some(real) if real.is_nan() => write!(out, "NaN"),
-                Some(f64::INFINITY) => write!(out, "Infinity"),
-                Some(f64::NEG_INFINITY) => write!(out, "-Infinity"),
-                _ => write!(out, "{}", json(&**values, at)),
-            };
+            let kind = values.data_type();
+            match spelling(values, at) {
+                None if values.is_null(at) => out.push_str("null"),
+                None => out.push_str("NaN"),
+                Some(text) if kind.is_string() => out += &serde_json::Value::from(text).to_string(),
+                Some(text) => out += &text,
+            }
         }
         out.push(']');
     }
@@ -238,51 +233,109 @@ pub fn failed(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A value that is not null as JSON; `None` if it is neither text, number, truth nor time. Dates and
-/// times are numbers.
-pub fn scalar(values: &dyn Array, at: usize) -> Option<serde_json::Value> {
-    fn text<'a>(values: impl StringArrayType<'a>, at: usize) -> serde_json::Value {
-        values.value(at).into()
+/// A type below dictionaries and runs, which only say how its values are stored.
+pub fn stored(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::Dictionary(_, values) => stored(values),
+        DataType::RunEndEncoded(_, values) => stored(values.data_type()),
+        kind => kind,
     }
-    macro_rules! number {
-        ($($kind:ident)*) => {
-            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
-                return Some(values.value(at).into());
-            })*
-        };
-    }
-    macro_rules! real {
-        ($($kind:ident)*) => {
-            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
-                // JSON has no infinities.
-                let value = f64::from(values.value(at));
-                let number = serde_json::Number::from_f64(value).map(serde_json::Value::Number);
-                return Some(number.unwrap_or_else(|| value.to_string().into()));
-            })*
-        };
-    }
-    number!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
-    number!(Date32Type Date64Type TimestampSecondType);
-    number!(TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType);
-    real!(Float32Type Float64Type);
-    if let Some(values) = values.as_boolean_opt() {
-        return Some(values.value(at).into());
-    }
-    let small = values.as_string_opt::<i32>().map(|values| text(values, at));
-    let large = || values.as_string_opt::<i64>().map(|values| text(values, at));
-    let view = || {
-        let values: Option<&StringViewArray> = values.as_string_view_opt();
-        values.map(|values| text(values, at))
-    };
-    let encoded = || {
-        let values = values.as_any_dictionary_opt()?;
-        let at = scalar(values.keys(), at)?.as_u64()?;
-        scalar(&**values.values(), at as usize)
-    };
-    small.or_else(large).or_else(view).or_else(encoded)
 }
 
-/// A value as JSON. What JSON does not have is null.
+/// Whether values of a type are text, or have one spelling: numbers, truths, dates and times.
+pub fn is_text(kind: &DataType) -> bool {
+    use DataType::{Boolean, Date32, Date64, LargeUtf8, Null, Timestamp, Utf8, Utf8View};
+    let kind = stored(kind);
+    let spelt = matches!(
+        kind,
+        Null | Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Date64 | Timestamp(..)
+    );
+    spelt || kind.is_integer() || kind.is_floating() || kind.is_decimal()
+}
+
+/// A value as text, in the spelling that the commands give to values of Parquet files; `None` if it
+/// is null or not a number, or of a type that has no text.
+pub fn spelling(values: &dyn Array, at: usize) -> Option<Cow<'_, str>> {
+    if values.is_null(at) {
+        return None;
+    }
+    macro_rules! spelt {
+        ($($kind:ident)* : $spell:expr) => {
+            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
+                return ($spell)(values.value(at)).map(Cow::Owned);
+            })*
+        };
+    }
+    let some = Some::<String>;
+    let real = |value: f64, digits: String| written::float(value, &digits);
+    spelt!(Int8Type Int16Type Int32Type Int64Type: |value| some(format!("{value}")));
+    spelt!(UInt8Type UInt16Type UInt32Type UInt64Type: |value| some(format!("{value}")));
+    spelt!(Float16Type Float32Type: |value| real(f64::from(value), format!("{:e}", f32::from(value))));
+    spelt!(Float64Type: |value| real(value, format!("{value:e}")));
+    spelt!(Date32Type: |day| some(written::date(i64::from(day))));
+    spelt!(Date64Type: |time: i64| match time % 86_400_000 {
+        0 => some(written::date(time / 86_400_000)),
+        _ => some(written::timestamp(time, 1_000, false)),
+    });
+    spelt!(Time32SecondType Time32MillisecondType: |time| some(format!("{time}")));
+    spelt!(Time64MicrosecondType Time64NanosecondType: |time| some(format!("{time}")));
+    spelt!(DurationSecondType DurationMillisecondType: |time| some(format!("{time}")));
+    spelt!(DurationMicrosecondType DurationNanosecondType: |time| some(format!("{time}")));
+    let (utc, scale) = match values.data_type() {
+        DataType::Timestamp(_, zone) => (zone.is_some(), 0),
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => (false, i32::from(*scale)),
+        _ => (false, 0),
+    };
+    let time = |unit| move |time| some(written::timestamp(time, unit, utc));
+    spelt!(TimestampSecondType: time(1));
+    spelt!(TimestampMillisecondType: time(1_000));
+    spelt!(TimestampMicrosecondType: time(1_000_000));
+    spelt!(TimestampNanosecondType: time(1_000_000_000));
+    let decimal = |bytes: &[u8]| {
+        let zeros = usize::try_from(-scale).unwrap_or(0);
+        some(written::decimal(bytes, scale) + &"0".repeat(zeros))
+    };
+    spelt!(Decimal32Type: |value: i32| decimal(&value.to_be_bytes()));
+    spelt!(Decimal64Type: |value: i64| decimal(&value.to_be_bytes()));
+    spelt!(Decimal128Type: |value: i128| decimal(&value.to_be_bytes()));
+    spelt!(Decimal256Type: |value: <kinds::Decimal256Type as kinds::ArrowPrimitiveType>::Native| decimal(&value.to_be_bytes()));
+    if let Some(values) = values.as_boolean_opt() {
+        return Some(values.value(at).to_string().into());
+    }
+    if let Some(values) = values.as_string_opt::<i32>() {
+        return Some(values.value(at).into());
+    }
+    if let Some(values) = values.as_string_opt::<i64>() {
+        return Some(values.value(at).into());
+    }
+    if let Some(values) = values.as_string_view_opt() {
+        return Some(values.value(at).into());
+    }
+    let (values, at) = inner(values, at)?;
+    spelling(&**values, at)
+}
+
+/// The place of a value of a dictionary or of runs among the values that are stored.
+fn inner(values: &dyn Array, at: usize) -> Option<(&ArrayRef, usize)> {
+    if let Some(values) = values.as_any_dictionary_opt() {
+        let at = spelling(values.keys(), at)?.parse().ok()?;
+        return Some((values.values(), at));
+    }
+    macro_rules! runs {
+        ($($kind:ident)*) => {
+            $(if let Some(values) = values.as_run_opt::<kinds::$kind>() {
+                return Some((values.values(), values.get_physical_index(at)));
+            })*
+        };
+    }
+    runs!(Int16Type Int32Type Int64Type);
+    None
+}
+
+/// A value inside of a column with texts, as JSON: the texts and the numbers in it are strings.
 pub fn json(values: &dyn Array, at: usize) -> serde_json::Value {
     let list = |values: ArrayRef| (0..values.len()).map(|at| json(&*values, at)).collect();
     if values.is_null(at) {
@@ -301,7 +354,45 @@ pub fn json(values: &dyn Array, at: usize) -> serde_json::Value {
         list(values.value(at))
     } else if let Some(values) = values.as_list_view_opt::<i64>() {
         list(values.value(at))
+    } else if let Some((values, at)) = inner(values, at) {
+        json(&**values, at)
     } else {
-        scalar(values, at).unwrap_or_default()
+        spelling(values, at).into()
     }
+}
+
+/// The fields of a column that a path can lead to, each with its type and whether it has text.
+pub fn fields(path: String, kind: &DataType, found: &mut Vec<(String, String, bool)>) {
+    match stored(kind) {
+        DataType::Struct(all) => {
+            for field in all {
+                fields(
+                    format!("{path}.{}", path_of(field.name())),
+                    field.data_type(),
+                    found,
+                );
+            }
+        }
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item) => fields(format!("{path}[]"), item.data_type(), found),
+        kind if kind.is_string() => found.push((path, "string".into(), true)),
+        kind => found.push((path, kind.to_string(), is_text(kind))),
+    }
+}
+
+/// A name as a path of `--text-field`, in quotes if it needs them.
+pub fn path_of(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    match !name.is_empty() && name.chars().all(plain) {
+        true => name.into(),
+        false => quoted(name),
+    }
+}
+
+/// A name as a path of `--text-field`, in quotes.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }

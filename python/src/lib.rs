@@ -60,8 +60,8 @@ struct Shared {
     stop: Stop,
     output: Mutex<String>,
     reports: Mutex<VecDeque<Report>>,
-    /// Remarks that a part of the input was not read.
-    lost: Mutex<Vec<String>>,
+    /// Warnings, and remarks that a part of the input was not read.
+    warnings: Mutex<Vec<String>>,
     /// Work done in the stage that runs.
     done: Mutex<u64>,
     ended: Mutex<bool>,
@@ -115,11 +115,17 @@ impl Progress for Reports<'_> {
 
     fn note(&self, line: &str) {
         self.0.report(Report::Note(line.into()));
+        if line.starts_with("warning: ") {
+            locked(&self.0.warnings).push(line.into());
+        }
     }
 
     fn lost(&self, line: &str) {
         self.note(line);
-        locked(&self.0.lost).push(line.into());
+        let mut warnings = locked(&self.0.warnings);
+        if warnings.last().is_none_or(|last| last != line) {
+            warnings.push(line.into());
+        }
     }
 }
 
@@ -216,10 +222,10 @@ fn command(
     if let Some(raised) = raised {
         return Err(raised);
     }
-    let lost = locked(&shared.lost).join("\n");
-    if listener.callable.is_none() && !lost.is_empty() {
-        let lost = CString::new(lost.replace('\0', " "))?;
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &lost, 2)?;
+    let warnings = locked(&shared.warnings).join("\n");
+    if listener.callable.is_none() && !warnings.is_empty() {
+        let warnings = CString::new(warnings.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warnings, 2)?;
     }
     match done {
         Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),

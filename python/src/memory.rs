@@ -10,14 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayReader, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
-    RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array, new_empty_array,
-    new_null_array,
+    NullArray, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
+    new_empty_array, new_null_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::DataType::{self, Duration, Time32, Time64};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
@@ -30,10 +32,12 @@ use parquet::record::Field as Value;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use tempfile::TempDir;
 
-use crate::arrow::{Rows, Table, arrays, failed, json, scalar};
+use crate::arrow::{
+    Rows, Table, arrays, failed, fields, is_text, json, path_of, quoted, spelling, stored,
+};
 use crate::{locked, raise, results};
 
 /// The fields of a record in the temporary file: the number of its row, which serves as docno, and
@@ -49,10 +53,24 @@ const LEAST_MAX_DOCUMENT: usize = 4 << 20;
 /// Rows that are written between two looks for Ctrl-C.
 const ROWS: usize = 1024;
 
+/// A temporary directory, which the process that made it removes. A process that was forked from it
+/// has a copy of its objects, and leaves the directory alone.
+struct Place {
+    directory: TempDir,
+    process: u32,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let other = self.process != std::process::id();
+        self.directory.disable_cleanup(other);
+    }
+}
+
 /// Texts that wait for a command.
 #[pyclass(frozen, module = "lookalike._native")]
 pub struct Spool {
-    place: Arc<TempDir>,
+    place: Arc<Place>,
     spooling: Mutex<Spooling>,
 }
 
@@ -67,6 +85,7 @@ struct Spooling {
     /// collection's, which decides how the file is read.
     names: (String, String),
     foreign: bool,
+    every: bool,
     /// The names of the columns with identifiers, and of the columns that policies need.
     id: Option<String>,
     fields: Vec<String>,
@@ -80,6 +99,8 @@ struct Spooling {
     longest: usize,
     ids: Vec<ArrayRef>,
     kept: Option<Kept>,
+    /// Why a column of texts is not there, or has none, in a table whose columns are not all known.
+    lacking: Option<PyErr>,
 }
 
 /// The columns of some rows that a command needs.
@@ -95,25 +116,33 @@ type Name<'n> = (&'n str, bool);
 
 /// The rows of a table.
 struct Kept {
-    schema: Option<SchemaRef>,
-    batches: Vec<RecordBatch>,
+    parts: Vec<Part>,
     bytes: usize,
-    /// Rows that take more bytes than this are written to a file.
+    /// Rows that take more bytes than this are written to files.
     most: usize,
     place: PathBuf,
-    /// The files, the last of which is being written. Each has batches of one schema.
-    files: Vec<PathBuf>,
+    /// The file of the last part.
     file: Option<StreamWriter<BufWriter<File>>>,
+}
+
+/// Consecutive rows with the same columns.
+struct Part {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    /// The file in which they are, in place of memory.
+    path: Option<PathBuf>,
+    rows: usize,
 }
 
 #[pymethods]
 impl Spool {
     /// Begins in a new directory below `directory`. `text` has the columns with texts: a path, and
     /// the column in which it begins. `memory` is given if rows are kept: a quarter of it may be
-    /// theirs. `names` are given to write the file in the form of another collection.
+    /// theirs. `names` are given to write the file in the form of another collection. With `every`,
+    /// also a row without any of several texts is a document.
     #[new]
     #[pyo3(signature = (
-        directory, text, id=None, fields=Vec::new(), memory=None, start=0, names=None
+        directory, text, id=None, fields=Vec::new(), memory=None, start=0, names=None, every=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
@@ -125,6 +154,7 @@ impl Spool {
         memory: Option<&str>,
         start: u64,
         names: Option<(String, String)>,
+        every: bool,
     ) -> PyResult<Self> {
         let memory = memory.map(str::parse::<ByteSize>).transpose();
         let memory = memory.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -139,12 +169,10 @@ impl Spool {
         };
         let path = place.path().join("texts.jsonl");
         let kept = memory.map(|memory| Kept {
-            schema: None,
-            batches: Vec::new(),
+            parts: Vec::new(),
             bytes: 0,
             most: (memory.0 / 4) as usize,
             place: place.path().into(),
-            files: Vec::new(),
             file: None,
         });
         let spooling = Spooling {
@@ -153,6 +181,7 @@ impl Spool {
             texts: text,
             paths: None,
             foreign: names.is_some(),
+            every,
             names: names.unwrap_or((ROW.into(), TEXT.into())),
             id,
             fields,
@@ -163,9 +192,13 @@ impl Spool {
             longest: 0,
             ids: Vec::new(),
             kept,
+            lacking: None,
         };
         Ok(Spool {
-            place: Arc::new(place),
+            place: Arc::new(Place {
+                directory: place,
+                process: std::process::id(),
+            }),
             spooling: Mutex::new(spooling),
         })
     }
@@ -173,7 +206,7 @@ impl Spool {
     /// The temporary directory.
     #[getter]
     fn directory(&self) -> PathBuf {
-        self.place.path().into()
+        self.place.directory.path().into()
     }
 
     /// Texts added so far.
@@ -213,12 +246,13 @@ impl Spool {
     #[pyo3(signature = (command, longest=0))]
     fn flags(&self, command: &str, longest: usize) -> PyResult<Vec<String>> {
         let mut spooling = locked(&self.spooling);
+        if spooling.rows == spooling.start {
+            // Without any byte, it would be a reject.
+            spooling.out.write_all(b"\n")?;
+        }
         spooling.out.flush()?;
-        if let Some(Kept {
-            file: Some(file), ..
-        }) = &mut spooling.kept
-        {
-            file.finish().map_err(failed)?;
+        if let Some(kept) = &mut spooling.kept {
+            kept.finish()?;
         }
         let mut flags = Vec::new();
         if !spooling.foreign {
@@ -230,9 +264,10 @@ impl Spool {
         if command != "query" {
             // Every text takes part, or the command fails: nobody would see a list of rejects. A
             // record without any of several texts is like a text that is null.
-            let flag = match (spooling.rows - spooling.start, &spooling.paths) {
-                (0, _) => Some("--allow-empty"),
-                (_, Some(_)) => None,
+            let rows = spooling.rows - spooling.start;
+            let flag = match (rows, &spooling.paths, spooling.every) {
+                (0, ..) => Some("--allow-empty"),
+                (_, Some(_), false) => None,
                 _ => Some("--strict"),
             };
             flags.extend(flag.map(String::from));
@@ -244,15 +279,18 @@ impl Spool {
         Ok(flags)
     }
 
-    /// Adds the rows of a table, or the texts of an array.
-    fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Adds the rows of a table, or the texts of an array. If `more` columns may come with rows that
+    /// follow, those that are needed may be missing.
+    #[pyo3(signature = (object, more=false))]
+    fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>, more: bool) -> PyResult<()> {
         let mut arrays = arrays(object)?;
         let field = arrays.field().clone();
-        if self.rows() == 0 {
-            // The schema of a table without rows, which may have no batch.
-            let empty = new_empty_array(field.data_type());
-            let columns = locked(&self.spooling).columns(&empty, &field)?;
-            locked(&self.spooling).put_columns(&columns, 0, 0)?;
+        // The schema of a table without rows, which may have no batch.
+        let empty = new_empty_array(field.data_type());
+        locked(&self.spooling).lacking = None;
+        locked(&self.spooling).columns(&empty, &field)?;
+        if !more && let Some(lacking) = locked(&self.spooling).lacking.take() {
+            return Err(lacking);
         }
         // The producer of the arrays may need the interpreter's lock.
         while let Some(array) = py.detach(|| arrays.next()) {
@@ -287,31 +325,25 @@ impl Spool {
             let texts: LargeStringArray = texts.collect();
             let field = text_field(spooling.column(), DataType::LargeUtf8);
             let columns = spooling.columns(&(Arc::new(texts) as ArrayRef), &field)?;
+            if let Some(lacking) = spooling.lacking.take() {
+                return Err(lacking);
+            }
             spooling.put_columns(&columns, 0, count)
         })
     }
 
-    /// Gives the texts identifiers: strings, numbers, or an Arrow array.
+    /// Gives the texts identifiers: strings, numbers, truths, or an Arrow array.
     fn identify(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let ids = if ids.hasattr("__arrow_c_stream__")? {
             let arrays = arrays(ids)?;
             py.detach(|| arrays.collect::<std::result::Result<Vec<_>, _>>())
                 .map_err(failed)?
-        } else if let Ok(ids) = ids.extract::<Vec<Option<i64>>>() {
-            vec![Arc::new(Int64Array::from(ids)) as ArrayRef]
-        } else if let Ok(ids) = ids.extract::<Vec<Option<u64>>>() {
-            vec![Arc::new(UInt64Array::from(ids)) as ArrayRef]
-        } else if let Ok(ids) = ids.extract::<Vec<Option<f64>>>() {
-            vec![Arc::new(Float64Array::from(ids)) as ArrayRef]
         } else {
-            let of_row = |(row, id): (u64, PyResult<Bound<'_, PyAny>>)| {
-                let id = id?;
-                (id.extract::<Option<String>>())
-                    .map_err(|_| other_kind("the id", row, &id, "str as the ids before it"))
-            };
-            let ids = (0..).zip(ids.try_iter()?).map(of_row);
-            let ids: Vec<Option<String>> = ids.collect::<PyResult<_>>()?;
-            vec![Arc::new(LargeStringArray::from(ids)) as ArrayRef]
+            let mut made = Ids::None(0);
+            for (row, id) in ids.try_iter()?.enumerate() {
+                made = made.with(row, &id?)?;
+            }
+            vec![made.array()]
         };
         let found: usize = ids.iter().map(|ids| ids.len()).sum();
         let mut spooling = locked(&self.spooling);
@@ -411,8 +443,9 @@ impl Spool {
         })
     }
 
-    /// The rows of the table without those in `removed`, a list of the command `dedup`.
-    fn kept(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Table> {
+    /// The rows of the table without those in `removed`, a list of the command `dedup`: a table for
+    /// each part with columns of its own.
+    fn kept(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Vec<Table>> {
         let mut spooling = locked(&self.spooling);
         let rows = spooling.rows as usize;
         let Some(mut kept) = spooling.kept.take() else {
@@ -420,21 +453,26 @@ impl Spool {
         };
         let kept_rows = py.detach(|| kept_rows(&removed, rows));
         let kept_rows = kept_rows.map_err(|error| raise(py, &error))?;
-        let schema = kept.schema.take().unwrap_or_else(|| {
+        if kept.parts.is_empty() {
             let field = text_field(spooling.column(), DataType::LargeUtf8);
-            Arc::new(Schema::new(vec![field]))
+            kept.part(&Arc::new(Schema::new(vec![field])))?;
+        }
+        let mut first = 0;
+        let tables = kept.parts.into_iter().map(|part| {
+            let kept = kept_rows.slice(first, part.rows);
+            first += part.rows;
+            let schema = part.schema.clone();
+            let chosen = Arc::new(Chosen {
+                part,
+                kept,
+                _place: self.place.clone(),
+            });
+            Table {
+                schema,
+                open: Arc::new(move || chosen.rows()),
+            }
         });
-        let kept = Arc::new(Chosen {
-            schema: schema.clone(),
-            files: kept.files,
-            batches: kept.batches,
-            kept: kept_rows,
-            _place: self.place.clone(),
-        });
-        Ok(Table {
-            schema,
-            open: Arc::new(move || kept.rows()),
-        })
+        Ok(tables.collect())
     }
 }
 
@@ -445,7 +483,10 @@ fn text_field(name: &str, kind: DataType) -> Field {
 
 /// The error for a value of a row that is not of the expected type.
 fn other_kind(what: &str, row: u64, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    if value.is_instance_of::<PyString>() {
+    if value
+        .cast::<PyString>()
+        .is_ok_and(|text| text.to_str().is_err())
+    {
         let text = format!("{what} in row {row} has a lone surrogate, which UTF-8 does not have");
         return PyValueError::new_err(text);
     }
@@ -454,21 +495,110 @@ fn other_kind(what: &str, row: u64, value: &Bound<'_, PyAny>, expected: &str) ->
     PyTypeError::new_err(format!("{what} in row {row} is {kind}, not {expected}"))
 }
 
-/// A name as a path of `--text-field`.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+/// Identifiers that came as objects, with the number of those that are missing at the beginning.
+enum Ids {
+    None(usize),
+    Truths(Vec<Option<bool>>),
+    Signed(Vec<Option<i64>>),
+    Unsigned(Vec<Option<u64>>),
+    Reals(Vec<Option<f64>>),
+    Texts(Vec<Option<String>>),
 }
 
-/// A column of texts as strings: a dictionary is decoded, and a column without values has no texts.
-fn strings(texts: &ArrayRef) -> PyResult<Option<ArrayRef>> {
-    if let Some(texts) = texts.as_any_dictionary_opt() {
-        return strings(&take(texts.values(), texts.keys(), None).map_err(failed)?);
+impl Ids {
+    /// The identifiers and one more.
+    fn with(self, row: usize, id: &Bound<'_, PyAny>) -> PyResult<Ids> {
+        /// From here on, not every integer is a number of 64 bits.
+        const EXACT: u64 = 1 << 53;
+        fn and<T: Clone>(mut all: Vec<Option<T>>, id: Option<T>) -> Vec<Option<T>> {
+            all.push(id);
+            all
+        }
+        let wrong = |expected: &str| other_kind("the id", row as u64, id, expected);
+        if id.is_none() {
+            return Ok(match self {
+                Ids::None(n) => Ids::None(n + 1),
+                Ids::Truths(all) => Ids::Truths(and(all, None)),
+                Ids::Signed(all) => Ids::Signed(and(all, None)),
+                Ids::Unsigned(all) => Ids::Unsigned(and(all, None)),
+                Ids::Reals(all) => Ids::Reals(and(all, None)),
+                Ids::Texts(all) => Ids::Texts(and(all, None)),
+            });
+        }
+        let all = match self {
+            Ids::None(n) if id.is_instance_of::<PyBool>() => Ids::Truths(vec![None; n]),
+            Ids::None(n) if id.is_instance_of::<PyInt>() => Ids::Signed(vec![None; n]),
+            Ids::None(n) if id.is_instance_of::<PyFloat>() => Ids::Reals(vec![None; n]),
+            Ids::None(n) if id.is_instance_of::<PyString>() => Ids::Texts(vec![None; n]),
+            Ids::None(_) => {
+                return Err(wrong(
+                    "str, int, float, bool or a UUID; pass str(id), or an array",
+                ));
+            }
+            all => all,
+        };
+        let truth = id.cast::<PyBool>().ok().map(|truth| truth.is_true());
+        let is_int = truth.is_none() && id.is_instance_of::<PyInt>();
+        let large = || {
+            let text = format!(
+                "the id in row {row} is an integer that does not fit 64 bits: pass str(id)"
+            );
+            PyValueError::new_err(text)
+        };
+        Ok(match all {
+            Ids::Truths(all) => match truth {
+                Some(truth) => Ids::Truths(and(all, Some(truth))),
+                None => return Err(wrong("bool as the ids before it")),
+            },
+            Ids::Texts(all) => match id.extract() {
+                Ok(text) => Ids::Texts(and(all, Some(text))),
+                Err(_) => return Err(wrong("str as the ids before it")),
+            },
+            Ids::Signed(all) if is_int => match id.extract() {
+                Ok(number) => Ids::Signed(and(all, Some(number))),
+                Err(_) => {
+                    let number = id.extract().map_err(|_| large())?;
+                    let unsigned = all.into_iter().map(|id| id.map(u64::try_from).transpose());
+                    let unsigned = unsigned.collect::<std::result::Result<_, _>>();
+                    Ids::Unsigned(and(unsigned.map_err(|_| large())?, Some(number)))
+                }
+            },
+            Ids::Unsigned(all) if is_int => {
+                Ids::Unsigned(and(all, Some(id.extract().map_err(|_| large())?)))
+            }
+            Ids::Signed(all) if id.is_instance_of::<PyFloat>() => {
+                let exact = |number: &i64| number.unsigned_abs() <= EXACT;
+                if !all.iter().flatten().all(exact) {
+                    return Err(wrong(
+                        "int as the ids before it, some of which are too large for float",
+                    ));
+                }
+                let reals = all.into_iter().map(|id| id.map(|id| id as f64)).collect();
+                Ids::Reals(and(reals, Some(id.extract()?)))
+            }
+            Ids::Reals(all) if is_int => match id.extract::<i64>() {
+                Ok(number) if number.unsigned_abs() <= EXACT => {
+                    Ids::Reals(and(all, Some(number as f64)))
+                }
+                _ => return Err(wrong("float as ids before it, for which it is too large")),
+            },
+            Ids::Reals(all) if id.is_instance_of::<PyFloat>() => {
+                Ids::Reals(and(all, Some(id.extract()?)))
+            }
+            _ => return Err(wrong("a number as the ids before it")),
+        })
     }
-    Ok(match texts.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(texts.clone()),
-        DataType::Null => Some(new_null_array(&DataType::Utf8, texts.len())),
-        _ => None,
-    })
+
+    fn array(self) -> ArrayRef {
+        match self {
+            Ids::None(n) => Arc::new(NullArray::new(n)),
+            Ids::Truths(all) => Arc::new(BooleanArray::from(all)),
+            Ids::Signed(all) => Arc::new(Int64Array::from(all)),
+            Ids::Unsigned(all) => Arc::new(UInt64Array::from(all)),
+            Ids::Reals(all) => Arc::new(Float64Array::from(all)),
+            Ids::Texts(all) => Arc::new(LargeStringArray::from(all)),
+        }
+    }
 }
 
 impl Spooling {
@@ -490,7 +620,27 @@ impl Spooling {
         if self.ids.is_empty() {
             return Ok(Arc::new(UInt64Array::from_iter_values(0..self.rows)));
         }
-        let ids: Vec<&dyn Array> = self.ids.iter().map(|ids| &**ids).collect();
+        // Rows that came as objects have ids of a type that the first ones need not have.
+        let kind = self
+            .ids
+            .last()
+            .map_or(&DataType::Null, |ids| ids.data_type());
+        let of_kind = self.ids.iter().map(|ids| match (ids.data_type(), kind) {
+            (found, kind) if found == kind => Ok(ids.clone()),
+            (DataType::Null, kind) => Ok(new_null_array(kind, ids.len())),
+            (DataType::Int64, DataType::Float64) => {
+                let reals = ids
+                    .as_primitive::<Int64Type>()
+                    .unary::<_, Float64Type>(|id| id as f64);
+                Ok(Arc::new(reals) as ArrayRef)
+            }
+            (found, kind) => {
+                let text = format!("the first ids have the type {found}, and later ones {kind}");
+                Err(PyTypeError::new_err(text))
+            }
+        });
+        let ids = of_kind.collect::<PyResult<Vec<_>>>()?;
+        let ids: Vec<&dyn Array> = ids.iter().map(|ids| &**ids).collect();
         concat(&ids).map_err(failed)
     }
 
@@ -561,14 +711,34 @@ impl Spooling {
                 PyKeyError::new_err(text)
             })
         };
+        let rows = batch.num_rows();
+        // Of rows without a column, which may be in others, each has no value.
+        let mut lacking = None;
+        let mut needed = |name: &str| {
+            column(name).unwrap_or_else(|error| {
+                lacking.get_or_insert(error);
+                Arc::new(NullArray::new(rows))
+            })
+        };
         let mut nested = Vec::new();
         let mut paths = Vec::new();
+        let mut astray = None;
         for (path, first) in &self.texts {
             let literal = batch.column_by_name(path).is_some() || path == first;
             let name = if literal { path } else { first };
-            let values = column(name)?;
-            if literal && self.texts.len() > 1 && strings(&values)?.is_none() {
+            let values = needed(name);
+            let kind = values.data_type();
+            if literal && !is_text(kind) {
                 return Err(not_strings(name, &values, self.row()));
+            }
+            if !literal && !matches!(kind, DataType::Null) {
+                let mut known = Vec::new();
+                fields(path_of(name), kind, &mut known);
+                let detail = lookalike::text::read::astray(path, known);
+                let detail = detail.map_err(|why| {
+                    PyValueError::new_err(format!("text_field {path} is not possible: {why}"))
+                })?;
+                astray = astray.or(detail);
             }
             let path = if literal { quoted(path) } else { path.clone() };
             paths.push((literal, path));
@@ -576,30 +746,42 @@ impl Spooling {
         }
         nested.dedup_by(|a, b| a.0 == b.0);
         let texts = match (&paths[..], &nested[..]) {
-            ([(true, _)], [(name, values)]) => {
-                let texts = strings(values)?;
-                let texts = texts.ok_or_else(|| not_strings(name, values, self.row()))?;
+            ([(true, _)], [(_, values)]) => {
+                let values = values.clone();
                 nested.clear();
-                Some(texts)
+                Some(values)
             }
             _ => {
-                let paths: Vec<String> = paths.into_iter().map(|(_, path)| path).collect();
+                let mut paths: Vec<String> = paths.into_iter().map(|(_, path)| path).collect();
+                paths.extend(self.every.then(|| quoted(TEXT)));
                 self.paths = Some(paths.join(","));
                 None
             }
         };
-        if let Some(id) = &self.id {
-            self.ids.push(column(id)?);
+        let id = self.id.as_ref().map(|id| needed(id));
+        let policies = self.fields.iter().map(|name| (name.clone(), needed(name)));
+        let policies: Vec<(String, ArrayRef)> = policies.collect();
+        for (name, values) in &policies {
+            let kind = stored(values.data_type());
+            if !is_text(kind) && !matches!(kind, Time32(_) | Time64(_) | Duration(_)) {
+                let text = format!(
+                    "the column {name} has the type {kind}; a policy needs strings, numbers, dates or \
+                     times"
+                );
+                return Err(PyTypeError::new_err(text));
+            }
         }
-        let fields = self.fields.iter();
-        let fields = fields.map(|name| Ok((name.clone(), column(name)?)));
-        let fields = fields.collect::<PyResult<_>>()?;
+        let astray = astray.map(|why| PyKeyError::new_err(format!("no row has a text: {why}")));
+        self.lacking = lacking.or(astray);
+        if rows > 0 {
+            self.ids.extend(id);
+        }
         if let Some(kept) = &mut self.kept {
             kept.add(&batch)?;
         }
         Ok(Columns {
             texts,
-            fields,
+            fields: policies,
             nested,
         })
     }
@@ -621,7 +803,8 @@ impl Spooling {
         } else if let Some(texts) = texts.as_string_opt::<i64>() {
             self.put(texts.iter(), &fields, &nested)
         } else {
-            self.put(texts.as_string_view().iter(), &fields, &nested)
+            let texts: Vec<_> = (0..rows).map(|at| spelling(&*texts, at)).collect();
+            self.put(texts.iter().map(Option::as_deref), &fields, &nested)
         }
     }
 
@@ -638,7 +821,7 @@ impl Spooling {
             let out = &mut self.line;
             out.clear();
             write!(out, "{{\"{}\":\"{}\"", self.names.0, self.rows)?;
-            if nested.is_empty() {
+            if nested.is_empty() || self.every {
                 write!(out, ",\"{}\":", self.names.1)?;
                 let text = text.unwrap_or("");
                 serde_json::to_writer(&mut *out, text).map_err(std::io::Error::from)?;
@@ -648,21 +831,19 @@ impl Spooling {
             }
             for (name, values) in nested {
                 let name = serde_json::Value::from(name.as_str());
-                write!(out, ",{name}:{}", json(values, at))?;
+                write!(out, ",{name}:{}", json(&**values, at))?;
             }
             for (name, values) in fields {
                 let written = nested.iter().any(|(other, _)| other == name);
                 if values.is_valid(at) && !written {
-                    let value = scalar(values, at).ok_or_else(|| {
-                        let kind = values.data_type();
-                        let text = format!(
-                            "the column {name} has the type {kind}; a policy needs strings, \
-                             numbers, dates or times"
-                        );
-                        PyTypeError::new_err(text)
-                    })?;
+                    // A value of a dictionary may be null.
+                    let value = match spelling(&**values, at) {
+                        None if stored(values.data_type()).is_floating() => "NaN".into(),
+                        None => continue,
+                        Some(value) => value,
+                    };
                     let name = serde_json::Value::from(name.as_str());
-                    write!(out, ",{name}:{value}")?;
+                    write!(out, ",{name}:{}", serde_json::Value::from(value))?;
                 }
             }
             out.extend_from_slice(b"}\n");
@@ -682,22 +863,33 @@ fn not_strings(name: &str, texts: &ArrayRef, row: u64) -> PyErr {
 }
 
 impl Kept {
+    /// The part of the next rows.
+    fn part(&mut self, schema: &SchemaRef) -> PyResult<&mut Part> {
+        let same = |part: &Part| part.schema.fields() == schema.fields();
+        if !self.parts.last().is_some_and(same) {
+            self.finish()?;
+            // The first part may only say which columns there are.
+            self.parts.retain(|part| part.rows > 0);
+            self.parts.push(Part {
+                schema: schema.clone(),
+                batches: Vec::new(),
+                path: None,
+                rows: 0,
+            });
+        }
+        let part = self.parts.last_mut();
+        part.ok_or_else(|| PyValueError::new_err("there is no part"))
+    }
+
+    /// Ends the file of the last part.
+    fn finish(&mut self) -> PyResult<()> {
+        match self.file.take() {
+            Some(mut file) => file.finish().map_err(failed),
+            None => Ok(()),
+        }
+    }
+
     fn add(&mut self, batch: &RecordBatch) -> PyResult<()> {
-        let schema = self.schema.get_or_insert_with(|| batch.schema()).clone();
-        if batch.num_rows() == 0 {
-            return Ok(());
-        }
-        let fields = batch.schema().fields().clone();
-        if schema.fields() != &fields {
-            let (schema, typed) = common(&schema, &fields).ok_or_else(|| {
-                let text = format!("a part of the table has other columns: {}", batch.schema());
-                PyValueError::new_err(text)
-            })?;
-            self.schema = Some(schema);
-            if typed && let Some(mut file) = self.file.take() {
-                file.finish().map_err(failed)?;
-            }
-        }
         let slices = batch
             .columns()
             .iter()
@@ -705,79 +897,53 @@ impl Kept {
         self.bytes += slices
             .sum::<std::result::Result<usize, _>>()
             .map_err(failed)?;
-        let schema = self.schema.clone().unwrap_or(schema);
-        if self.file.is_none() && self.bytes > self.most {
-            let path = self.place.join(format!("rows-{}.arrow", self.files.len()));
-            let file = BufWriter::with_capacity(1 << 20, File::create_new(&path)?);
-            self.files.push(path);
-            let mut file = StreamWriter::try_new(file, &schema).map_err(failed)?;
-            for batch in self.batches.drain(..) {
-                file.write(&of_schema(&batch, &schema).map_err(failed)?)
-                    .map_err(failed)?;
-            }
-            self.file = Some(file);
+        let spill = self.bytes > self.most;
+        let path = self.place.join(format!("rows-{}.arrow", self.parts.len()));
+        let part = self.part(&batch.schema())?;
+        part.rows += batch.num_rows();
+        if batch.num_rows() == 0 {
+            return Ok(());
         }
-        match &mut self.file {
-            Some(file) => {
-                let batch = of_schema(batch, &schema).map_err(failed)?;
-                file.write(&batch).map_err(failed)
-            }
-            None => {
-                self.batches.push(batch.clone());
-                Ok(())
-            }
+        part.batches.push(batch.clone());
+        if !spill {
+            return Ok(());
         }
+        let path = part.path.get_or_insert(path).clone();
+        let (schema, batches) = (part.schema.clone(), std::mem::take(&mut part.batches));
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let file = BufWriter::with_capacity(1 << 20, File::create_new(&path)?);
+                none.insert(StreamWriter::try_new(file, &schema).map_err(failed)?)
+            }
+        };
+        for batch in batches {
+            file.write(&of_schema(&batch, &schema).map_err(failed)?)
+                .map_err(failed)?;
+        }
+        Ok(())
     }
 }
 
-/// The schema of two parts of a table, and whether it differs from `schema`, because a column without
-/// any value and so without a type has one now; `None` if the columns differ.
-fn common(schema: &SchemaRef, fields: &Fields) -> Option<(SchemaRef, bool)> {
-    let mut typed = false;
-    let both = schema.fields().iter().zip(fields).map(|(old, new)| {
-        let untyped = |field: &Field| field.data_type() == &DataType::Null;
-        match (old == new || untyped(new), untyped(old)) {
-            (true, _) => Some(old.clone()),
-            (false, true) => {
-                typed = true;
-                Some(new.clone())
-            }
-            (false, false) => None,
-        }
-        .filter(|_| old.name() == new.name())
-    });
-    let all: Vec<_> = both.collect::<Option<_>>()?;
-    let schema = Schema::new_with_metadata(all, schema.metadata().clone());
-    (schema.fields().len() == fields.len()).then(|| (Arc::new(schema), typed))
-}
-
-/// A batch with the types of a schema: columns without any value get one.
+/// A batch with the metadata of a schema: each part of a table may have its own.
 fn of_schema(
     batch: &RecordBatch,
     schema: &SchemaRef,
 ) -> std::result::Result<RecordBatch, ArrowError> {
-    let typed = |(values, field): (&ArrayRef, &Arc<Field>)| match values.data_type() {
-        DataType::Null => new_null_array(field.data_type(), values.len()),
-        _ => values.clone(),
-    };
-    let columns = batch.columns().iter().zip(schema.fields()).map(typed);
-    RecordBatch::try_new(schema.clone(), columns.collect())
+    RecordBatch::try_new(schema.clone(), batch.columns().to_vec())
 }
 
-/// The rows of a table of which some are kept.
+/// Rows of a table of which some are kept.
 struct Chosen {
-    schema: SchemaRef,
-    /// The files of the first rows, and the rows that are in memory.
-    files: Vec<PathBuf>,
-    batches: Vec<RecordBatch>,
+    part: Part,
     kept: BooleanArray,
-    _place: Arc<TempDir>,
+    _place: Arc<Place>,
 }
 
 impl Chosen {
     fn rows(self: &Arc<Chosen>) -> Result<Rows> {
         let mut batches: Box<dyn Iterator<Item = _> + Send> = Box::new(std::iter::empty());
-        for path in &self.files {
+        if let Some(path) = &self.part.path {
             let file = File::open(path).map_err(Error::io("open", path))?;
             let other = |error: ArrowError| std::io::Error::other(error.to_string());
             let rows = StreamReader::try_new(BufReader::with_capacity(1 << 20, file), None);
@@ -787,7 +953,7 @@ impl Chosen {
         let (all, mut at) = (self.clone(), 0);
         let batches = Box::new(batches.chain(std::iter::from_fn(move || {
             at += 1;
-            all.batches.get(at - 1).cloned().map(Ok)
+            all.part.batches.get(at - 1).cloned().map(Ok)
         })));
         Ok(Box::new(ChosenRows {
             chosen: self.clone(),
@@ -813,15 +979,14 @@ impl Iterator for ChosenRows {
         };
         let kept = self.chosen.kept.slice(self.at, batch.num_rows());
         self.at += batch.num_rows();
-        // Not the schema of this batch: each part of a table may have metadata of its own.
         let batch = filter_record_batch(&batch, &kept);
-        Some(batch.and_then(|batch| of_schema(&batch, &self.chosen.schema)))
+        Some(batch.and_then(|batch| of_schema(&batch, &self.chosen.part.schema)))
     }
 }
 
 impl RecordBatchReader for ChosenRows {
     fn schema(&self) -> SchemaRef {
-        self.chosen.schema.clone()
+        self.chosen.part.schema.clone()
     }
 }
 
@@ -930,7 +1095,7 @@ fn kept_rows(removed: &Path, rows: usize) -> Result<BooleanArray> {
 }
 
 /// The pairs of a finished directory, with identifiers in place of docnos.
-fn pairs(directory: PathBuf, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> {
+fn pairs(directory: PathBuf, ids: ArrayRef, place: Arc<Place>) -> Result<Table> {
     let collection = Collection::open(directory, Options::default())?;
     let columns = collection.table(Results::Pairs)?;
     let id = |name| Field::new(name, ids.data_type().clone(), true);
@@ -958,7 +1123,7 @@ struct PairRows {
     pairs: Box<dyn Iterator<Item = Result<Pair>> + Send>,
     ids: ArrayRef,
     schema: SchemaRef,
-    _place: Arc<TempDir>,
+    _place: Arc<Place>,
 }
 
 impl PairRows {
