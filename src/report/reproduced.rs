@@ -156,23 +156,17 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::reproduce::Of;
 
     #[test]
     fn numbers_have_the_decimals_of_their_column() {
-        let mut exhibit = Exhibit::new(("table-1", "Table 1"), "A table", "")
-            .column("method", Of::Row, Form::Text)
-            .column("pairs", Of::Here, Form::Count)
-            .column("recall", Of::Here, Form::Share)
-            .column("recall_paper", Of::Paper, Form::Share)
-            .column("mean", Of::Here, Form::Number(1));
-        exhibit.row([
-            "a\tb".into(),
-            7u64.into(),
-            (0.1 + 0.2).into(),
-            None::<f64>.into(),
-            2.25.into(),
-        ]);
+        let exhibit = Exhibit::new(("table-1", "Table 1"), "A table", "")
+            .rows([()])
+            .column("method", Form::Text, |()| "a\tb")
+            .column("pairs", Form::Count, |()| 7u64)
+            .column("recall", Form::Share, |()| 0.1 + 0.2)
+            .column("recall_paper", Form::Share, |()| None::<f64>)
+            .column("mean", Form::Number(1), |()| 2.25)
+            .end();
         let text = exhibit_tsv(&exhibit);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "method\tpairs\trecall\trecall_paper\tmean");

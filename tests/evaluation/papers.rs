@@ -11,7 +11,7 @@ use common::{Run, rows_of};
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
-use lookalike::lab::reproduce::{self, Cell, Exhibit, Form, Known, Of, Paper, Reproduction};
+use lookalike::lab::reproduce::{self, Cell, Exhibit, Form, Known, Paper, Reproduction};
 
 /// A word of letters: `cosine` leaves out terms with digits.
 fn word(n: usize) -> String {
@@ -106,10 +106,6 @@ fn assert_whole(of: &Reproduction, names: &[&str]) {
         assert!(exhibit.about.ends_with('.'), "{}", exhibit.name);
         let cannot = exhibit.about.starts_with("Cannot be tested here: ");
         assert_eq!(exhibit.rows.is_empty(), cannot, "{}", exhibit.name);
-        for column in &exhibit.columns {
-            let papers = column.name.ends_with("_paper");
-            assert_eq!(papers, column.of == Of::Paper, "{}", column.name);
-        }
         let columns = exhibit.columns.len();
         assert!(exhibit.rows.iter().all(|row| row.len() == columns));
     }

@@ -20,7 +20,8 @@
 
 use std::collections::HashMap;
 
-use super::{Bench, Claim, Exhibit, Form, Of, Plotted};
+use super::Form::{Bytes, Count, Number, Seconds, Share, Text};
+use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
@@ -170,19 +171,18 @@ fn scored(
 pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
     let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
     let context = bench.context();
-    let drawing = |name: &str, place: &str, title: &str| {
-        let about = match name {
-            "figure-2" => {
-                "Cannot be tested here: a drawing that explains an algorithm, without numbers."
-            }
-            _ => {
-                "Cannot be tested here: a drawing that explains a term, without numbers. `lookalike graph` writes the \
-                 relationship graph of a collection."
-            }
-        };
-        Exhibit::new((name, place), title, about)
+    let drawing = |name: &str, place: &str, title: &str, more: &str| {
+        let about = format!("Cannot be tested here: a drawing that explains {more}");
+        Exhibit::new((name, place), title, &about)
     };
-    exhibits.push(drawing("figure-1", "Figure 1", "A relationship graph"));
+    let term =
+        "a term, without numbers. `lookalike graph` writes the relationship graph of a collection.";
+    exhibits.push(drawing(
+        "figure-1",
+        "Figure 1",
+        "A relationship graph",
+        term,
+    ));
     let (chunks, _) = bench.method(&bench.base, CHUNKS)?;
     let passes = passes(&chunks)?;
     let mut refined = Vec::new();
@@ -195,12 +195,13 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     exhibits.push(section_4_3(all_chunks, last));
     claims.push(most_chunks_are_unique(all_chunks, last));
     let title = "The insertion of a chunk by SPEX";
-    exhibits.push(drawing("figure-2", "Figure 2", title));
+    let algorithm = "an algorithm, without numbers.";
+    exhibits.push(drawing("figure-2", "Figure 2", title, algorithm));
     exhibits.push(figure_3(&passes, &refined));
     claims.push(refinement_empties_counters(&passes));
     claims.push(refinement_avoids_collisions(&refined));
     let title = "A relationship graph with errors";
-    exhibits.push(drawing("figure-4", "Figure 4", title));
+    exhibits.push(drawing("figure-4", "Figure 4", title, term));
     exhibits.push(figure_5(&growth));
     claims.push(growth_is_linear(&growth));
     sizes(bench, &chunks, &mut exhibits, &mut claims)?;
@@ -334,96 +335,63 @@ fn growth(workspace: &Workspace, steps: u64, context: &Context<'_>) -> Result<Ve
 }
 
 fn section_4_3(all: u64, shared: Prefix) -> Exhibit {
-    let mut exhibit = Exhibit::new(
-        ("section-4.3", "Section 4.3"),
-        "Chunks of eight words",
-        "All chunks of the documents without exact duplicates; the chunks that two or more documents have, counted in \
-         each document; and the same chunks counted once. The paper's values are for the LA Times.",
-    )
-    .column("chunks", Of::Row, Form::Text)
-    .column("number", Of::Here, Form::Count)
-    .column("share", Of::Here, Form::Share)
-    .column("number_paper", Of::Paper, Form::Count)
-    .column("share_paper", Of::Paper, Form::Share);
     let rows = [
         ("all", all, 67_808_917u64),
         ("shared", shared.instances, 2_816_822),
         ("shared, each once", shared.distinct, 907_981),
     ];
-    for (name, here, paper) in rows {
-        exhibit.row([
-            name.into(),
-            here.into(),
-            (here as f64 / all as f64).into(),
-            paper.into(),
-            (paper as f64 / 67_808_917.0).into(),
-        ]);
-    }
-    exhibit
+    Exhibit::new(
+        ("section-4.3", "Section 4.3"),
+        "Chunks of eight words",
+        "All chunks of the documents without exact duplicates; the chunks that two or more documents have, counted in \
+         each document; and the same chunks counted once. The paper's values are for the LA Times.",
+    )
+    .rows(rows)
+    .column("chunks", Text, |row| row.0)
+    .column("number", Count, |row| row.1)
+    .column("share", Share, |row| row.1 as f64 / all as f64)
+    .column("number_paper", Count, |row| row.2)
+    .column("share_paper", Share, |row| row.2 as f64 / 67_808_917.0)
+    .end()
 }
 
 fn figure_3(passes: &[Pass], refined: &[Vec<Pass>]) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let names = ["2^26, refined", "2^23, refined", "2^23, not refined"];
+    let runs = [passes]
+        .into_iter()
+        .chain(refined.iter().map(Vec::as_slice));
+    let rows = names.into_iter().zip(runs);
+    let rows = rows.flat_map(|(name, passes)| passes.iter().map(move |pass| (name, pass)));
+    Exhibit::new(
         ("figure-3", "Figure 3"),
         "Occupied counters by the size of chunks",
         "Counters that counted one chunk, and more than one, after each pass of SPEX: (a) with 2^26 counters; (b) with \
          2^23, with and without refinement. The paper's collections are larger, so fewer of these counters are \
          occupied here.",
     )
-    .column("counters", Of::Row, Form::Text)
-    .column("words", Of::Row, Form::Count)
-    .column("once", Of::Here, Form::Count)
-    .column("more_than_once", Of::Here, Form::Count);
-    let runs = [
-        ("2^26, refined", Some(passes)),
-        ("2^23, refined", refined.first().map(Vec::as_slice)),
-        ("2^23, not refined", refined.get(1).map(Vec::as_slice)),
-    ];
-    for (name, passes) in runs {
-        for pass in passes.unwrap_or_default() {
-            exhibit.row([
-                name.into(),
-                pass.words.into(),
-                pass.once.into(),
-                pass.more.into(),
-            ]);
-        }
-    }
-    exhibit.plot = Some(Plotted::Lines {
-        x: 1,
-        y: vec![2, 3],
-        panels: Some(0),
-        logarithmic: (false, false),
-    });
-    exhibit
+    .rows(rows)
+    .column("counters", Text, |(name, _)| *name)
+    .column("words", Count, |(_, pass)| pass.words)
+    .column("once", Count, |(_, pass)| pass.once)
+    .column("more_than_once", Count, |(_, pass)| pass.more)
+    .end()
+    .lines("words", &["once", "more_than_once"], Some("counters"))
 }
 
 fn figure_5(growth: &[Prefix]) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    Exhibit::new(
         ("figure-5", "Figure 5"),
         "Shared chunks of the first part of the collection",
         "For the first documents of the collection: chunks that two or more of them have, counted in each document, and \
          counted once. The paper draws the LA Times without printing numbers.",
     )
-    .column("bytes", Of::Row, Form::Bytes)
-    .column("documents", Of::Row, Form::Count)
-    .column("shared_chunks", Of::Here, Form::Count)
-    .column("distinct", Of::Here, Form::Count);
-    for prefix in growth {
-        exhibit.row([
-            prefix.bytes.into(),
-            prefix.documents.into(),
-            prefix.instances.into(),
-            prefix.distinct.into(),
-        ]);
-    }
-    exhibit.plot = Some(Plotted::Lines {
-        x: 0,
-        y: vec![2, 3],
-        panels: None,
-        logarithmic: (false, false),
-    });
-    exhibit
+    .rows(growth)
+    .column("bytes", Bytes, |prefix| prefix.bytes)
+    .column("documents", Count, |prefix| prefix.documents)
+    .column("shared_chunks", Count, |prefix| prefix.instances)
+    .column("distinct", Count, |prefix| prefix.distinct)
+    .end()
+    .lines("bytes", &["shared_chunks", "distinct"], None)
 }
 
 /// The index with and without exact duplicates.
@@ -460,70 +428,50 @@ fn sizes(
         text += document.length;
         Ok(())
     })?;
-    let mut exhibit = Exhibit::new(
+    let index_of_text = Exhibit::new(
         ("section-8.2", "Section 8.2"),
         "The index of shared chunks",
         "CPU seconds of SPEX and of making the posting lists, from texts that are already read. The paper's numbers are \
          for newswire of 5.3 GB, and its index also has the text of each chunk.",
     )
-    .column("collection_bytes", Of::Row, Form::Bytes)
-    .column("index_bytes", Of::Here, Form::Bytes)
-    .column("share", Of::Here, Form::Share)
-    .column("seconds", Of::Here, Form::Seconds)
-    .column("share_paper", Of::Paper, Form::Share)
-    .column("hours_paper", Of::Paper, Form::Number(0));
-    exhibit.row([
-        text.into(),
-        without.bytes.into(),
-        (without.bytes as f64 / text as f64).into(),
-        without.seconds.into(),
-        (2.3 / 5.3).into(),
-        4.0.into(),
-    ]);
-    exhibits.push(exhibit);
-    let mut exhibit = Exhibit::new(
+    .rows([without])
+    .column("collection_bytes", Bytes, |_| text)
+    .column("index_bytes", Bytes, |index| index.bytes)
+    .column("share", Share, |index| index.bytes as f64 / text as f64)
+    .column("seconds", Seconds, |index| index.seconds)
+    .column("share_paper", Share, |_| 2.3 / 5.3)
+    .column("hours_paper", Number(0), |_| 4.0);
+    exhibits.push(index_of_text.end());
+    let both = Exhibit::new(
         ("section-8.3", "Section 8.3"),
         "The index with and without exact duplicates",
         "Documents in the posting lists, and bytes of the lists on the disk. The paper's numbers are for newswire: 2.3 GB \
          with exact duplicates, 2.1 GB without them.",
     )
-    .column("exact_duplicates", Of::Row, Form::Text)
-    .column("entries", Of::Here, Form::Count)
-    .column("bytes", Of::Here, Form::Bytes)
-    .column("bytes_paper", Of::Paper, Form::Bytes);
-    for (name, index, paper) in [
-        ("kept", with, 2_300_000_000u64),
-        ("removed", without, 2_100_000_000),
-    ] {
-        exhibit.row([
-            name.into(),
-            index.entries.into(),
-            index.bytes.into(),
-            paper.into(),
-        ]);
-    }
-    exhibits.push(exhibit);
+    .rows([("kept", with, 2_300_000_000u64), ("removed", without, 2_100_000_000)])
+    .column("exact_duplicates", Text, |row| row.0)
+    .column("entries", Count, |row| row.1.entries)
+    .column("bytes", Bytes, |row| row.1.bytes)
+    .column("bytes_paper", Bytes, |row| row.2);
+    exhibits.push(both.end());
     let duplicates = Catalogue::stats(&bench.base)?.exact_duplicates;
     claims.push(duplicates_cost(with.entries, without.entries, duplicates));
     Ok(())
 }
 
 fn table_1() -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let mut rows = Exhibit::new(
         ("table-1", "Table 1"),
         "Thresholds of the scores",
         "The thresholds of `deco`, which Tables 2 to 4 use.",
     )
-    .column("score", Of::Row, Form::Text);
-    for t in 1..=5 {
-        exhibit = exhibit.column(&format!("t{t}_paper"), Of::Paper, Form::Number(2));
+    .rows((1..).zip(DECO_THRESHOLDS))
+    .column("score", Text, |(score, _)| format!("S{score}"));
+    for t in 0..5 {
+        let name = format!("t{}_paper", t + 1);
+        rows = rows.column(&name, Number(2), |(_, row)| row[t] as f64 / 100.0);
     }
-    for (score, row) in (1..).zip(DECO_THRESHOLDS) {
-        let mut cells = vec![format!("S{score}").into()];
-        cells.extend(row.map(|hundredths| (hundredths as f64 / 100.0).into()));
-        exhibit.row(cells);
-    }
-    exhibit
+    rows.end()
 }
 
 /// Edited copies of some documents.
@@ -580,25 +528,18 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         count(originals),
         count(COPIES.into())
     );
-    let mut exhibit = Exhibit::new(place, title, &about)
-        .column("score", Of::Row, Form::Text)
-        .column("threshold", Of::Row, Form::Text)
-        .column("coverage", Of::Here, Form::Share)
-        .column("precision", Of::Here, Form::Share)
-        .column("coverage_paper", Of::Paper, Form::Share)
-        .column("average_precision_paper", Of::Paper, Form::Share);
-    for at in &all {
-        let paper = TABLE_2[at.score][at.threshold];
-        exhibit.row([
-            format!("S{}", at.score + 1).into(),
-            format!("T{}", at.threshold + 1).into(),
-            (at.known as f64 / reference as f64).into(),
-            at.precision().into(),
-            paper.map(|tenths| tenths as f64 / 1000.0).into(),
-            1.0.into(),
-        ]);
-    }
-    exhibits.push(exhibit);
+    let paper = |at: &Scored| TABLE_2[at.score][at.threshold];
+    let rows = Exhibit::new(place, title, &about)
+        .rows(&all)
+        .column("score", Text, |at| format!("S{}", at.score + 1))
+        .column("threshold", Text, |at| format!("T{}", at.threshold + 1))
+        .column("coverage", Share, |at| at.known as f64 / reference as f64)
+        .column("precision", Share, |at| at.precision())
+        .column("coverage_paper", Share, |at| {
+            paper(at).map(|tenths| tenths as f64 / 1000.0)
+        })
+        .column("average_precision_paper", Share, |_| 1.0);
+    exhibits.push(rows.end());
     claims.push(lowest_threshold_covers_all(&all, reference));
     Ok(())
 }
@@ -611,31 +552,25 @@ fn tables_3_and_4(all: &[Scored], reference: u64) -> [Exhibit; 2] {
          question. Its precision is the average precision, a mean over documents.",
         count(reference)
     );
+    let paper = |at: &Scored| {
+        let place = MODULO.iter().position(|modulo| *modulo == at.modulo)?;
+        let (coverage, precision) = TABLES_3_AND_4[place][at.score][at.threshold];
+        Some((coverage as f64 / 100.0, precision as f64 / 100.0))
+    };
     let table = |name: (&str, &str), title: &str, wanted: fn(u64) -> bool| {
-        let mut exhibit = Exhibit::new(name, title, &about)
-            .column("modulo", Of::Row, Form::Count)
-            .column("score", Of::Row, Form::Text)
-            .column("threshold", Of::Row, Form::Text)
-            .column("pairs", Of::Here, Form::Count)
-            .column("coverage", Of::Here, Form::Share)
-            .column("precision", Of::Here, Form::Share)
-            .column("coverage_paper", Of::Paper, Form::Share)
-            .column("average_precision_paper", Of::Paper, Form::Share);
-        for at in all.iter().filter(|at| wanted(at.modulo)) {
-            let place = MODULO.iter().position(|modulo| *modulo == at.modulo);
-            let paper = place.map(|place| TABLES_3_AND_4[place][at.score][at.threshold]);
-            exhibit.row([
-                at.modulo.into(),
-                format!("S{}", at.score + 1).into(),
-                format!("T{}", at.threshold + 1).into(),
-                at.pairs.into(),
-                (at.known as f64 / reference as f64).into(),
-                at.precision().into(),
-                paper.map(|paper| paper.0 as f64 / 100.0).into(),
-                paper.map(|paper| paper.1 as f64 / 100.0).into(),
-            ]);
-        }
-        exhibit
+        Exhibit::new(name, title, &about)
+            .rows(all.iter().filter(|at| wanted(at.modulo)))
+            .column("modulo", Count, |at| at.modulo)
+            .column("score", Text, |at| format!("S{}", at.score + 1))
+            .column("threshold", Text, |at| format!("T{}", at.threshold + 1))
+            .column("pairs", Count, |at| at.pairs)
+            .column("coverage", Share, |at| at.known as f64 / reference as f64)
+            .column("precision", Share, |at| at.precision())
+            .column("coverage_paper", Share, |at| paper(at).map(|of| of.0))
+            .column("average_precision_paper", Share, |at| {
+                paper(at).map(|of| of.1)
+            })
+            .end()
     };
     let titles = [
         "Coverage and precision of all shared chunks",

@@ -18,7 +18,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
+use super::Form::{Count, Number, Seconds, Share, Text};
+use super::{Bench, Claim, Exhibit};
 use crate::base::budget::PROCESS_BYTES;
 use crate::base::ids::Threshold;
 use crate::base::numbers::{count, percent};
@@ -146,28 +147,28 @@ fn research(
     };
 
     // Table 1: how large the signatures are.
-    let mut table = Exhibit::new(
+    let entries = |spec: &str| -> Result<Option<f64>> {
+        let row = compared.methods.get(place(spec)?);
+        Ok(row.map(|row| row.keys as f64 / compared.representatives.max(1) as f64))
+    };
+    let mut sizes = Vec::new();
+    for spec in RESEARCH {
+        let grows = ["mod:n=500", "bsw:n=500"].contains(&spec);
+        sizes.push((spec, entries(spec)?, grows));
+    }
+    let table = Exhibit::new(
         ("table-1", "Table 1"),
         "Sizes of the signatures",
         "Entries in the signature of a document of the research corpus, on average. Min and Sketch have a fixed \
          size; Mod and BSW grow with the document. Whether a method can approximate containment follows from its \
          definition, not from a collection.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("entries", Of::Here, Form::Number(1))
-    .column("size_paper", Of::Paper, Form::Text)
-    .column("containment_paper", Of::Paper, Form::Text);
-    for (spec, size, containment) in [
-        ("mod:n=500", "grows with the document", "yes"),
-        ("min", "fixed", "no"),
-        ("sketch", "fixed", "no"),
-        ("bsw:n=500", "grows with the document", "yes"),
-    ] {
-        let row = compared.methods.get(place(spec)?);
-        let entries = row.map(|row| row.keys as f64 / compared.representatives.max(1) as f64);
-        table.row([spec.into(), entries.into(), size.into(), containment.into()]);
-    }
-    exhibits.push(table);
+    .rows(sizes)
+    .column("method", Text, |row| row.0)
+    .column("entries", Number(1), |row| row.1)
+    .column("size_paper", Text, |row| if row.2 { "grows with the document" } else { "fixed" })
+    .column("containment_paper", Text, |row| if row.2 { "yes" } else { "no" });
+    exhibits.push(table.end());
 
     // Figures 6 and 8 need every copy.
     let each = [
@@ -200,83 +201,80 @@ fn research(
     let mut by_size: Vec<(u64, u32)> = words.iter().map(|(&n, &words)| (words, n)).collect();
     by_size.sort_unstable();
 
-    let mut figure = Exhibit::new(
+    let figure = Exhibit::new(
         ("figure-1", "Figure 1"),
         "Sizes of the documents of the research corpus",
         "Words of each original, in the order of size. The paper's documents have 9 to 540 KB.",
     )
-    .column("document", Of::Row, Form::Count)
-    .column("words", Of::Here, Form::Count);
-    for (n, (words, _)) in (1u64..).zip(&by_size) {
-        figure.row([n.into(), (*words).into()]);
-    }
-    exhibits.push(lines(figure, 0, vec![1], None, (false, true)));
+    .rows((1u64..).zip(&by_size))
+    .column("document", Count, |(n, _)| *n)
+    .column("words", Count, |(_, (words, _))| *words)
+    .end();
+    exhibits.push(
+        figure
+            .lines("document", &["words"], None)
+            .decades(false, true),
+    );
 
     // Figure 2: windows.
-    let mut figure = Exhibit::new(
-        ("figure-2", "Figure 2"),
-        "Similarity by window and number of insertions",
-        "Mean similarity of an original and its copy, by the bytes in a window. The paper prints the values of Mod100 \
-         at 50 insertions.",
-    )
-    .column("method", Of::Row, Form::Text)
-    .column("edits", Of::Row, Form::Count)
-    .column("similarity", Of::Here, Form::Share)
-    .column("similarity_paper", Of::Paper, Form::Share);
-    let mut ends = Vec::new();
+    let (mut ends, mut rows) = (Vec::new(), Vec::new());
     for method in ["mod:n=100", "bsw:n=400"] {
         let mut of_method = Vec::new();
         for window in WINDOWS {
-            let points = curve(&format!("{method},window={window}"))?;
+            let name = format!("{method},window={window}");
+            let points = curve(&name)?;
             for &(edits, mean) in &points {
                 let paper = match (method, window, edits) {
                     ("mod:n=100", 5, 50) => Some(0.97),
                     ("mod:n=100", 100, 50) => Some(0.66),
                     _ => None,
                 };
-                let name = format!("{method},window={window}");
-                figure.row([name.into(), edits.into(), mean.into(), paper.into()]);
+                rows.push((name.clone(), edits, mean, paper));
             }
             of_method.extend(last(&points));
         }
         ends.push(of_method);
     }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, false)));
+    let figure = Exhibit::new(
+        ("figure-2", "Figure 2"),
+        "Similarity by window and number of insertions",
+        "Mean similarity of an original and its copy, by the bytes in a window. The paper prints the values of Mod100 \
+         at 50 insertions.",
+    )
+    .rows(rows)
+    .column("method", Text, |row| row.0.clone())
+    .column("edits", Count, |row| row.1)
+    .column("similarity", Share, |row| row.2)
+    .column("similarity_paper", Share, |row| row.3)
+    .end();
+    exhibits.push(figure.lines("edits", &["similarity"], Some("method")));
     claims.push(larger_windows_lower_similarity(&ends));
 
     // Figures 3 and 4: different documents.
-    let mut figure = Exhibit::new(
+    let (mut overlaps, mut rows) = (Vec::new(), Vec::new());
+    for method in ["mod:n=100", "bsw:n=400"] {
+        for window in WINDOWS {
+            let spec = format!("{method},window={window}");
+            let of = distribution(&spec)?;
+            let none = share_at_most(of, 0.0);
+            overlaps.push((method, window, none.map(|none| 1.0 - none)));
+            rows.extend(SIMILARITIES.map(|similarity| (spec.clone(), similarity, of)));
+        }
+    }
+    let figure = Exhibit::new(
         ("figure-3", "Figure 3"),
         "Similarity of different documents by window",
         "Share of the pairs of originals whose similarity is at most the given one. At 0 are the pairs without a common \
          entry. The paper leaves these pairs out of its figure.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("similarity", Of::Row, Form::Number(2))
-    .column("pairs_at_most", Of::Here, Form::Share);
-    let mut overlaps = Vec::new();
-    for method in ["mod:n=100", "bsw:n=400"] {
-        for window in WINDOWS {
-            let spec = format!("{method},window={window}");
-            let of = distribution(&spec)?;
-            distribution_rows(&mut figure, &spec, of, |_| []);
-            let none = share_at_most(of, 0.0);
-            overlaps.push((method, window, none.map(|none| 1.0 - none)));
-        }
-    }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, false)));
+    .rows(rows)
+    .column("method", Text, |row| row.0.clone())
+    .column("similarity", Number(2), |row| row.1)
+    .column("pairs_at_most", Share, |row| share_at_most(row.2, row.1))
+    .end();
+    exhibits.push(figure.lines("similarity", &["pairs_at_most"], Some("method")));
     claims.push(small_windows_overlap(&overlaps));
-    let mut figure = Exhibit::new(
-        ("figure-4", "Figure 4"),
-        "Similarity of different documents by algorithm, with windows of 20 bytes",
-        "As Figure 3. The slightly similar pairs are those with a similarity above 0 and at most 4 %.",
-    )
-    .column("method", Of::Row, Form::Text)
-    .column("similarity", Of::Row, Form::Number(2))
-    .column("pairs_at_most", Of::Here, Form::Share)
-    .column("slightly_similar", Of::Here, Form::Share)
-    .column("slightly_similar_paper", Of::Paper, Form::Share);
-    let mut slightly = Vec::new();
+    let (mut slightly, mut rows) = (Vec::new(), Vec::new());
     for (spec, paper) in [
         ("mod:n=100", Some(0.28)),
         ("min", None),
@@ -286,27 +284,44 @@ fn research(
         let of = distribution(spec)?;
         let some = share_at_most(of, 0.04).zip(share_at_most(of, 0.0));
         let some = some.map(|(most, none)| most - none);
-        let at_4 = |s| [some, paper].map(|of| of.filter(|_| s == 0.04).into());
-        distribution_rows(&mut figure, spec, of, at_4);
         slightly.push(some);
+        rows.extend(SIMILARITIES.map(|s| {
+            let at_4 = [some, paper].map(|of| of.filter(|_| s == 0.04));
+            (spec, s, share_at_most(of, s), at_4)
+        }));
     }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, false)));
+    let figure = Exhibit::new(
+        ("figure-4", "Figure 4"),
+        "Similarity of different documents by algorithm, with windows of 20 bytes",
+        "As Figure 3. The slightly similar pairs are those with a similarity above 0 and at most 4 %.",
+    )
+    .rows(rows)
+    .column("method", Text, |row| row.0)
+    .column("similarity", Number(2), |row| row.1)
+    .column("pairs_at_most", Share, |row| row.2)
+    .column("slightly_similar", Share, |row| row.3[0])
+    .column("slightly_similar_paper", Share, |row| row.3[1])
+    .end();
+    exhibits.push(figure.lines("similarity", &["pairs_at_most"], Some("method")));
     claims.push(mod_overlaps_more_than_bsw(slightly[0], slightly[3]));
 
     // Figure 5: sampling frequency.
-    let mut figure = Exhibit::new(
+    let frequencies = ["sketch:n=10", "sketch", "bsw:n=1000", "bsw:n=100"];
+    let mut rows = Vec::new();
+    for spec in frequencies {
+        rows.extend(curve(spec)?.into_iter().map(|point| (spec, point)));
+    }
+    let figure = Exhibit::new(
         ("figure-5", "Figure 5"),
         "Similarity by sampling frequency and number of insertions",
         "Mean similarity of an original and its copy.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("edits", Of::Row, Form::Count)
-    .column("similarity", Of::Here, Form::Share);
-    let frequencies = ["sketch:n=10", "sketch", "bsw:n=1000", "bsw:n=100"];
-    for spec in frequencies {
-        curve_rows(&mut figure, spec, &curve(spec)?);
-    }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, false)));
+    .rows(rows)
+    .column("method", Text, |(spec, _)| *spec)
+    .column("edits", Count, |(_, point)| point.0)
+    .column("similarity", Share, |(_, point)| point.1)
+    .end();
+    exhibits.push(figure.lines("edits", &["similarity"], Some("method")));
     claims.push(frequency_hardly_changes_the_mean(
         &frequencies.map(|spec| curve(spec).unwrap_or_default()),
     ));
@@ -324,22 +339,26 @@ fn research(
         each.filter_map(|&(_, n)| of_copy(n, edits, method))
             .collect()
     };
-    let mut figure = Exhibit::new(
+    let mut rows = Vec::new();
+    for (method, spec) in each.into_iter().enumerate().take(4) {
+        let of_documents = (1u64..).zip(&by_size);
+        rows.extend(
+            of_documents.filter_map(|(n, &(_, document))| {
+                Some((spec, n, of_copy(document, most, method)?))
+            }),
+        );
+    }
+    let figure = Exhibit::new(
         ("figure-6", "Figure 6"),
         "Similarity of each document and its copy with 50 insertions, by sampling frequency",
         "Documents are in the order of size, the shortest first.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("document", Of::Row, Form::Count)
-    .column("similarity", Of::Here, Form::Share);
-    for (method, spec) in each.iter().enumerate().take(4) {
-        for (n, &(_, document)) in (1u64..).zip(&by_size) {
-            if let Some(similarity) = of_copy(document, most, method) {
-                figure.row([(*spec).into(), n.into(), similarity.into()]);
-            }
-        }
-    }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, false)));
+    .rows(rows)
+    .column("method", Text, |row| row.0)
+    .column("document", Count, |row| row.1)
+    .column("similarity", Share, |row| row.2)
+    .end();
+    exhibits.push(figure.lines("document", &["similarity"], Some("method")));
     claims.push(coarse_sampling_scatters(&[0, 1, 2, 3].map(|n| at(most, n))));
 
     // Figure 7: the algorithms side by side.
@@ -354,34 +373,30 @@ fn research(
         let curves = compared.families.map_or(Vec::new(), |of| of.curves);
         edited.push(curves.iter().map(points).collect::<Vec<Points>>());
     }
-    let mut figure = Exhibit::new(
+    let other = |kind: usize, n: usize, edits: u64| -> Option<f64> {
+        let points: &Points = edited.get(kind)?.get(n)?;
+        points
+            .iter()
+            .find(|point| point.0 == edits)
+            .map(|point| point.1)
+    };
+    let each_curve = inserted.iter().enumerate();
+    let rows = each_curve.flat_map(|(n, points)| points.iter().map(move |point| (n, point)));
+    let figure = Exhibit::new(
         ("figure-7", "Figure 7"),
         "Similarity by algorithm and kind of edits",
         "Mean similarity of an original and its copy: words inserted at random places (a), words removed (b), and \
          words inserted at even distances, which the paper only mentions.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("edits", Of::Row, Form::Count)
-    .column("inserted", Of::Here, Form::Share)
-    .column("removed", Of::Here, Form::Share)
-    .column("inserted_evenly", Of::Here, Form::Share);
-    for (n, spec) in RESEARCH.iter().enumerate() {
-        for &(edits, mean) in &inserted[n] {
-            let other = |kind: usize| -> Option<f64> {
-                let points: &Points = edited.get(kind)?.get(n)?;
-                let point = points.iter().find(|point| point.0 == edits)?;
-                Some(point.1)
-            };
-            figure.row([
-                (*spec).into(),
-                edits.into(),
-                mean.into(),
-                other(0).into(),
-                other(1).into(),
-            ]);
-        }
-    }
-    exhibits.push(lines(figure, 1, vec![2, 3, 4], Some(0), (false, false)));
+    .rows(rows)
+    .column("method", Text, |(n, _)| RESEARCH[*n])
+    .column("edits", Count, |(_, point)| point.0)
+    .column("inserted", Share, |(_, point)| point.1)
+    .column("removed", Share, |(n, point)| other(0, *n, point.0))
+    .column("inserted_evenly", Share, |(n, point)| other(1, *n, point.0))
+    .end();
+    let kinds = ["inserted", "removed", "inserted_evenly"];
+    exhibits.push(figure.lines("edits", &kinds, Some("method")));
     claims.push(few_edits_are_alike(&inserted));
     claims.push(mod_and_min_report_more(
         ("Section 4.3, Figure 7(a)", "insertions"),
@@ -407,27 +422,23 @@ fn research(
     ));
 
     // Figure 8: each document by algorithm.
-    let mut figure = Exhibit::new(
+    let places = [4, 5, 1, 6].into_iter().zip(RESEARCH);
+    let rows = places.flat_map(|(method, spec)| {
+        let of_documents = (1u64..).zip(&by_size);
+        of_documents.map(move |(n, &(_, document))| (spec, n, document, method))
+    });
+    let figure = Exhibit::new(
         ("figure-8", "Figure 8"),
         "Similarity of each document and its copy, by algorithm",
         "Documents are in the order of size, the shortest first: with 5 insertions (a) and with 50 (b).",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("document", Of::Row, Form::Count)
-    .column("with_5", Of::Here, Form::Share)
-    .column("with_50", Of::Here, Form::Share);
-    for (method, spec) in [
-        (4, RESEARCH[0]),
-        (5, RESEARCH[1]),
-        (1, RESEARCH[2]),
-        (6, RESEARCH[3]),
-    ] {
-        for (n, &(_, document)) in (1u64..).zip(&by_size) {
-            let [few, many] = [5, most].map(|edits| of_copy(document, edits, method));
-            figure.row([spec.into(), n.into(), few.into(), many.into()]);
-        }
-    }
-    exhibits.push(lines(figure, 1, vec![2, 3], Some(0), (false, false)));
+    .rows(rows)
+    .column("method", Text, |row| row.0)
+    .column("document", Count, |row| row.1)
+    .column("with_5", Share, |row| of_copy(row.2, 5, row.3))
+    .column("with_50", Share, |row| of_copy(row.2, most, row.3))
+    .end();
+    exhibits.push(figure.lines("document", &["with_5", "with_50"], Some("method")));
     claims.push(short_documents_suffer(&at(most, 1), &at(most, 6)));
     Ok(())
 }
@@ -435,44 +446,6 @@ fn research(
 fn no_copies(bench: &Bench<'_>) -> Error {
     Error::parameter("DIR", bench.base.directory().display())
         .because("the edited copies of its documents were not compared")
-}
-
-fn lines(
-    mut exhibit: Exhibit,
-    x: usize,
-    y: Vec<usize>,
-    panels: Option<usize>,
-    logarithmic: (bool, bool),
-) -> Exhibit {
-    exhibit.plot = Some(Plotted::Lines {
-        x,
-        y,
-        panels,
-        logarithmic,
-    });
-    exhibit
-}
-
-fn curve_rows(figure: &mut Exhibit, spec: &str, points: &Points) {
-    for &(edits, mean) in points {
-        figure.row([spec.into(), edits.into(), mean.into()]);
-    }
-}
-
-fn distribution_rows<const N: usize>(
-    figure: &mut Exhibit,
-    spec: &str,
-    of: &Distribution,
-    more: impl Fn(f64) -> [Cell; N],
-) {
-    for similarity in SIMILARITIES {
-        let row: [Cell; 3] = [
-            spec.into(),
-            similarity.into(),
-            share_at_most(of, similarity).into(),
-        ];
-        figure.row(row.into_iter().chain(more(similarity)));
-    }
 }
 
 /// Figures 9 and 10, Table 2.
@@ -500,80 +473,71 @@ fn enterprise(
         "Pairs by threshold",
         "Pairs of the collection whose similarity reaches the threshold. Each algorithm is joined once, at 40 %.",
     )
-    .column("threshold", Of::Row, Form::Share);
-    for name in NAMES {
-        figure = figure.column(&name.to_lowercase(), Of::Here, Form::Count);
+    .rows(THRESHOLDS.into_iter().enumerate())
+    .column("threshold", Share, |(_, threshold)| *threshold as f64 / 100.0);
+    let names = NAMES.map(str::to_lowercase);
+    for (name, counts) in names.iter().zip(&counts) {
+        figure = figure.column(name, Count, |(n, _)| counts.get(*n).map(|at| at.pairs));
     }
-    for (n, &threshold) in THRESHOLDS.iter().enumerate() {
-        let mut row = vec![(threshold as f64 / 100.0).into()];
-        row.extend(
-            counts
-                .iter()
-                .map(|counts| counts.get(n).map(|at| at.pairs).into()),
-        );
-        figure.row(row);
-    }
-    exhibits.push(lines(figure, 0, vec![1, 2, 3, 4], None, (false, true)));
+    let names = names.each_ref().map(String::as_str);
+    exhibits.push(
+        figure
+            .end()
+            .lines("threshold", &names, None)
+            .decades(false, true),
+    );
 
-    let mut figure = Exhibit::new(
+    let figure = Exhibit::new(
         ("figure-10", "Figure 10"),
         "Sizes of the documents",
         "Words of a document that is longer than the given share of all documents. The documents of the paper's first \
          collection mostly have 600 to 1,500 bytes, those of the second 2 to 4 KB.",
     )
-    .column("share", Of::Row, Form::Share)
-    .column("words", Of::Here, Form::Count);
-    for (share, words) in sizes(&bench.base)? {
-        figure.row([share.into(), words.into()]);
-    }
-    exhibits.push(lines(figure, 0, vec![1], None, (false, true)));
+    .rows(sizes(&bench.base)?)
+    .column("share", Share, |row| row.0)
+    .column("words", Count, |row| row.1)
+    .end();
+    exhibits.push(figure.lines("share", &["words"], None).decades(false, true));
 
     let agreement = agreement_at(&workspaces, &levels, AT_70, &context)?;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
-    let mut table = Exhibit::new(
+    let at_70 = counts
+        .iter()
+        .map(|counts| counts.get(AT_70).map_or(0, |at| at.pairs));
+    let pairs: Vec<u64> = at_70.collect();
+    // Pairs here and only here; pairs and false ones of the first collection, pairs of the second.
+    let of_methods = NAMES
+        .iter()
+        .zip(&pairs)
+        .enumerate()
+        .map(|(n, (name, found))| {
+            let first = (n == 0).then_some(61u64);
+            let wrong = [13u64, 1, 0, 1].get(n).copied();
+            (
+                *name,
+                *found,
+                agreement.alone.get(n).copied(),
+                [first, wrong, None],
+            )
+        });
+    let both = [
+        ("any", agreement.any, None, [Some(65), None, Some(81)]),
+        ("all four", all, None, [Some(12), None, Some(45)]),
+    ];
+    let table = Exhibit::new(
         ("table-2", "Table 2"),
         "Pairs with a similarity of 70 % or more",
         "The paper has 5,040 documents in its first collection and 2,500 in the second. It looks at each pair and counts \
          the false ones, which this program cannot do; `lookalike evaluate --judged` does it for judged pairs.",
     )
-    .column("method", Of::Row, Form::Text)
-    .column("pairs", Of::Here, Form::Count)
-    .column("only_here", Of::Here, Form::Count)
-    .column("pairs_1_paper", Of::Paper, Form::Count)
-    .column("false_1_paper", Of::Paper, Form::Count)
-    .column("pairs_2_paper", Of::Paper, Form::Count);
-    let mut pairs = Vec::new();
-    for (n, name) in NAMES.iter().enumerate() {
-        let found = counts.get(n).and_then(|counts| counts.get(AT_70));
-        let found = found.map_or(0, |at| at.pairs);
-        let paper = (n == 0).then_some(61u64);
-        // Mod, Min, Sketch and BSW, of the first collection.
-        let wrong = [13u64, 1, 0, 1].get(n).copied();
-        table.row([
-            (*name).into(),
-            found.into(),
-            agreement.alone.get(n).copied().into(),
-            paper.into(),
-            wrong.into(),
-            None::<u64>.into(),
-        ]);
-        pairs.push(found);
-    }
-    let rows = [
-        ("any", agreement.any, 65u64, 81u64),
-        ("all four", all, 12, 45),
-    ];
-    for (name, here, first, second) in rows {
-        table.row([
-            name.into(),
-            here.into(),
-            None::<u64>.into(),
-            first.into(),
-            None::<u64>.into(),
-            second.into(),
-        ]);
-    }
-    exhibits.push(table);
+    .rows(of_methods.chain(both))
+    .column("method", Text, |row| row.0)
+    .column("pairs", Count, |row| row.1)
+    .column("only_here", Count, |row| row.2)
+    .column("pairs_1_paper", Count, |row| row.3[0])
+    .column("false_1_paper", Count, |row| row.3[1])
+    .column("pairs_2_paper", Count, |row| row.3[2]);
+    exhibits.push(table.end());
     claims.push(mod_and_min_find_more_pairs(&pairs));
     claims.push(few_pairs_are_found_by_all(&agreement));
     claims.push(Claim::new(
@@ -618,21 +582,8 @@ fn time(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>)
     let least = PROCESS_BYTES + 64 * TEXT_BYTES as u64;
     context.budget.require(least, what)?;
     let text = text(&bench.base)?;
-    let mut figure = Exhibit::new(
-        ("figure-11", "Figure 11"),
-        "Seconds to process a text",
-        &format!(
-            "Seconds to make the signature of a text of {} bytes, put together of documents of the collection, on one \
-             thread. The paper's text has 500 KB. Its hash functions differ: Rabin fingerprints for Mod, Min and BSW, \
-             Jenkins's functions for Sketch. Ours is xxh3 for all of them.",
-            count(text.len() as u64)
-        ),
-    )
-    .column("method", Of::Row, Form::Text)
-    .column("window", Of::Row, Form::Count)
-    .column("seconds", Of::Here, Form::Seconds);
     let parse = &config(&bench.base.manifest).shingle.parse;
-    let mut seconds = Vec::new();
+    let (mut seconds, mut rows) = (Vec::new(), Vec::new());
     for method in ["mod", "min", "sketch", "bsw"] {
         let mut of_method = Vec::new();
         for window in TIMED_WINDOWS {
@@ -644,12 +595,31 @@ fn time(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>)
             let begin = Instant::now();
             keyer.keys(&text, &mut set);
             let took = begin.elapsed().as_secs_f64();
-            figure.row([method.into(), window.into(), took.into()]);
+            rows.push((method, window, took));
             of_method.push(took);
         }
         seconds.push(of_method);
     }
-    exhibits.push(lines(figure, 1, vec![2], Some(0), (false, true)));
+    let figure = Exhibit::new(
+        ("figure-11", "Figure 11"),
+        "Seconds to process a text",
+        &format!(
+            "Seconds to make the signature of a text of {} bytes, put together of documents of the collection, on one \
+             thread. The paper's text has 500 KB. Its hash functions differ: Rabin fingerprints for Mod, Min and BSW, \
+             Jenkins's functions for Sketch. Ours is xxh3 for all of them.",
+            count(text.len() as u64)
+        ),
+    )
+    .rows(rows)
+    .column("method", Text, |row| row.0)
+    .column("window", Count, |row| row.1)
+    .column("seconds", Seconds, |row| row.2)
+    .end();
+    exhibits.push(
+        figure
+            .lines("window", &["seconds"], Some("method"))
+            .decades(false, true),
+    );
     claims.push(sketch_takes_longest(&seconds));
     Ok(())
 }

@@ -25,7 +25,8 @@ use published::{
     TABLE_I, TABLE_II, TABLE_III, TABLE_IV, TABLE_IX, TABLE_V, TABLE_XI, TABLES_VII_VIII, WEB,
 };
 
-use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
+use super::Form::{Bytes, Count, Number, Seconds, Share, Text};
+use super::{Bench, Claim, Exhibit, Plotted};
 use crate::Result;
 use crate::base::bits::Bits;
 use crate::base::numbers::{count, counted, percent};
@@ -298,24 +299,20 @@ fn rises(numbers: &[f64]) -> bool {
 }
 
 fn table_i(all: &Kept) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let paper = TABLE_I.map(|(name, bytes, documents)| (name, None, Some((documents, bytes))));
+    let rows = [("this one", Some(all), None)].into_iter().chain(paper);
+    Exhibit::new(
         ("table-1", "Table I"),
         "The collections",
         "Bytes are counted in the records as read, without compression. The paper rounds its sizes.",
     )
-    .column("collection", Of::Row, Form::Text)
-    .column("documents", Of::Here, Form::Count)
-    .column("bytes", Of::Here, Form::Bytes)
-    .column("documents_paper", Of::Paper, Form::Count)
-    .column("bytes_paper", Of::Paper, Form::Bytes);
-    let nothing = || [Cell::Nothing, Cell::Nothing];
-    let here: [Cell; 3] = ["this one".into(), all.documents.into(), all.bytes.into()];
-    exhibit.row(here.into_iter().chain(nothing()));
-    for (name, bytes, documents) in TABLE_I {
-        let [a, b] = nothing();
-        exhibit.row([name.into(), a, b, documents.into(), bytes.into()]);
-    }
-    exhibit
+    .rows(rows)
+    .column("collection", Text, |row| row.0)
+    .column("documents", Count, |row| row.1.map(|of| of.documents))
+    .column("bytes", Bytes, |row| row.1.map(|of| of.bytes))
+    .column("documents_paper", Count, |row| row.2.map(|of| of.0))
+    .column("bytes_paper", Bytes, |row| row.2.map(|of| of.1))
+    .end()
 }
 
 fn figure_1(
@@ -324,27 +321,27 @@ fn figure_1(
     i_match: &[MethodRow],
     syntactic: &[MethodRow],
 ) -> Exhibit {
+    let named = [
+        ("Syntactic", syntactic),
+        ("I-Match", i_match),
+        ("DSC", dsc),
+        ("DSC-SS", ss),
+    ];
+    let rows = named
+        .into_iter()
+        .flat_map(|(name, rows)| Some((name, rows.first()?)));
     let mut exhibit = Exhibit::new(
         ("figure-1", "Figure 1"),
         "How restrictive the techniques are",
         "The figure orders the techniques without numbers, from syntactic filters, the most \
          restrictive, to DSC-SS. Here the order is that of the pairs found.",
     )
-    .column("technique", Of::Row, Form::Text)
-    .column("method", Of::Row, Form::Text)
-    .column("pairs", Of::Here, Form::Count)
-    .column("clusters", Of::Here, Form::Count);
-    let named = ["Syntactic", "I-Match", "DSC", "DSC-SS"];
-    for (name, rows) in named.into_iter().zip([syntactic, i_match, dsc, ss]) {
-        if let Some(row) = rows.first() {
-            exhibit.row([
-                name.into(),
-                row.method.as_str().into(),
-                row.pairs.into(),
-                row.clusters.into(),
-            ]);
-        }
-    }
+    .rows(rows)
+    .column("technique", Text, |(name, _)| *name)
+    .column("method", Text, |(_, row)| row.method.as_str())
+    .column("pairs", Count, |(_, row)| row.pairs)
+    .column("clusters", Count, |(_, row)| row.clusters)
+    .end();
     exhibit.plot = Some(Plotted::Bars {
         label: 0,
         values: vec![2],
@@ -353,36 +350,24 @@ fn figure_1(
 }
 
 fn table_ii(filters: &Variants) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let all = filters.all.documents;
+    Exhibit::new(
         ("table-2", "Table II"),
         "Syntactic filters: lexicon kept, duplicates found, unique documents",
         "The lexicon is the number of different terms. Exact duplicates count. Unique documents are \
          those that are not found as duplicates of another. The paper's collection consists of \
          duplicates: it has 18,577 documents.",
     )
-    .column("filters", Of::Row, Form::Text)
-    .column("lexicon", Of::Here, Form::Share)
-    .column("found", Of::Here, Form::Share)
-    .column("unique", Of::Here, Form::Count)
-    .column("ignored", Of::Here, Form::Count)
-    .column("lexicon_paper", Of::Paper, Form::Share)
-    .column("found_paper", Of::Paper, Form::Share)
-    .column("unique_paper", Of::Paper, Form::Count);
-    let all = filters.all.documents;
-    for (of, (lexicon, found, unique)) in filters.counts.iter().zip(TABLE_II) {
-        let [kept, duplicates] = [(of.lexicon, filters.lexicon), (of.duplicates(), all)];
-        exhibit.row([
-            of.name.as_str().into(),
-            (kept.0 as f64 / kept.1 as f64).into(),
-            (duplicates.0 as f64 / duplicates.1 as f64).into(),
-            (all - duplicates.0).into(),
-            (all - of.kept.documents).into(),
-            (lexicon / 100.0).into(),
-            (found / 100.0).into(),
-            unique.into(),
-        ]);
-    }
-    exhibit
+    .rows(filters.counts.iter().zip(TABLE_II))
+    .column("filters", Text, |(of, _)| of.name.as_str())
+    .column("lexicon", Share, |(of, _)| of.lexicon as f64 / filters.lexicon as f64)
+    .column("found", Share, |(of, _)| of.duplicates() as f64 / all as f64)
+    .column("unique", Count, |(of, _)| all - of.duplicates())
+    .column("ignored", Count, |(of, _)| all - of.kept.documents)
+    .column("lexicon_paper", Share, |(_, paper)| paper.0 / 100.0)
+    .column("found_paper", Share, |(_, paper)| paper.1 / 100.0)
+    .column("unique_paper", Count, |(_, paper)| paper.2)
+    .end()
 }
 
 /// Tables III and IV, and the false positives of section 4.3.
@@ -390,93 +375,72 @@ fn copies(rates: &[Edited]) -> Vec<Exhibit> {
     let about = "Ten documents of average length, ten edited copies of each, among all documents. The \
                  paper does not state its rate of edits: each rate has its rows, and the paper's \
                  documents are below.";
-    let build = |place: (&str, &str), title: &str, form: Form| {
-        let mut exhibit = Exhibit::new(place, title, about)
-            .column("edits_per_copy", Of::Row, Form::Number(1))
-            .column("document", Of::Row, Form::Text);
-        for (of, end) in [(Of::Here, ""), (Of::Paper, "_paper")] {
-            for (name, _) in COPIES {
-                let name = name.to_lowercase().replace('-', "_");
-                exhibit = exhibit.column(&format!("{name}{end}"), of, form);
+    // The edits, the document, and five numbers here or in the paper.
+    type Row = (Option<f64>, String, [Option<[f64; 5]>; 2]);
+    let build = |place, title, form, rows: Vec<Row>, paper: [(&str, [f64; 5]); 11], unit: f64| {
+        let paper = paper.map(|(name, of)| (None, name.into(), [None, Some(of.map(|n| n / unit))]));
+        let mut table = Exhibit::new(place, title, about)
+            .rows(rows.into_iter().chain(paper))
+            .column("edits_per_copy", Number(1), |row| row.0)
+            .column("document", Text, |row| row.1.clone());
+        for (side, end) in ["", "_paper"].into_iter().enumerate() {
+            for (n, (name, _)) in COPIES.into_iter().enumerate() {
+                let name = name.to_lowercase().replace('-', "_") + end;
+                table = table.column(&name, form, |row| row.2[side].map(|of| of[n]));
             }
         }
-        exhibit
+        table.end()
     };
-    let nothing = || std::iter::repeat_n(Cell::Nothing, COPIES.len());
-    let mut found = build(
-        ("table-3", "Table III"),
-        "Share of the copies found",
-        Form::Share,
-    );
-    let mut clusters = build(
-        ("table-4", "Table IV"),
-        "Clusters that hold a document and its copies",
-        Form::Number(1),
-    );
+    let (mut found, mut clusters) = (Vec::new(), Vec::new());
     for rate in rates {
-        let row = |exhibit: &mut Exhibit, name: &str, numbers: Vec<f64>| {
-            let head: [Cell; 2] = [rate.edits.into(), name.into()];
-            let here = numbers.into_iter().map(Cell::from);
-            exhibit.row(head.into_iter().chain(here).chain(nothing()));
-        };
+        let row = |name: &str, of| -> Row { (Some(rate.edits), name.into(), [Some(of), None]) };
         for (original, documents, n, m) in &rate.rows {
-            let share = |n: &u64| *n as f64 / *documents as f64;
-            row(&mut found, original, n.iter().map(share).collect());
-            row(
-                &mut clusters,
-                original,
-                m.iter().map(|n| *n as f64).collect(),
-            );
+            let number = |of: &[u64], at: usize| of.get(at).map_or(f64::NAN, |n| *n as f64);
+            let share = |at| number(n, at) / *documents as f64;
+            found.push(row(original, std::array::from_fn(share)));
+            clusters.push(row(original, std::array::from_fn(|at| number(m, at))));
         }
-        row(&mut found, "Average", rate.found.into());
-        row(&mut clusters, "Average", rate.clusters.into());
+        found.push(row("Average", rate.found));
+        clusters.push(row("Average", rate.clusters));
     }
-    for (exhibit, table, unit) in [
-        (&mut found, TABLE_III, 100.0),
-        (&mut clusters, TABLE_IV, 1.0),
-    ] {
-        for (name, numbers) in table {
-            let head: [Cell; 2] = [Cell::Nothing, name.into()];
-            let paper = numbers.map(|n| Cell::from(n / unit));
-            exhibit.row(head.into_iter().chain(nothing()).chain(paper));
-        }
-    }
-    let mut wrong = Exhibit::new(
+    let title = "Share of the copies found";
+    let found = build(
+        ("table-3", "Table III"),
+        title,
+        Share,
+        found,
+        TABLE_III,
+        100.0,
+    );
+    let title = "Clusters that hold a document and its copies";
+    let clusters = build(
+        ("table-4", "Table IV"),
+        title,
+        Number(1),
+        clusters,
+        TABLE_IV,
+        1.0,
+    );
+    let averages = [TABLE_III[10].1, TABLE_IV[10].1];
+    let rows = (0..COPIES.len()).flat_map(|n| rates.iter().map(move |rate| (n, rate)));
+    let wrong = Exhibit::new(
         ("section-4.3", "Section 4.3"),
         "Copies found, clusters and false positives, by the rate of edits",
         "A false positive is a document in a cluster of the copies that is no copy and no exact \
          duplicate of one, even if it is a near-duplicate of the original. The paper counts them over \
          all runs of an algorithm.",
     )
-    .column("edits_per_copy", Of::Row, Form::Number(1))
-    .column("method", Of::Row, Form::Text)
-    .column("found", Of::Here, Form::Share)
-    .column("clusters", Of::Here, Form::Number(1))
-    .column("false_positives", Of::Here, Form::Count)
-    .column("found_paper", Of::Paper, Form::Share)
-    .column("clusters_paper", Of::Paper, Form::Number(1))
-    .column("false_positives_paper", Of::Paper, Form::Count);
-    let averages = [TABLE_III[10].1, TABLE_IV[10].1];
-    for (n, (name, _)) in COPIES.into_iter().enumerate() {
-        for rate in rates {
-            wrong.row([
-                rate.edits.into(),
-                name.into(),
-                rate.found[n].into(),
-                rate.clusters[n].into(),
-                rate.false_positives[n].into(),
-                (averages[0][n] / 100.0).into(),
-                averages[1][n].into(),
-                FALSE_POSITIVES[n].into(),
-            ]);
-        }
-    }
-    wrong.plot = Some(Plotted::Lines {
-        x: 0,
-        y: vec![2],
-        panels: Some(1),
-        logarithmic: (false, false),
-    });
+    .rows(rows)
+    .column("edits_per_copy", Number(1), |(_, rate)| rate.edits)
+    .column("method", Text, |(n, _)| COPIES[*n].0)
+    .column("found", Share, |(n, rate)| rate.found[*n])
+    .column("clusters", Number(1), |(n, rate)| rate.clusters[*n])
+    .column("false_positives", Count, |(n, rate)| rate.false_positives[*n])
+    .column("found_paper", Share, |(n, _)| averages[0][*n] / 100.0)
+    .column("clusters_paper", Number(1), |(n, _)| averages[1][*n])
+    .column("false_positives_paper", Count, |(n, _)| FALSE_POSITIVES[*n])
+    .end()
+    .lines("edits_per_copy", &["found"], Some("method"));
     vec![found, clusters, wrong]
 }
 
@@ -490,7 +454,10 @@ fn short(
     let most = (variants.counts.iter())
         .map(|of| variants.all.documents - of.kept.documents)
         .max();
-    let mut figure = Exhibit::new(
+    let gone = |of: &SuperShingles| all.documents - of.kept.documents;
+    let mean = |sum: u64, of: &Kept| sum as f64 / of.documents as f64;
+    let text = |of: &SuperShingles, n: u64| (of.k == 2).then_some(n);
+    let figure = Exhibit::new(
         ("figure-4", "Figure 4"),
         "Documents ignored by the size of a super-shingle",
         &format!(
@@ -502,72 +469,47 @@ fn short(
             count(most.unwrap_or(0))
         ),
     )
-    .column("k", Of::Row, Form::Count)
-    .column("ignored", Of::Here, Form::Count)
-    .column("ignored_excite_paper", Of::Paper, Form::Count)
-    .column("ignored_la_times_paper", Of::Paper, Form::Count);
-    let mut five = Exhibit::new(
+    .rows(shingled)
+    .column("k", Count, |of| u64::from(of.k))
+    .column("ignored", Count, |of| gone(of))
+    .column("ignored_excite_paper", Count, |of| text(of, 6_500))
+    .column("ignored_la_times_paper", Count, |of| text(of, 1_200))
+    .end()
+    .lines("k", &["ignored"], None);
+    let five = Exhibit::new(
         ("table-5", "Table V"),
         "Documents that DSC-SS ignores",
         "A document is ignored if it has fewer sampled shingles than a super-shingle. Exact \
          duplicates count.",
     )
-    .column("k", Of::Row, Form::Count)
-    .column("ignored", Of::Here, Form::Count)
-    .column("share", Of::Here, Form::Share)
-    .column("ignored_paper", Of::Paper, Form::Count)
-    .column("share_paper", Of::Paper, Form::Share);
-    let mut six = Exhibit::new(
+    .rows(shingled.iter().zip(TABLE_V))
+    .column("k", Count, |(of, _)| u64::from(of.k))
+    .column("ignored", Count, |(of, _)| gone(of))
+    .column("share", Share, |(of, _)| {
+        gone(of) as f64 / all.documents as f64
+    })
+    .column("ignored_paper", Count, |(_, paper)| paper.1)
+    .column("share_paper", Share, |(_, paper)| paper.2 / 100.0)
+    .end();
+    let six = Exhibit::new(
         ("table-6", "Table VI"),
         "Size of the documents that DSC-SS compares",
         "Mean words and bytes. The paper multiplies words by six to estimate bytes.",
     )
-    .column("k", Of::Row, Form::Count)
-    .column("words_before", Of::Here, Form::Number(1))
-    .column("words_after", Of::Here, Form::Number(1))
-    .column("bytes_before", Of::Here, Form::Bytes)
-    .column("bytes_after", Of::Here, Form::Bytes)
-    .column("words_before_paper", Of::Paper, Form::Count)
-    .column("words_after_paper", Of::Paper, Form::Count);
-    for (of, ((_, ignored, share), published)) in shingled.iter().zip(TABLE_V.iter().zip(TABLE_XI))
-    {
-        let k = u64::from(of.k);
-        let gone = all.documents - of.kept.documents;
-        let mean = |sum: u64, of: &Kept| sum as f64 / of.documents as f64;
-        let text = |n| (of.k == 2).then_some(n);
-        figure.row([
-            k.into(),
-            gone.into(),
-            text(6_500u64).into(),
-            text(1_200u64).into(),
-        ]);
-        five.row([
-            k.into(),
-            gone.into(),
-            (gone as f64 / all.documents as f64).into(),
-            (*ignored).into(),
-            (share / 100.0).into(),
-        ]);
-        six.row([
-            k.into(),
-            mean(all.words, all).into(),
-            mean(of.kept.words, &of.kept).into(),
-            mean(all.bytes, all).into(),
-            mean(of.kept.bytes, &of.kept).into(),
-            2_079u64.into(),
-            published[3].into(),
-        ]);
-    }
-    let lines = |y| {
-        Some(Plotted::Lines {
-            x: 0,
-            y,
-            panels: None,
-            logarithmic: (false, false),
-        })
-    };
-    figure.plot = lines(vec![1]);
-    six.plot = lines(vec![2]);
+    .rows(shingled.iter().zip(TABLE_XI))
+    .column("k", Count, |(of, _)| u64::from(of.k))
+    .column("words_before", Number(1), |_| mean(all.words, all))
+    .column("words_after", Number(1), |(of, _)| {
+        mean(of.kept.words, &of.kept)
+    })
+    .column("bytes_before", Bytes, |_| mean(all.bytes, all))
+    .column("bytes_after", Bytes, |(of, _)| {
+        mean(of.kept.bytes, &of.kept)
+    })
+    .column("words_before_paper", Count, |_| 2_079u64)
+    .column("words_after_paper", Count, |(_, paper)| paper[3])
+    .end()
+    .lines("k", &["words_after"], None);
     vec![figure, five, six]
 }
 
@@ -581,26 +523,28 @@ fn times(rows: [&[MethodRow]; 4]) -> Vec<Exhibit> {
         0 => (("table-7", "Table VII"), "Excite@Home"),
         _ => (("table-8", "Table VIII"), "NIST Web"),
     };
-    let build = |number| {
+    let seconds =
+        |rows: &[MethodRow]| -> Vec<f64> { rows.iter().map(|row| row.cpu_seconds).collect() };
+    let build = |number: usize| {
         let (place, collection) = place(number);
         let title = format!("Processing time; the paper's collection is {collection}");
-        let mut exhibit = Exhibit::new(place, &title, about)
-            .column("algorithm", Of::Row, Form::Text)
-            .column("runs", Of::Here, Form::Count);
-        for (of, end) in [(Of::Here, ""), (Of::Paper, "_paper")] {
-            for name in ["mean", "deviation", "median"] {
-                exhibit = exhibit.column(&format!("{name}{end}"), of, Form::Seconds);
+        let mut table = Exhibit::new(place, &title, about)
+            .rows(TABLES_VII_VIII.into_iter().zip(rows))
+            .column("algorithm", Text, |((name, ..), _)| *name)
+            .column("runs", Count, |(_, rows)| rows.len() as u64);
+        for end in ["", "_paper"] {
+            for (n, name) in ["mean", "deviation", "median"].into_iter().enumerate() {
+                table = table.column(
+                    &format!("{name}{end}"),
+                    Seconds,
+                    |(paper, rows)| match end {
+                        "" => spread(&seconds(rows))[n],
+                        _ => [paper.1, paper.2][number][n],
+                    },
+                );
             }
         }
-        for ((name, first, second), rows) in TABLES_VII_VIII.into_iter().zip(rows) {
-            let seconds: Vec<f64> = rows.iter().map(|row| row.cpu_seconds).collect();
-            let head: [Cell; 2] = [name.into(), (rows.len() as u64).into()];
-            let here = spread(&seconds).into_iter();
-            let paper = [first, second][number];
-            let numbers = here.chain(paper).map(Cell::from);
-            exhibit.row(head.into_iter().chain(numbers));
-        }
-        exhibit
+        table.end()
     };
     vec![build(0), build(1)]
 }
@@ -620,109 +564,83 @@ fn table_ix(variants: &Variants) -> Exhibit {
         named(variants.with_address, "an address"),
         named(variants.with_title, "a title"),
     );
-    let mut exhibit = Exhibit::new(("table-9", "Table IX"), "The variants of I-Match", &about)
-        .column("variant", Of::Row, Form::Text)
-        .column("documents", Of::Here, Form::Count)
-        .column("filtered", Of::Here, Form::Count)
-        .column("terms_before", Of::Here, Form::Number(1))
-        .column("terms_after", Of::Here, Form::Number(1))
-        .column("words_before", Of::Here, Form::Number(1))
-        .column("words_after", Of::Here, Form::Number(1))
-        .column("bytes_after", Of::Here, Form::Bytes)
-        .column("hashed_terms", Of::Here, Form::Number(1))
-        .column("lexicon", Of::Here, Form::Share)
-        .column("duplicates", Of::Here, Form::Count)
-        .column("same_address", Of::Here, Form::Count)
-        .column("same_title", Of::Here, Form::Count)
-        .column("clusters", Of::Here, Form::Count)
-        .column("most_duplicates", Of::Here, Form::Count)
-        .column("documents_paper", Of::Paper, Form::Count)
-        .column("filtered_paper", Of::Paper, Form::Count)
-        .column("terms_after_paper", Of::Paper, Form::Count)
-        .column("words_after_paper", Of::Paper, Form::Count)
-        .column("duplicates_paper", Of::Paper, Form::Count)
-        .column("clusters_paper", Of::Paper, Form::Count)
-        .column("most_duplicates_paper", Of::Paper, Form::Count)
-        .column("seconds_paper", Of::Paper, Form::Seconds);
     let all = variants.all;
-    for (of, paper) in variants.counts.iter().zip(TABLE_IX) {
-        let mean = |sum: u64, documents: u64| Cell::from(sum as f64 / documents as f64);
-        let [left, terms, words, duplicates, clusters, most, seconds] = paper;
-        let known = |total: u64, n: u64| Cell::from((total > 0).then_some(n));
-        exhibit.row([
-            of.name.as_str().into(),
-            of.kept.documents.into(),
-            (all.documents - of.kept.documents).into(),
-            mean(all.terms, all.documents),
-            mean(of.kept.terms, of.kept.documents),
-            mean(all.words, all.documents),
-            mean(of.kept.words, of.kept.documents),
-            mean(of.kept.bytes, of.kept.documents),
-            mean(of.hashed, of.kept.documents),
-            mean(of.lexicon, variants.lexicon),
-            of.duplicates().into(),
-            known(variants.with_address, of.same_address),
-            known(variants.with_title, of.same_title),
-            of.clusters.into(),
-            of.most_duplicates.into(),
-            left.into(),
-            (WEB as u64 - left).into(),
-            terms.into(),
-            words.into(),
-            duplicates.into(),
-            clusters.into(),
-            most.into(),
-            (seconds as f64).into(),
-        ]);
-    }
-    exhibit
+    let mean = |sum: u64, documents: u64| sum as f64 / documents as f64;
+    let known = |total: u64, n: u64| (total > 0).then_some(n);
+    Exhibit::new(("table-9", "Table IX"), "The variants of I-Match", &about)
+        .rows(variants.counts.iter().zip(TABLE_IX))
+        .column("variant", Text, |(of, _)| of.name.as_str())
+        .column("documents", Count, |(of, _)| of.kept.documents)
+        .column("filtered", Count, |(of, _)| {
+            all.documents - of.kept.documents
+        })
+        .column("terms_before", Number(1), |_| {
+            mean(all.terms, all.documents)
+        })
+        .column("terms_after", Number(1), |(of, _)| {
+            mean(of.kept.terms, of.kept.documents)
+        })
+        .column("words_before", Number(1), |_| {
+            mean(all.words, all.documents)
+        })
+        .column("words_after", Number(1), |(of, _)| {
+            mean(of.kept.words, of.kept.documents)
+        })
+        .column("bytes_after", Bytes, |(of, _)| {
+            mean(of.kept.bytes, of.kept.documents)
+        })
+        .column("hashed_terms", Number(1), |(of, _)| {
+            mean(of.hashed, of.kept.documents)
+        })
+        .column("lexicon", Share, |(of, _)| {
+            mean(of.lexicon, variants.lexicon)
+        })
+        .column("duplicates", Count, |(of, _)| of.duplicates())
+        .column("same_address", Count, |(of, _)| {
+            known(variants.with_address, of.same_address)
+        })
+        .column("same_title", Count, |(of, _)| {
+            known(variants.with_title, of.same_title)
+        })
+        .column("clusters", Count, |(of, _)| of.clusters)
+        .column("most_duplicates", Count, |(of, _)| of.most_duplicates)
+        .column("documents_paper", Count, |(_, paper)| paper[0])
+        .column("filtered_paper", Count, |(_, paper)| WEB as u64 - paper[0])
+        .column("terms_after_paper", Count, |(_, paper)| paper[1])
+        .column("words_after_paper", Count, |(_, paper)| paper[2])
+        .column("duplicates_paper", Count, |(_, paper)| paper[3])
+        .column("clusters_paper", Count, |(_, paper)| paper[4])
+        .column("most_duplicates_paper", Count, |(_, paper)| paper[5])
+        .column("seconds_paper", Seconds, |(_, paper)| paper[6] as f64)
+        .end()
 }
 
 fn table_xi(shingled: &[SuperShingles], all: &Kept) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let shingles = |of: &Kept| of.shingles as f64 / of.representatives as f64;
+    let words = |of: &Kept| of.words as f64 / of.documents as f64;
+    Exhibit::new(
         ("table-11", "Table XI"),
         "DSC-SS by the size of a super-shingle",
         "Shingles are distinct shingles of a document, before sampling. Sets are the super-shingles \
          that two or more documents have; a document may be in several. The paper's shingles before \
          filtering are 470 and its words 2,079.",
     )
-    .column("k", Of::Row, Form::Count)
-    .column("documents", Of::Here, Form::Count)
-    .column("filtered", Of::Here, Form::Count)
-    .column("shingles_before", Of::Here, Form::Number(1))
-    .column("shingles_after", Of::Here, Form::Number(1))
-    .column("words_before", Of::Here, Form::Number(1))
-    .column("words_after", Of::Here, Form::Number(1))
-    .column("sets", Of::Here, Form::Count)
-    .column("seconds", Of::Here, Form::Seconds)
-    .column("documents_paper", Of::Paper, Form::Count)
-    .column("shingles_after_paper", Of::Paper, Form::Count)
-    .column("words_after_paper", Of::Paper, Form::Count)
-    .column("sets_paper", Of::Paper, Form::Count)
-    .column("seconds_paper", Of::Paper, Form::Seconds);
-    for (of, paper) in shingled.iter().zip(TABLE_XI) {
-        let shingles = |of: &Kept| Cell::from(of.shingles as f64 / of.representatives as f64);
-        let words = |of: &Kept| Cell::from(of.words as f64 / of.documents as f64);
-        let [k, left, distinct, size, clusters, seconds] = paper;
-        debug_assert_eq!(k, u64::from(of.k));
-        exhibit.row([
-            k.into(),
-            of.kept.documents.into(),
-            (all.documents - of.kept.documents).into(),
-            shingles(all),
-            shingles(&of.kept),
-            words(all),
-            words(&of.kept),
-            of.row.sets.into(),
-            of.row.cpu_seconds.into(),
-            left.into(),
-            distinct.into(),
-            size.into(),
-            clusters.into(),
-            (seconds as f64).into(),
-        ]);
-    }
-    exhibit
+    .rows(shingled.iter().zip(TABLE_XI))
+    .column("k", Count, |(_, [k, ..])| *k)
+    .column("documents", Count, |(of, _)| of.kept.documents)
+    .column("filtered", Count, |(of, _)| all.documents - of.kept.documents)
+    .column("shingles_before", Number(1), |_| shingles(all))
+    .column("shingles_after", Number(1), |(of, _)| shingles(&of.kept))
+    .column("words_before", Number(1), |_| words(all))
+    .column("words_after", Number(1), |(of, _)| words(&of.kept))
+    .column("sets", Count, |(of, _)| of.row.sets)
+    .column("seconds", Seconds, |(of, _)| of.row.cpu_seconds)
+    .column("documents_paper", Count, |(_, paper)| paper[1])
+    .column("shingles_after_paper", Count, |(_, paper)| paper[2])
+    .column("words_after_paper", Count, |(_, paper)| paper[3])
+    .column("sets_paper", Count, |(_, paper)| paper[4])
+    .column("seconds_paper", Seconds, |(_, paper)| paper[5] as f64)
+    .end()
 }
 
 /// Figure 1. `pairs` has the number of pairs of DSC-SS, DSC, I-Match and the syntactic filter.

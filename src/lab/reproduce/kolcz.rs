@@ -16,7 +16,8 @@
 //!   other label for legitimate mail.
 //! - The lexicon comes from the collection itself. The paper's better one comes from another.
 
-use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
+use super::Form::{Count, Number, Share, Text};
+use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::bits::{Bits, Ranks};
 use crate::base::numbers::{count, counted, percent};
@@ -219,85 +220,52 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
 }
 
 fn section_3(remedies: &[Found]) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    Exhibit::new(
         ("section-3", "Section 3"),
         "Signatures of few terms: rejection and a secondary lexicon",
         "I-Match with ten randomised lexicons. A signature of few terms is rejected, or a secondary \
          lexicon of rarer terms adds terms to it. The paper gives neither its thresholds nor numbers. \
          A pure cluster is one in which all pairs found have a cosine of 0.9 or more.",
     )
-    .column("remedy", Of::Row, Form::Text)
-    .column("method", Of::Row, Form::Text)
-    .column("ignored", Of::Here, Form::Count)
-    .column("pairs", Of::Here, Form::Count)
-    .column("recall", Of::Here, Form::Share)
-    .column("precision", Of::Here, Form::Share)
-    .column("clusters", Of::Here, Form::Count)
-    .column("pure", Of::Here, Form::Share);
-    for ((name, _), of) in REMEDIES.into_iter().zip(remedies) {
-        exhibit.row([
-            name.into(),
-            of.row.method.as_str().into(),
-            of.ignored.into(),
-            of.pairs.into(),
-            of.row.recall.into(),
-            of.row.precision.into(),
-            of.row.clusters.into(),
-            share(of.row.pure, of.row.clusters),
-        ]);
-    }
-    exhibit
+    .rows(REMEDIES.into_iter().zip(remedies))
+    .column("remedy", Text, |((name, _), _)| *name)
+    .column("method", Text, |(_, of)| of.row.method.as_str())
+    .column("ignored", Count, |(_, of)| of.ignored)
+    .column("pairs", Count, |(_, of)| of.pairs)
+    .column("recall", Share, |(_, of)| of.row.recall)
+    .column("precision", Share, |(_, of)| of.row.precision)
+    .column("clusters", Count, |(_, of)| of.row.clusters)
+    .column("pure", Share, |(_, of)| share(of.row.pure, of.row.clusters))
+    .end()
 }
 
 /// A part of a whole.
-fn share(part: u64, whole: u64) -> Cell {
-    (part as f64 / whole as f64).into()
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
 }
 
 fn figure_2() -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let mut figure = Exhibit::new(
         ("figure-2", "Figure 2"),
         "Probability that one of K randomised lexicons keeps its signature",
         "Equation 1 with p = 0.33, for n changes of words of the lexicon. It depends on no collection. \
          The values of the paper are only drawn.",
     )
-    .column("lexicons", Of::Row, Form::Count);
+    .rows(1..=10u32)
+    .column("lexicons", Count, |lexicons| u64::from(*lexicons));
     for n in [1, 2, 3, 5] {
-        exhibit = exhibit.column(&format!("n_{n}"), Of::Here, Form::Share);
+        let stability = |lexicons: &u32| signature_stability(0.33, n, *lexicons);
+        figure = figure.column(&format!("n_{n}"), Share, stability);
     }
-    for lexicons in 1..=10u32 {
-        let stability = [1, 2, 3, 5].map(|n| signature_stability(0.33, n, lexicons).into());
-        exhibit.row([u64::from(lexicons).into()].into_iter().chain(stability));
-    }
-    exhibit.plot = lines(vec![1, 2, 3, 4]);
-    exhibit
-}
-
-/// Lines over the first column.
-fn lines(y: Vec<usize>) -> Option<Plotted> {
-    Some(Plotted::Lines {
-        x: 0,
-        y,
-        panels: None,
-        logarithmic: (false, false),
-    })
+    figure
+        .end()
+        .lines("lexicons", &["n_1", "n_2", "n_3", "n_5"], None)
 }
 
 /// Limit on the labels of Table 1.
 const MOST_LABELS: usize = 100;
 
 fn table_1(bench: &Bench<'_>, labels: Option<&Labels>) -> Result<Exhibit> {
-    let mut exhibit = Exhibit::new(
-        ("table-1", "Table 1"),
-        "The collections of mail",
-        "Messages are counted without exact duplicates. Here each label is a collection; without \
-         labels the whole collection is one.",
-    )
-    .column("collection", Of::Row, Form::Text)
-    .column("documents", Of::Here, Form::Count)
-    .column("without_duplicates", Of::Here, Form::Count)
-    .column("documents_paper", Of::Paper, Form::Count)
-    .column("without_duplicates_paper", Of::Paper, Form::Count);
     let here = match labels {
         Some(labels) => labels.sizes(&Catalogue::representatives(&bench.base)?),
         None => {
@@ -305,21 +273,35 @@ fn table_1(bench: &Bench<'_>, labels: Option<&Labels>) -> Result<Exhibit> {
             vec![("all".into(), stats.documents, stats.representatives)]
         }
     };
-    for (name, documents, distinct) in here.into_iter().take(MOST_LABELS) {
-        let none = [Cell::Nothing, Cell::Nothing];
-        let row: [Cell; 3] = [name.into(), documents.into(), distinct.into()];
-        exhibit.row(row.into_iter().chain(none));
-    }
-    for (name, distinct, documents) in TABLE_1 {
-        let (a, b) = (Cell::Nothing, Cell::Nothing);
-        exhibit.row([name.into(), a, b, documents.into(), distinct.into()]);
-    }
-    Ok(exhibit)
+    let here = here.into_iter().take(MOST_LABELS);
+    let here = here.map(|(name, documents, distinct)| (name, Some((documents, distinct)), None));
+    let paper = TABLE_1.map(|(name, distinct, all)| (name.into(), None, Some((all, distinct))));
+    Ok(Exhibit::new(
+        ("table-1", "Table 1"),
+        "The collections of mail",
+        "Messages are counted without exact duplicates. Here each label is a collection; without \
+         labels the whole collection is one.",
+    )
+    .rows(here.chain(paper))
+    .column("collection", Text, |row| -> String { row.0.clone() })
+    .column("documents", Count, |row| row.1.map(|of| of.0))
+    .column("without_duplicates", Count, |row| row.1.map(|of| of.1))
+    .column("documents_paper", Count, |row| row.2.map(|of| of.0))
+    .column("without_duplicates_paper", Count, |row| {
+        row.2.map(|of| of.1)
+    })
+    .end())
 }
 
 fn figures_3_4(found: &[Found], mega: &Found, labelled: bool) -> Vec<Exhibit> {
     let (recall, precision, _) = MEGASHINGLES;
-    let mut three = Exhibit::new(
+    let rows = || {
+        let rows = found.iter().map(|of| (Some(u64::from(of.lexicons)), of));
+        rows.chain([(None, mega)])
+    };
+    let of_paper = |lexicons: &Option<u64>, value: f64| lexicons.is_none().then_some(value);
+    let by_label = |of: &Found| labelled.then(|| share(of.row.pure_by_label, of.row.labelled));
+    let three = Exhibit::new(
         ("figure-3", "Figure 3"),
         "Recall by the number of randomised lexicons",
         &format!(
@@ -329,50 +311,34 @@ fn figures_3_4(found: &[Found], mega: &Found, labelled: bool) -> Vec<Exhibit> {
             count(mega.row.with_neighbours),
         ),
     )
-    .column("lexicons", Of::Row, Form::Count)
-    .column("method", Of::Row, Form::Text)
-    .column("recall", Of::Here, Form::Share)
-    .column("increase", Of::Here, Form::Share)
-    .column("pairs", Of::Here, Form::Count)
-    .column("recall_paper", Of::Paper, Form::Share);
-    let mut four = Exhibit::new(
+    .rows(rows())
+    .column("lexicons", Count, |(lexicons, _)| *lexicons)
+    .column("method", Text, |(_, of)| of.row.method.as_str())
+    .column("recall", Share, |(_, of)| of.row.recall)
+    .column("increase", Share, |(_, of)| of.row.increase)
+    .column("pairs", Count, |(_, of)| of.pairs)
+    .column("recall_paper", Share, |(lexicons, _)| of_paper(lexicons, recall))
+    .end()
+    .lines("lexicons", &["recall"], None);
+    let four = Exhibit::new(
         ("figure-4", "Figure 4"),
         "Precision and pure clusters by the number of randomised lexicons",
         "A cluster is pure if all pairs found in it have a cosine of 0.9 or more. With labels, a \
          cluster is pure by label if its documents with a label have the same. The values of the \
          paper are only drawn, but for the precision of megashingles.",
     )
-    .column("lexicons", Of::Row, Form::Count)
-    .column("method", Of::Row, Form::Text)
-    .column("precision", Of::Here, Form::Share)
-    .column("clusters", Of::Here, Form::Count)
-    .column("pure", Of::Here, Form::Share)
-    .column("pure_by_label", Of::Here, Form::Share)
-    .column("precision_paper", Of::Paper, Form::Share);
-    let rows = found.iter().map(|of| (Some(u64::from(of.lexicons)), of));
-    for (lexicons, of) in rows.chain([(None, mega)]) {
-        let of_paper = |value| lexicons.is_none().then_some(value);
-        three.row([
-            lexicons.into(),
-            of.row.method.as_str().into(),
-            of.row.recall.into(),
-            of.row.increase.into(),
-            of.pairs.into(),
-            of_paper(recall).into(),
-        ]);
-        let by_label = labelled.then(|| share(of.row.pure_by_label, of.row.labelled));
-        four.row([
-            lexicons.into(),
-            of.row.method.as_str().into(),
-            of.row.precision.into(),
-            of.row.clusters.into(),
-            share(of.row.pure, of.row.clusters),
-            by_label.unwrap_or(Cell::Nothing),
-            of_paper(precision).into(),
-        ]);
-    }
-    three.plot = lines(vec![2]);
-    four.plot = lines(vec![2, 4]);
+    .rows(rows())
+    .column("lexicons", Count, |(lexicons, _)| *lexicons)
+    .column("method", Text, |(_, of)| of.row.method.as_str())
+    .column("precision", Share, |(_, of)| of.row.precision)
+    .column("clusters", Count, |(_, of)| of.row.clusters)
+    .column("pure", Share, |(_, of)| share(of.row.pure, of.row.clusters))
+    .column("pure_by_label", Share, |(_, of)| by_label(of))
+    .column("precision_paper", Share, |(lexicons, _)| {
+        of_paper(lexicons, precision)
+    })
+    .end()
+    .lines("lexicons", &["precision", "pure"], None);
     vec![three, four]
 }
 
@@ -402,67 +368,50 @@ fn tables_2_3(table: usize, found: &[Found]) -> Exhibit {
          documents have five terms or more. Legitimate pairs are a query and a message with another \
          label that it found."
     );
-    let mut exhibit = Exhibit::new(at, &title, &about)
-        .column("lexicons", Of::Row, Form::Count)
-        .column("recall", Of::Here, Form::Share)
-        .column("increase", Of::Here, Form::Share)
-        .column("utility", Of::Here, Form::Number(2))
-        .column("legitimate_pairs", Of::Here, Form::Count)
-        .column("recall_paper", Of::Paper, Form::Share)
-        .column("increase_paper", Of::Paper, Form::Share)
-        .column("utility_paper", Of::Paper, Form::Number(2))
-        .column("legitimate_pairs_paper", Of::Paper, Form::Count);
-    for (lexicons, recall, increase, utility) in TABLES_2_3[table] {
-        let Some(of) = found.iter().find(|of| of.lexicons == lexicons) else {
-            continue;
-        };
-        exhibit.row([
-            u64::from(lexicons).into(),
-            of.row.recall.into(),
-            of.row.increase.into(),
-            of.row.utility.into(),
-            of.row.wrong.into(),
-            recall.into(),
-            increase.into(),
-            utility.into(),
-            0u64.into(),
-        ]);
-    }
-    exhibit
+    let rows = TABLES_2_3[table].into_iter();
+    let rows = rows.filter_map(|paper| {
+        let of = found.iter().find(|of| of.lexicons == paper.0)?;
+        Some((&of.row, paper))
+    });
+    Exhibit::new(at, &title, &about)
+        .rows(rows)
+        .column("lexicons", Count, |(_, paper)| u64::from(paper.0))
+        .column("recall", Share, |(row, _)| row.recall)
+        .column("increase", Share, |(row, _)| row.increase)
+        .column("utility", Number(2), |(row, _)| row.utility)
+        .column("legitimate_pairs", Count, |(row, _)| row.wrong)
+        .column("recall_paper", Share, |(_, paper)| paper.1)
+        .column("increase_paper", Share, |(_, paper)| paper.2)
+        .column("utility_paper", Number(2), |(_, paper)| paper.3)
+        .column("legitimate_pairs_paper", Count, |_| 0u64)
+        .end()
 }
 
 fn figure_6(mail: &[Vec<Found>; 2]) -> Exhibit {
     let title = "Recall of spam by the number of randomised lexicons";
-    let mut exhibit = Exhibit::new(
-        ("figure-6", "Figure 6"),
-        title,
-        "The recall of Tables 2 and 3 with every number of lexicons. The paper's values come from \
-         its tables.",
-    );
+    let exhibit = |about| Exhibit::new(("figure-6", "Figure 6"), title, about);
     if mail.iter().all(Vec::is_empty) {
-        exhibit.about = "This figure needs labels, as Tables 2 and 3 do.".into();
-        return exhibit;
+        return exhibit("This figure needs labels, as Tables 2 and 3 do.");
     }
-    exhibit = exhibit
-        .column("lexicons", Of::Row, Form::Count)
-        .column("honeypot_spam", Of::Here, Form::Share)
-        .column("cluster_spam", Of::Here, Form::Share)
-        .column("honeypot_spam_paper", Of::Paper, Form::Share)
-        .column("cluster_spam_paper", Of::Paper, Form::Share);
-    for lexicons in LEXICONS {
-        let here = [0, 1].map(|table| {
-            let of = mail[table].iter().find(|of| of.lexicons == lexicons);
-            Cell::from(of.and_then(|of| of.row.recall))
-        });
-        let paper = TABLES_2_3.map(|table| {
-            let of = table.iter().find(|(number, ..)| *number == lexicons);
-            Cell::from(of.map(|(_, recall, ..)| *recall))
-        });
-        let head = [Cell::from(u64::from(lexicons))];
-        exhibit.row(head.into_iter().chain(here).chain(paper));
-    }
-    exhibit.plot = lines(vec![1, 2]);
-    exhibit
+    let here = |table: usize, lexicons: u32| {
+        let of = mail[table].iter().find(|of| of.lexicons == lexicons);
+        of.and_then(|of| of.row.recall)
+    };
+    let paper = |table: usize, lexicons: u32| {
+        let of = TABLES_2_3[table].iter().find(|of| of.0 == lexicons);
+        of.map(|(_, recall, ..)| *recall)
+    };
+    let about = "The recall of Tables 2 and 3 with every number of lexicons. The paper's values come from \
+                 its tables.";
+    exhibit(about)
+        .rows(LEXICONS)
+        .column("lexicons", Count, |lexicons| u64::from(*lexicons))
+        .column("honeypot_spam", Share, |lexicons| here(0, *lexicons))
+        .column("cluster_spam", Share, |lexicons| here(1, *lexicons))
+        .column("honeypot_spam_paper", Share, |lexicons| paper(0, *lexicons))
+        .column("cluster_spam_paper", Share, |lexicons| paper(1, *lexicons))
+        .end()
+        .lines("lexicons", &["honeypot_spam", "cluster_spam"], None)
 }
 
 /// The expected number of lexicons of each cell of Table 4, with M = 0.33 L.
@@ -473,26 +422,23 @@ fn computed_table_4() -> [[Option<f64>; 5]; 3] {
 }
 
 fn table_4() -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let mut table = Exhibit::new(
         ("table-4", "Table 4"),
         "Expected number of lexicons until one is unaffected by n changes",
         "1/q with q by equation 6 and M = 0.33 L. It depends on no collection. `lookalike formulas \
          kolcz-2008` computes it for other values.",
     )
-    .column("terms", Of::Row, Form::Count);
-    for (of, end) in [(Of::Here, ""), (Of::Paper, "_paper")] {
-        for n in CHANGES {
-            exhibit = exhibit.column(&format!("n_{n}{end}"), of, Form::Number(2));
-        }
+    .rows(TABLE_4.into_iter().zip(computed_table_4()))
+    .column("terms", Count, |((terms, _), _)| *terms);
+    for (at, n) in CHANGES.into_iter().enumerate() {
+        table = table.column(&format!("n_{n}"), Number(2), |(_, here)| here[at]);
     }
-    for ((terms, paper), here) in TABLE_4.into_iter().zip(computed_table_4()) {
-        let numbers = here
-            .map(Cell::from)
-            .into_iter()
-            .chain(paper.map(Cell::from));
-        exhibit.row([Cell::from(terms)].into_iter().chain(numbers));
+    for (at, n) in CHANGES.into_iter().enumerate() {
+        table = table.column(&format!("n_{n}_paper"), Number(2), |((_, paper), _)| {
+            paper[at]
+        });
     }
-    exhibit
+    table.end()
 }
 
 /// Section 3: precision without and with a secondary lexicon and rejection.

@@ -46,7 +46,7 @@ use crate::store;
 
 pub(crate) use bench::MADE;
 pub use bench::{Bench, Copies, Known};
-pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Of, Plotted, Reproduction};
+pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
 pub(crate) use ye::GOV;
 
 /// The name of the stage in progress and messages.

@@ -95,21 +95,15 @@ pub struct Exhibit {
 pub struct Column {
     /// Its name: lower case, words joined by `_`. The name ends with `_paper` if the values are the paper's.
     pub name: String,
-    /// Where its values come from.
-    pub of: Of,
     /// How its values are written.
     pub form: Form,
 }
 
-/// Where the values of a column come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
-    /// They name the row.
-    Row,
-    /// They are measured here.
-    Here,
-    /// The paper has them.
-    Paper,
+impl Column {
+    /// Whether the paper has its values.
+    pub fn is_paper(&self) -> bool {
+        self.name.ends_with("_paper")
+    }
 }
 
 /// How a value is written.
@@ -180,24 +174,77 @@ impl Exhibit {
         }
     }
 
-    /// Appends a column.
-    #[must_use]
-    pub fn column(mut self, name: &str, of: Of, form: Form) -> Exhibit {
-        let name = name.into();
-        self.columns.push(Column { name, of, form });
-        self
+    /// Declares what the rows are made of. Their columns follow.
+    pub(crate) fn rows<R>(self, each: impl IntoIterator<Item = R>) -> Rows<R> {
+        let each: Vec<R> = each.into_iter().collect();
+        let exhibit = Exhibit {
+            rows: vec![Vec::new(); each.len()],
+            ..self
+        };
+        Rows { exhibit, each }
     }
 
-    /// Appends a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let row: Vec<Cell> = cells.into_iter().collect();
-        debug_assert_eq!(row.len(), self.columns.len(), "{}", self.name);
-        self.rows.push(row);
+    /// Draws the rows as lines over a column, with a panel for each value of another.
+    #[must_use]
+    pub(crate) fn lines(self, x: &str, y: &[&str], panels: Option<&str>) -> Exhibit {
+        let place = |name: &str| {
+            let found = self.columns.iter().position(|column| column.name == name);
+            debug_assert!(found.is_some(), "{name}");
+            found.unwrap_or(0)
+        };
+        let plot = Plotted::Lines {
+            x: place(x),
+            y: y.iter().map(|name| place(name)).collect(),
+            panels: panels.map(place),
+            logarithmic: (false, false),
+        };
+        Exhibit {
+            plot: Some(plot),
+            ..self
+        }
+    }
+
+    /// Makes axes logarithmic: x and y.
+    #[must_use]
+    pub(crate) fn decades(mut self, x: bool, y: bool) -> Exhibit {
+        if let Some(Plotted::Lines { logarithmic, .. }) = &mut self.plot {
+            *logarithmic = (x, y);
+        }
+        self
     }
 
     /// The number in a cell, if it is one.
     pub fn number(&self, row: usize, column: usize) -> Option<f64> {
         self.rows.get(row)?.get(column)?.number()
+    }
+}
+
+/// An exhibit whose rows are each made of a value, by columns that are declared one by one.
+pub(crate) struct Rows<R> {
+    exhibit: Exhibit,
+    each: Vec<R>,
+}
+
+impl<R> Rows<R> {
+    /// Declares a column: its name, how its values are written, and the value of a row.
+    #[must_use]
+    pub(crate) fn column<C: Into<Cell>>(
+        mut self,
+        name: &str,
+        form: Form,
+        value: impl Fn(&R) -> C,
+    ) -> Rows<R> {
+        let name = name.into();
+        self.exhibit.columns.push(Column { name, form });
+        for (row, of) in self.exhibit.rows.iter_mut().zip(&self.each) {
+            row.push(value(of).into());
+        }
+        self
+    }
+
+    /// The exhibit with these columns.
+    pub(crate) fn end(self) -> Exhibit {
+        self.exhibit
     }
 }
 

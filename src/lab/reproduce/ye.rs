@@ -11,7 +11,8 @@
 //! # Where we depart from the paper
 //! As in [`crate::lab::study`]. The collection decides the shingle size.
 
-use super::{Bench, Cell, Claim, Exhibit, Form, Of, Plotted};
+use super::Form::{Count, Number, Share, Text};
+use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::numbers::{count, percent};
 use crate::engine::collection::each_document;
@@ -133,15 +134,6 @@ struct Collection {
 }
 
 fn table_2(of: Collection) -> Exhibit {
-    let mut exhibit = Exhibit::new(
-        ("table-2", "Table 2"),
-        "The collection",
-        "All documents, including exact duplicates. Bytes are counted in the records as read. The paper has the web pages \
-         of TREC .GOV.",
-    )
-    .column("value", Of::Row, Form::Text)
-    .column("here", Of::Here, Form::Count)
-    .column("gov_paper", Of::Paper, Form::Count);
     let each = of.documents.max(1);
     let rows = [
         ("documents", of.documents, 1_053_034u64),
@@ -149,56 +141,50 @@ fn table_2(of: Collection) -> Exhibit {
         ("bytes per document", of.bytes / each, 13_200),
         ("words per document", of.words / each, 699),
     ];
-    for (name, here, paper) in rows {
-        exhibit.row([name.into(), here.into(), paper.into()]);
-    }
-    exhibit
+    Exhibit::new(
+        ("table-2", "Table 2"),
+        "The collection",
+        "All documents, including exact duplicates. Bytes are counted in the records as read. The paper has the web pages \
+         of TREC .GOV.",
+    )
+    .rows(rows)
+    .column("value", Text, |row| row.0)
+    .column("here", Count, |row| row.1)
+    .column("gov_paper", Count, |row| row.2)
+    .end()
 }
 
 fn figure_1(view: &View<'_>) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    Exhibit::new(
         ("figure-1", "Figure 1"),
         "Sizes of documents by rank",
         "Words of a document against its rank by size, without exact duplicates. On logarithmic axes a power law is a \
          straight line.",
     )
-    .column("rank", Of::Row, Form::Count)
-    .column("words", Of::Here, Form::Count);
-    for &(rank, words) in &view.study.sizes {
-        exhibit.row([rank.into(), words.into()]);
-    }
-    exhibit.plot = Some(Plotted::Lines {
-        x: 0,
-        y: vec![1],
-        panels: None,
-        logarithmic: (true, true),
-    });
-    exhibit
+    .rows(&view.study.sizes)
+    .column("rank", Count, |row| row.0)
+    .column("words", Count, |row| row.1)
+    .end()
+    .lines("rank", &["words"], None)
+    .decades(true, true)
 }
 
 fn table_3(view: &View<'_>) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let paper = |words: &str| GOV.iter().find(|(name, ..)| *name == words);
+    let rows = view.study.groups.iter().enumerate();
+    let rows = rows.map(|(n, words)| (words.as_str(), view.whole(Scope::Group(n)), paper(words)));
+    Exhibit::new(
         ("table-3", "Table 3"),
         "Documents and shingles by size group",
         "Without exact duplicates. A group of the paper stands beside a group with the same words.",
     )
-    .column("words", Of::Row, Form::Text)
-    .column("documents", Of::Here, Form::Count)
-    .column("shingles", Of::Here, Form::Count)
-    .column("documents_paper", Of::Paper, Form::Count)
-    .column("shingles_paper", Of::Paper, Form::Count);
-    for (group, words) in view.study.groups.iter().enumerate() {
-        let here = view.whole(Scope::Group(group));
-        let paper = GOV.iter().find(|(name, ..)| name == words);
-        exhibit.row([
-            words.as_str().into(),
-            here.documents.into(),
-            here.shingles.into(),
-            paper.map(|paper| paper.1).into(),
-            paper.map(|paper| paper.2).into(),
-        ]);
-    }
-    exhibit
+    .rows(rows)
+    .column("words", Text, |(words, ..)| *words)
+    .column("documents", Count, |(_, here, _)| here.documents)
+    .column("shingles", Count, |(_, here, _)| here.shingles)
+    .column("documents_paper", Count, |row| row.2.map(|of| of.1))
+    .column("shingles_paper", Count, |row| row.2.map(|of| of.2))
+    .end()
 }
 
 /// The n of each ratio, with the least and the greatest share of the shingles that a class takes.
@@ -216,7 +202,12 @@ fn taken(view: &View<'_>) -> Vec<(u32, f64, f64)> {
 
 fn section_4_4(view: &View<'_>) -> Exhibit {
     let usual = view.study.config.nearest(USUAL).unwrap_or(0);
-    let mut exhibit = Exhibit::new(
+    let rows = view.sampled_ratios().zip(taken(view));
+    let rows = rows.map(|(ratio, taken)| {
+        let spread = ratio.precision(Scope::All, PairKind::All, usual);
+        (taken, spread.moments)
+    });
+    Exhibit::new(
         ("section-4.4", "Section 4.4"),
         "The classes of a ratio",
         &format!(
@@ -225,26 +216,15 @@ fn section_4_4(view: &View<'_>) -> Exhibit {
             view.threshold(usual)
         ),
     )
-    .column("ratio", Of::Row, Form::Text)
-    .column("least_taken", Of::Here, Form::Share)
-    .column("most_taken", Of::Here, Form::Share)
-    .column("precision", Of::Here, Form::Number(3))
-    .column("least_precision", Of::Here, Form::Number(3))
-    .column("greatest_precision", Of::Here, Form::Number(3))
-    .column("deviation", Of::Here, Form::Number(3));
-    for (ratio, (n, least, most)) in view.sampled_ratios().zip(taken(view)) {
-        let of = ratio.precision(Scope::All, PairKind::All, usual).moments;
-        exhibit.row([
-            format!("1/{n}").into(),
-            least.into(),
-            most.into(),
-            of.map(|of| of.mean).into(),
-            of.map(|of| of.least).into(),
-            of.map(|of| of.greatest).into(),
-            of.map(|of| of.deviation).into(),
-        ]);
-    }
-    exhibit
+    .rows(rows)
+    .column("ratio", Text, |((n, ..), _)| format!("1/{n}"))
+    .column("least_taken", Share, |((_, least, _), _)| *least)
+    .column("most_taken", Share, |((.., most), _)| *most)
+    .column("precision", Number(3), |row| row.1.map(|of| of.mean))
+    .column("least_precision", Number(3), |row| row.1.map(|of| of.least))
+    .column("greatest_precision", Number(3), |row| row.1.map(|of| of.greatest))
+    .column("deviation", Number(3), |row| row.1.map(|of| of.deviation))
+    .end()
 }
 
 /// Figures 2 and 3.
@@ -263,16 +243,11 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
              draws 1/16, without printing values.",
         ),
     };
-    let name = metric.text();
-    let mut exhibit = Exhibit::new(place, title, about)
-        .column("ratio_and_words", Of::Row, Form::Text)
-        .column("threshold", Of::Row, Form::Number(2))
-        .column(name, Of::Here, Form::Number(3))
-        .column(&format!("{name}_paper"), Of::Paper, Form::Number(2));
     let drawn = view.sampled_ratios().filter(|ratio| match metric {
         Metric::Precision => ratio.n == 4 || ratio.n == COARSE,
         Metric::Recall => ratio.n == COARSE,
     });
+    let mut rows = Vec::new();
     for ratio in drawn {
         for scope in view.scopes() {
             for (place, threshold) in view.thresholds().iter().enumerate() {
@@ -280,66 +255,49 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
                 let is_usual = view.study.config.nearest(USUAL) == Some(place);
                 let printed = metric == Metric::Precision && ratio.n == COARSE && is_usual;
                 let paper = match scope {
-                    Scope::All => Some(0.70),
-                    Scope::Group(0) => Some(0.57),
-                    Scope::Group(_) => None,
+                    Scope::All if printed => Some(0.70),
+                    Scope::Group(0) if printed => Some(0.57),
+                    _ => None,
                 };
-                exhibit.row([
-                    format!("1/{}, {} words", ratio.n, view.words(scope)).into(),
-                    threshold.to_f64().into(),
-                    of.into(),
-                    paper.filter(|_| printed).into(),
-                ]);
+                let name = format!("1/{}, {} words", ratio.n, view.words(scope));
+                rows.push((name, threshold.to_f64(), of, paper));
             }
         }
     }
-    exhibit.plot = Some(Plotted::Lines {
-        x: 1,
-        y: vec![2],
-        panels: Some(0),
-        logarithmic: (false, false),
-    });
-    exhibit
+    let name = metric.text();
+    Exhibit::new(place, title, about)
+        .rows(rows)
+        .column("ratio_and_words", Text, |row| row.0.clone())
+        .column("threshold", Number(2), |row| row.1)
+        .column(name, Number(3), |row| row.2)
+        .column(&format!("{name}_paper"), Number(2), |row| row.3)
+        .end()
+        .lines("threshold", &[name], Some("ratio_and_words"))
 }
 
 fn figure_4(view: &View<'_>, plans: &[GroupRatios]) -> Exhibit {
-    let mut exhibit = Exhibit::new(
+    let paper = |plan: &GroupRatios| match (&view.threshold(plan.threshold)[..], plan.target) {
+        ("0.6", 80) => Some(0.08),
+        ("0.85", 85) => Some(0.0555),
+        _ => None,
+    };
+    Exhibit::new(
         ("figure-4", "Figure 4"),
         "Shingles to process for a required precision",
         "Share of the shingles: adaptive sampling, with the coarsest ratio that reaches the precision in each size group; \
          uniform sampling, with the coarsest one that reaches it over all pairs; and the fewest shingles of any choice of \
          ratios that reaches it, known afterwards.",
     )
-    .column("threshold", Of::Row, Form::Text)
-    .column("precision", Of::Row, Form::Number(2))
-    .column("adaptive", Of::Here, Form::Share)
-    .column("uniform", Of::Here, Form::Share)
-    .column("lower_limit", Of::Here, Form::Share)
-    .column("adaptive_paper", Of::Paper, Form::Share);
-    for plan in plans {
-        let threshold = view.threshold(plan.threshold);
-        let paper = match (threshold.as_str(), plan.target) {
-            ("0.6", 80) => Some(0.08),
-            ("0.85", 85) => Some(0.0555),
-            _ => None,
-        };
-        let row: [Cell; 6] = [
-            threshold.into(),
-            (f64::from(plan.target) / 100.0).into(),
-            plan.share.into(),
-            plan.uniform_share.into(),
-            plan.least_share.into(),
-            paper.into(),
-        ];
-        exhibit.row(row);
-    }
-    exhibit.plot = Some(Plotted::Lines {
-        x: 1,
-        y: vec![2, 3, 4],
-        panels: Some(0),
-        logarithmic: (false, true),
-    });
-    exhibit
+    .rows(plans)
+    .column("threshold", Text, |plan| view.threshold(plan.threshold))
+    .column("precision", Number(2), |plan| f64::from(plan.target) / 100.0)
+    .column("adaptive", Share, |plan| plan.share)
+    .column("uniform", Share, |plan| plan.uniform_share)
+    .column("lower_limit", Share, |plan| plan.least_share)
+    .column("adaptive_paper", Share, |plan| paper(plan))
+    .end()
+    .lines("precision", &["adaptive", "uniform", "lower_limit"], Some("threshold"))
+    .decades(false, true)
 }
 
 /// Combinations of a threshold and a precision for which adaptive sampling takes fewer shingles

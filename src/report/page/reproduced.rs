@@ -5,7 +5,7 @@ use super::markup::{Markup, drawing, html, visible};
 use super::panels::{Panel, panels, sticky};
 use crate::base::numbers::{count, counted};
 use crate::lab::reproduce::{
-    Cell, Claim, Column, Exhibit, Finding, Form, Of, Paper, Plotted, Reproduction,
+    Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction,
 };
 use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
 use crate::report::compared::Named;
@@ -184,9 +184,9 @@ fn rows(exhibit: &Exhibit) -> Markup {
         &html! {
             thead { tr {
                 @for column in &exhibit.columns {
-                    th.n[!is_text(column)].paper[column.of == Of::Paper] scope="col" {
+                    th.n[!is_text(column)].paper[column.is_paper()] scope="col" {
                         (visible(&head(column)))
-                        @if column.of == Of::Paper { " " span.range { "in the paper" } }
+                        @if column.is_paper() { " " span.range { "in the paper" } }
                     }
                 }
             } }
@@ -197,7 +197,7 @@ fn rows(exhibit: &Exhibit) -> Markup {
                         @if n == 0 {
                             th.name[is_text(column)].n[!is_text(column)] scope="row" { (visible(&text)) }
                         } @else {
-                            td.n[!is_text(column)].long[is_text(column)].paper[column.of == Of::Paper] { (visible(&text)) }
+                            td.n[!is_text(column)].long[is_text(column)].paper[column.is_paper()] { (visible(&text)) }
                         }
                     }
                 } }
@@ -239,9 +239,9 @@ fn plotted(exhibit: &Exhibit) -> Markup {
 }
 
 fn whole_head(column: &Column) -> String {
-    match column.of {
-        Of::Paper => format!("{}, in the paper", head(column)),
-        _ => head(column),
+    match column.is_paper() {
+        true => format!("{}, in the paper", head(column)),
+        false => head(column),
     }
 }
 
@@ -350,30 +350,16 @@ mod tests {
     use super::*;
 
     fn figure() -> Exhibit {
-        let mut exhibit = Exhibit::new(("figure-2", "Figure 2"), "Similarity", "About <it>.")
-            .column("method", Of::Row, Form::Text)
-            .column("edits", Of::Row, Form::Count)
-            .column("similarity", Of::Here, Form::Share)
-            .column("similarity_paper", Of::Paper, Form::Share);
-        for method in ["mod", "min:n=3"] {
-            for edits in 1..=20u64 {
-                let paper = (edits == 1).then_some(0.9);
-                exhibit.row([
-                    method.into(),
-                    edits.into(),
-                    (1.0 / edits as f64).into(),
-                    paper.into(),
-                ]);
-            }
-        }
-        let panels = Some(0);
-        exhibit.plot = Some(Plotted::Lines {
-            x: 1,
-            y: vec![2, 3],
-            panels,
-            logarithmic: (false, false),
-        });
-        exhibit
+        let methods = ["mod", "min:n=3"].into_iter();
+        let paper = |edits: u64| (edits == 1).then_some(0.9);
+        Exhibit::new(("figure-2", "Figure 2"), "Similarity", "About <it>.")
+            .rows(methods.flat_map(|method| (1..=20u64).map(move |edits| (method, edits))))
+            .column("method", Form::Text, |row| row.0)
+            .column("edits", Form::Count, |row| row.1)
+            .column("similarity", Form::Share, |row| 1.0 / row.1 as f64)
+            .column("similarity_paper", Form::Share, |row| paper(row.1))
+            .end()
+            .lines("edits", &["similarity", "similarity_paper"], Some("method"))
     }
 
     #[test]
