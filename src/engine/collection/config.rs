@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::budget::ByteSize;
 use crate::base::keywords::stored_as_text;
 use crate::engine::shingle::{Excluded, ShingleConfig};
-use crate::text::parse::{ParseConfig, TOKEN_RULE};
+use crate::text::parse::ParseConfig;
 use crate::text::read::{READ_RULE, ReadConfig};
 use crate::{Error, Result, store};
 
@@ -83,27 +83,20 @@ impl CollectionConfig {
         parameters
     }
 
-    /// Refuses what was made under other rules of tokens or of fields than those of this version.
+    /// Refuses what was made under other rules of tokens or of fields than this version follows.
     ///
     /// # Errors
     /// `OtherTokenRule`.
     pub(crate) fn check_rule(&self, directory: &Path) -> Result<()> {
-        self.has_rules([TOKEN_RULE, READ_RULE], directory)
-    }
-
-    fn rules(&self) -> [u32; 2] {
-        [self.shingle.parse.token_rule, self.read.rule]
-    }
-
-    fn has_rules(&self, expected: [u32; 2], directory: &Path) -> Result<()> {
-        let mut rules = ["tokens", "fields"].iter().zip(expected).zip(self.rules());
-        let Some(((what, expected), found)) = rules.find(|((_, a), b)| a != b) else {
+        self.shingle.parse.check_rule(directory)?;
+        let found = self.read.rule;
+        if found == READ_RULE {
             return Ok(());
-        };
+        }
         Err(Error::OtherTokenRule {
             path: directory.into(),
-            what,
-            expected,
+            what: "fields",
+            expected: READ_RULE,
             found,
         })
     }

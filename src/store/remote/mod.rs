@@ -156,6 +156,7 @@ pub(crate) fn normal(address: &Path) -> PathBuf {
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
 /// Bytes for windows and ranges on their way, if nobody reserves more.
+#[cfg(feature = "remote")]
 const LEAST_RESERVED: u64 = 16 << 20;
 
 /// The most of these bytes.

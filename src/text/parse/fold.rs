@@ -8,9 +8,39 @@ use unicode_normalization::char::{
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
-use super::class::classify;
+use super::class::{Class, FINAL_SIGMA, classify, is_hyphen};
+use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
-use super::known::Rules;
+
+/// What the class of a character depends on: the folds, and the version of the rule of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub fold: Fold,
+    /// Rule 3, which has two small sigmas, and soft hyphens that join no lines.
+    pub third: bool,
+}
+
+impl Rules {
+    pub(super) fn of(config: &ParseConfig) -> Rules {
+        let mut fold = config.fold;
+        // Among programs and texts (`auto`), programs keep their hyphens.
+        fold.hyphens &= config.tokens == TokenKind::Words;
+        Rules {
+            fold,
+            third: config.token_rule <= 3,
+        }
+    }
+
+    /// The class of a character.
+    pub(super) fn classify(self, c: char) -> Class {
+        match c {
+            FINAL_SIGMA if !self.third => Class::Upper,
+            '\u{ad}' if !self.third => Class::SoftHyphen,
+            c if self.fold.hyphens && is_hyphen(c) => Class::Hyphen,
+            c => classify(c),
+        }
+    }
+}
 
 /// How a character is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

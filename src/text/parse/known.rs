@@ -3,38 +3,8 @@
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, is_nfc_quick};
 
-use super::class::{Class, FINAL_SIGMA, classify, is_hyphen, lower};
-use super::config::{Fold, ParseConfig, TokenKind};
-use super::fold::{Form, form};
-
-/// What the class of a character depends on: the folds, and the version of the rule of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rules {
-    pub fold: Fold,
-    /// Rule 3, which has two small sigmas, and soft hyphens that join no lines.
-    pub third: bool,
-}
-
-impl Rules {
-    pub(super) fn of(config: &ParseConfig) -> Rules {
-        let mut fold = config.fold;
-        // Among programs and texts (`auto`), programs keep their hyphens.
-        fold.hyphens &= config.tokens == TokenKind::Words;
-        Rules {
-            fold,
-            third: config.token_rule <= 3,
-        }
-    }
-
-    fn classify(self, c: char) -> Class {
-        match c {
-            FINAL_SIGMA if !self.third => Class::Upper,
-            '\u{ad}' if !self.third => Class::SoftHyphen,
-            c if self.fold.hyphens && is_hyphen(c) => Class::Hyphen,
-            c => classify(c),
-        }
-    }
-}
+use super::class::{Class, lower};
+use super::fold::{Form, Rules, form};
 
 /// The class of a character, and whether composing or folding concerns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

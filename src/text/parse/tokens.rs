@@ -29,8 +29,8 @@ use super::class::{Class, SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS, lower};
 use super::code::{Before, Cutter, NAME, NUMBER};
 use super::config::{ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
-use super::fold::each_folded;
-use super::known::{ClassCache, Known, Rules};
+use super::fold::{Rules, each_folded};
+use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
 use crate::base::utf8::{Carry, Decoded, decode, is_continuation};
 
