@@ -343,7 +343,10 @@ fn the_answer_says_what_it_does_not_know() {
     fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(10)).unwrap();
     let said = answer(at, "run none.jsonl -o none");
     assert!(
-        said.ends_with("\nNext: check what is compared (--text-field): on average, a document has at most 0 words\n"),
+        said.ends_with(
+            "\nNext: check what is compared: 10 documents have no words (none/rejects.jsonl says which, and where \
+             their text may be)\n"
+        ),
         "{said}"
     );
 }

@@ -78,15 +78,6 @@ fn reading_nothing_fails_and_leaves_nothing() {
             "help: give --text-field txt;",
         ],
     );
-    fails(
-        place,
-        "run a.jsonl -o out --text-field id",
-        &[
-            "id is of type integer, not string; it has id (integer), txt (string); the longest \
-             text is in txt",
-            "help: give --text-field txt;",
-        ],
-    );
     let usage = lookalike(place, "run a.jsonl -o out --text-field messages[role");
     let message = String::from_utf8_lossy(&usage.stderr);
     assert_eq!(usage.status.code(), Some(2), "{message}");

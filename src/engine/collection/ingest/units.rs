@@ -192,8 +192,8 @@ mod tests {
         serde_json::from_value(serde_json::json!({
             "first_document": 0,
             "documents": part(documents),
-            "fingerprints": part(""),
-            "rejects": part(""),
+            "fingerprints": part("000000.fps"),
+            "rejects": part("000000.rejects"),
             "next": {"file": file, "event": event},
             "stats": stats,
         }))
