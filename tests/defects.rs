@@ -335,12 +335,15 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 25] = [
+    let change: [Change; 27] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
         ("record", |run| {
             run.collection.read.record = Some("x".into());
+        }),
+        ("records", |run| {
+            run.collection.read.records = Some("a[]".into());
         }),
         ("text-field", |run| {
             run.collection.read.text_field = Some("x".into());
@@ -353,6 +356,9 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("columns", |run| {
             run.collection.read.columns = Some("a,b".into());
+        }),
+        ("null", |run| {
+            run.collection.read.null = vec!["NULL".into()];
         }),
         ("markup", |run| {
             run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);

@@ -337,6 +337,7 @@ fn base(out: &Path) -> BTreeMap<String, Vec<u8>> {
             value.as_object_mut().unwrap().remove("others");
         }
     }
+    value.as_object_mut().unwrap().remove("checksum");
     *manifest = value.to_string().into_bytes();
     files
 }
