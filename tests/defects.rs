@@ -335,7 +335,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 27] = [
+    let change: [Change; 30] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
@@ -359,6 +359,15 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("null", |run| {
             run.collection.read.null = vec!["NULL".into()];
+        }),
+        ("split-at", |run| {
+            run.collection.read.split_at = "^a".parse().ok();
+        }),
+        ("delimiter", |run| {
+            run.collection.read.delimiter = Some("US".into());
+        }),
+        ("quote", |run| {
+            run.collection.read.quote = Some("none".into());
         }),
         ("markup", |run| {
             run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);

@@ -80,6 +80,7 @@ pub fn check_split(data: &[u8], formats: &[Option<Format>], record: Option<&str>
         "a.csv",
         "a.tsv.gz",
     ];
+    let more = usize::from(names & 15) >= docno.len();
     let docno = docno[usize::from(names & 15) % docno.len()];
     let field = |bit: u8, name: &str| (names & bit != 0).then(|| name.to_string());
     let max_document = controls.one_of(&[1 << 20, 64 << 10, 1 << 10, 100, 1]);
@@ -90,6 +91,8 @@ pub fn check_split(data: &[u8], formats: &[Option<Format>], record: Option<&str>
         id_field: field(32, "a.id"),
         url_field: field(64, "url"),
         columns: field(128, "id,a.text"),
+        split_at: more.then(|| "^[a<]|^$".parse().ok()).flatten(),
+        delimiter: more.then(|| ";;".into()),
         max_document: ByteSize(max_document),
         max_ratio: 20,
         ..ReadConfig::default()

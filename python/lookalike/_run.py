@@ -56,8 +56,11 @@ def run(
     format: str | None = None,
     record: str | None = None,
     records: str | None = None,
+    split_at: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
     columns: str | None = None,
     null: Iterable[str] = (),
     markup: str | None = None,
@@ -140,11 +143,17 @@ def run(
         Split markup into records at the elements of this name.
     records
         Make a document of each element of this list in JSON objects: ``"messages[]"``.
+    split_at
+        A regular expression: every line of a text that it matches begins a record.
     text_field
         The JSON field or column with the text; by default text, body and other usual names. Of
         ``"full_text|text"``, the first that a record has counts.
     id_field
         The JSON field or column with the docno; by default id, docno and other usual names.
+    delimiter
+        What separates the cells of tables: characters, or the name of one.
+    quote
+        The character that encloses cells of tables, or ``"none"``.
     columns
         Names of the columns of CSV and TSV files without a header.
     null
@@ -285,8 +294,11 @@ def dedup(
     format: str | None = None,
     record: str | None = None,
     records: str | None = None,
+    split_at: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
     columns: str | None = None,
     null: Iterable[str] = (),
     markup: str | None = None,
@@ -353,10 +365,11 @@ def dedup(
     progress
         As in `run`.
     strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
-    records, text_field, id_field, columns, null, markup, warc_type, include_url, exclude_url,
-    convert, convert_timeout, convert_memory, max_document, max_ratio, detect_charset, url_field,
-    keep_text, tokens, fold, shingle_size, short, fingerprint, seed, exclude_text, size_groups,
-    segment_size, threshold, score, memory, threads, ignore_disk_space, scratch
+    records, split_at, text_field, id_field, delimiter, quote, columns, null, markup, warc_type,
+    include_url, exclude_url, convert, convert_timeout, convert_memory, max_document, max_ratio,
+    detect_charset, url_field, keep_text, tokens, fold, shingle_size, short, fingerprint, seed,
+    exclude_text, size_groups, segment_size, threshold, score, memory, threads, ignore_disk_space,
+    scratch
         As for `run`.
     removed
         A directory for the removed records, with the reason for each; also an address.

@@ -198,8 +198,11 @@ impl Options {
         Ok(ReadConfig {
             format: given.format,
             record: given.record.or(theirs.record.clone()),
+            split_at: given.split_at.or(theirs.split_at.clone()),
             text_field: given.text_field.or(theirs.text_field.clone()),
             id_field: given.id_field.or(theirs.id_field.clone()),
+            delimiter: given.delimiter.or(theirs.delimiter.clone()),
+            quote: given.quote.or(theirs.quote.clone()),
             columns: given.columns.or(theirs.columns.clone()),
             markup: self.reading.markup.or(theirs.markup),
             warc_type: given.warc_type.or(theirs.warc_type.clone()),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::rows::share;
@@ -320,8 +320,12 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     if let Some(&several) = several.filter(|&n| n * 100 >= summary.ingest.documents) {
         let documents = counted(several, "document");
         let list = in_shell(&results.join("rejects.jsonl"));
+        let what = match advised(&results.join("rejects.jsonl")) {
+            Some(flags) => format!("repeat the command with {flags} and another -o"),
+            None => "check --format, --record, --split-at or --delimiter".into(),
+        };
         return Some(format!(
-            "check --format or --record: {documents} may be several ({list} says which, and why)"
+            "{what}: {documents} may be several ({list} says which, and why)"
         ));
     }
     let lack = summary.ingest.noticed.get(Reason::MissingField.text());
@@ -350,6 +354,29 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
         ));
     }
     None
+}
+
+/// The flags in the first warning about a document that may be several, among the first
+/// [`MOST_CLUSTERS`] bytes of the list.
+fn advised(list: &Path) -> Option<String> {
+    let reason = Reason::PerhapsSeveral.text();
+    let lines = BufReader::with_capacity(
+        disk::READ_BUFFER,
+        disk::open(list).ok()?.take(MOST_CLUSTERS),
+    );
+    lines.lines().map_while(io::Result::ok).find_map(|line| {
+        let line = Some(line).filter(|line| line.contains(reason))?;
+        let line: Line = serde_json::from_str(&line).ok()?;
+        let (_, flags) = line.detail.rsplit_once("use --")?;
+        (line.reason == reason).then(|| format!("--{}", visible(flags)))
+    })
+}
+
+/// A line of `rejects.jsonl`.
+#[derive(serde::Deserialize)]
+struct Line {
+    reason: String,
+    detail: String,
 }
 
 /// The command that the situation suggests.

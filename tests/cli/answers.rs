@@ -337,7 +337,9 @@ fn the_answer_says_what_it_does_not_know() {
     fs::write(at.join("p.trec"), format!("junk\n{documents}")).unwrap();
     let said = answer(at, "run p.trec -o several");
     assert!(
-        said.contains("\nNext: check --format or --record: 1 document may be several"),
+        said.contains(
+            "\nNext: repeat the command with --format trec-sgml and another -o: 1 document may be"
+        ),
         "{said}"
     );
     fs::write(at.join("none.jsonl"), "{\"text\":\"\"}\n".repeat(10)).unwrap();

@@ -9,4 +9,5 @@ mod identity;
 mod least_memory;
 mod perturb;
 mod qrels;
+mod sections;
 mod transfer;

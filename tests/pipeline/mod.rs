@@ -25,6 +25,7 @@ mod real_corpora;
 mod rows;
 mod same_documents;
 mod scripts;
+mod sections;
 mod tables;
 mod units;
 mod verified;

@@ -11,7 +11,9 @@ use crate::engine::excluded::excluded;
 use crate::engine::pipeline::{self, InputChoice};
 use crate::engine::shingle::{ShingleConfig, Short};
 use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{Converter, Format, Inputs, Markup, ReadConfig, Selection, UrlGlobs};
+use crate::text::read::{
+    Converter, Format, Inputs, Markup, ReadConfig, Selection, SplitAt, UrlGlobs,
+};
 use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
@@ -94,6 +96,23 @@ pub struct Reading {
     /// Example: --records 'messages[]'
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub records: Option<String>,
+    /// Begin a record at every line of a text that REGEX matches
+    ///
+    /// For text with many documents in a file: references (RIS, MEDLINE, BibTeX), directories (LDIF,
+    /// vCard), corpora, chats and logs. Without this flag, a file of text is one document. REGEX is
+    /// looked for in each line; ^ and $ are its beginning and its end. A group called docno names
+    /// the record, as in '^PMID- (?<docno>.+)'. Lines before the first record are rejected in one
+    /// line. The flag changes nothing for files in other formats, such as JSON and tables; with
+    /// --format text, every file is split.
+    ///
+    /// Example: --split-at '^TY  - '
+    #[arg(
+        long,
+        value_name = "REGEX",
+        hide_short_help = true,
+        allow_hyphen_values = true
+    )]
+    pub split_at: Option<SplitAt>,
     /// JSON field or column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
@@ -117,6 +136,32 @@ pub struct Reading {
     /// Example: --id-field id
     #[arg(long, value_name = "FIELD")]
     pub id_field: Option<String>,
+    /// What separates the cells of tables [default: comma, tab, ; or |]
+    ///
+    /// One to eight characters. A control character has a name (tab, DC4, US), or is written as ^A
+    /// or \\x01. A text file whose first row has the delimiter is then a table. Rows end with lines;
+    /// if cells are separated by US, rows may end with RS.
+    ///
+    /// Example: --delimiter DC4
+    #[arg(
+        long,
+        value_name = "MARK",
+        hide_short_help = true,
+        allow_hyphen_values = true
+    )]
+    pub delimiter: Option<String>,
+    /// The character that encloses cells of tables [default: "]
+    ///
+    /// It is written as for --delimiter; none means that no character does. It is doubled in a cell.
+    ///
+    /// Example: --quote þ
+    #[arg(
+        long,
+        value_name = "MARK",
+        hide_short_help = true,
+        allow_hyphen_values = true
+    )]
+    pub quote: Option<String>,
     /// Names of the columns of CSV and TSV files without a header
     ///
     /// Give a name for each column, separated by commas. By default, the first row has the names.
@@ -227,8 +272,11 @@ impl Reading {
             format: self.format,
             record: self.record.clone(),
             records: self.records.clone(),
+            split_at: self.split_at.clone(),
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
+            delimiter: self.delimiter.clone(),
+            quote: self.quote.clone(),
             columns: self.columns.clone(),
             null: self.null.clone(),
             markup: self.markup.or(ReadConfig::default().markup),

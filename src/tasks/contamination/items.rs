@@ -280,9 +280,12 @@ impl Reading<'_> {
         for name in 0..self.sets.names.len() {
             let read = ReadConfig {
                 format: None,
+                split_at: None,
                 text_field: self.config.fields.get(name).cloned(),
                 id_field: self.config.item_id.clone(),
                 url_field: None,
+                delimiter: None,
+                quote: None,
                 columns: None,
                 ..self.config.read.clone()
             };

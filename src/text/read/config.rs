@@ -1,5 +1,6 @@
 //! Parameters of reading: the format, the names of JSON fields, the limits.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -7,8 +8,10 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::convert::{Converter, Limits};
+use super::dialect::Mark;
 use super::fields::{FieldPath, Step, is_page};
 use super::record::ContentKind;
+use super::split_at::SplitAt;
 use crate::base::budget::ByteSize;
 use crate::base::error::refuse;
 use crate::base::keywords::keywords;
@@ -62,6 +65,9 @@ keywords! {
         Html = "html",
     }
 }
+
+/// The value of `--quote` for tables in which no character encloses cells.
+pub const NO_QUOTE: &str = "none";
 
 /// The types of WARC records that are documents, by default.
 pub const WARC_TYPES: &str = "response,resource,conversion";
@@ -156,6 +162,9 @@ pub struct ReadConfig {
     /// JSON: the path of the lists whose elements are the records; with `None`, objects are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<String>,
+    /// Which lines of a text begin a record; with `None`, a file of text is one document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split_at: Option<SplitAt>,
     /// JSON and Parquet: the path of the field of the text; with `None`, one of
     /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines; of several
     /// with bars between, the first that is there counts.
@@ -168,6 +177,12 @@ pub struct ReadConfig {
     /// JSON and Parquet: the path of the field of the URL; with `None`, one of
     /// [`super::URL_FIELDS`].
     pub url_field: Option<String>,
+    /// Tables: what separates the cells, as `--delimiter` writes it; with `None`, the header decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Tables: the character that encloses cells, or [`NO_QUOTE`]; with `None`, the double quote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
     /// CSV and TSV: the names of the columns, separated by commas, of files without a header.
     pub columns: Option<String>,
     /// JSON, CSV and Parquet: the values that stand for nothing.
@@ -219,9 +234,12 @@ impl Default for ReadConfig {
             format: None,
             record: None,
             records: None,
+            split_at: None,
             text_field: None,
             id_field: None,
             url_field: None,
+            delimiter: None,
+            quote: None,
             columns: None,
             null: Vec::new(),
             markup: Some(Markup::Declared),
@@ -285,6 +303,34 @@ impl ReadConfig {
             let limit = "names, separated by commas";
             return refuse("columns", columns, limit);
         }
+        for (name, given) in [("delimiter", &self.delimiter), ("quote", &self.quote)] {
+            let Some(given) = given.as_ref().filter(|given| *given != NO_QUOTE) else {
+                continue;
+            };
+            let limit = "a character, its name (tab, DC4), ^A or \\x14";
+            let mark = Mark::parse(given);
+            let several = |mark: &Mark| {
+                name == "quote"
+                    && std::str::from_utf8(mark).is_ok_and(|text| text.chars().count() > 1)
+            };
+            match mark {
+                Err(what) => return refuse(name, given, format!("{limit}: {what}")),
+                Ok(mark) if several(&mark) => {
+                    return refuse(name, given, format!("{limit}, or none"));
+                }
+                Ok(_) => {}
+            }
+            if let Some(format) = self.format
+                && !matches!(format, Format::Csv | Format::Tsv)
+            {
+                let limit = format!("only tables have cells; leave out --format {format}");
+                return refuse(name, given, &limit);
+            }
+        }
+        if self.delimiter.is_some() && self.delimiter == self.quote {
+            let limit = "another character than the delimiter";
+            return refuse("quote", self.quote.as_deref().unwrap_or_default(), limit);
+        }
         const TYPES: &str = "warcinfo,response,resource,request,metadata,revisit,conversion";
         if let Some(types) = &self.warc_type
             && !types
@@ -313,6 +359,12 @@ impl ReadConfig {
                 return refuse("records", path, limit);
             }
         }
+        if let (Some(split_at), Some(format)) = (&self.split_at, self.format)
+            && !matches!(format, Format::Text | Format::Html)
+        {
+            let limit = format!("only text is split at lines; leave out --format {format}");
+            return refuse("split-at", split_at, &limit);
+        }
         for (name, field) in [
             ("text-field", &self.text_field),
             ("id-field", &self.id_field),
@@ -332,6 +384,33 @@ impl ReadConfig {
             }
         }
         Ok(())
+    }
+
+    /// The delimiter and the quote that are given, as a file with these first bytes writes them.
+    pub(super) fn marks(&self, head: &[u8]) -> (Option<Mark>, Option<Mark>) {
+        let is_utf8 = match std::str::from_utf8(head) {
+            Ok(_) => true,
+            Err(error) => error.error_len().is_none(),
+        };
+        let mark = |given: &Option<String>| {
+            let given = given.as_ref().filter(|given| *given != NO_QUOTE)?;
+            let mark = Mark::parse(given).ok()?;
+            let other = mark.in_windows_1252().filter(|_| !is_utf8);
+            Some(other.unwrap_or(mark))
+        };
+        (mark(&self.delimiter), mark(&self.quote))
+    }
+
+    /// The first bytes of a file with tabs for the given marks, which may be control characters.
+    pub(super) fn without_marks<'h>(&self, head: &'h [u8]) -> Cow<'h, [u8]> {
+        let (delimiter, quote) = self.marks(head);
+        let marks: Vec<Mark> = [delimiter, quote].into_iter().flatten().collect();
+        if !marks.iter().any(|mark| mark.is_control()) {
+            return head.into();
+        }
+        let is_mark = |byte: u8| byte == b'\x1e' || marks.iter().any(|mark| mark.contains(&byte));
+        let plain = |&byte: &u8| if is_mark(byte) { b'\t' } else { byte };
+        head.iter().map(plain).collect()
     }
 
     /// The program for a file that is one document.

@@ -4,7 +4,10 @@
 //! object: a line end inside a string, or an opening brace at the start of a line where JSON allows
 //! none. So a broken line costs one record and not the rest of the file. A byte order mark or a
 //! record separator between objects is passed over.
+//!
+//! In the bulk format of Elasticsearch, an action and the object on the next line are one record.
 
+use super::bulk::Action;
 use super::fields::{FieldPath, Step as PathStep};
 use super::framer::{Behind, Cuts, Framer, Step};
 use super::json_values::decode;
@@ -23,9 +26,14 @@ pub(super) struct JsonFramer {
     in_array: bool,
     /// The number of arrays of objects inside of that one in which the framer is.
     inner: u64,
+    /// Whether actions precede documents. Then no place is certain: a line may be either.
+    bulk: bool,
     /// Whether a comma or a bracket ended the last bytes that were not an object.
     separated: bool,
 }
+
+/// Bytes ahead in which an action ends.
+const LOOK: usize = 8 << 10;
 
 /// On the way to the elements of lists that `--records` names.
 #[derive(Clone, Default)]
@@ -163,9 +171,10 @@ impl Braces {
 
 impl Framer for JsonFramer {
     fn cuts(&self) -> Cuts {
-        match self.within {
-            Some(_) => Cuts::Nowhere,
-            None => Cuts::Certain,
+        match (&self.within, self.bulk) {
+            (Some(_), _) => Cuts::Nowhere,
+            (None, true) => Cuts::Found,
+            (None, false) => Cuts::Certain,
         }
     }
 
@@ -176,7 +185,7 @@ impl Framer for JsonFramer {
     fn behind(&self) -> Option<Box<dyn Framer>> {
         self.within
             .is_none()
-            .then(|| Behind::of(JsonFramer::default()))
+            .then(|| Behind::of(JsonFramer::of_bulk(self.bulk)))
     }
 
     fn begins(&self, bytes: &[u8]) -> bool {
@@ -201,7 +210,12 @@ impl Framer for JsonFramer {
                     // So that what precedes such an object does not matter ([`certain_begin`]).
                     self.in_array &= separated;
                     self.inner *= u64::from(self.in_array);
-                    return object(stream, sink);
+                    let step = object(stream, sink);
+                    let is_whole = matches!(step, Step::Record { .. });
+                    return match Action::of(sink.held()).filter(|_| self.bulk && is_whole) {
+                        Some(action) => with_document(&action, stream, sink),
+                        None => step,
+                    };
                 }
                 Some(b',') => {
                     separated = true;
@@ -353,6 +367,14 @@ impl JsonFramer {
         }
     }
 
+    /// A framer of JSON; `bulk` says whether actions precede documents.
+    pub(super) fn of_bulk(bulk: bool) -> JsonFramer {
+        JsonFramer {
+            bulk,
+            ..JsonFramer::default()
+        }
+    }
+
     /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
     /// brace.
     fn bad_line(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
@@ -438,6 +460,27 @@ fn pass(stream: &mut Stream, sink: &mut Sink<'_>) -> bool {
         if let Some(end) = end {
             return matches!(end, End::Closed);
         }
+    }
+}
+
+/// The record of an action, with the document on the next line.
+fn with_document(action: &Action, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+    let record = Step::record(RecordKind::Bulk);
+    if action.deletes {
+        return record;
+    }
+    let line_end = match *stream.ensure(3) {
+        [b'\n', b'{', ..] => 1,
+        [b'\r', b'\n', b'{', ..] => 2,
+        _ => return record,
+    };
+    if Action::of(&stream.ensure(LOOK)[line_end..]).is_some() {
+        return record;
+    }
+    sink.take(stream, line_end);
+    match object(stream, sink) {
+        Step::Record { .. } => record,
+        broken => broken,
     }
 }
 

@@ -7,133 +7,14 @@
 
 use std::sync::Arc;
 
+use super::dialect::{RowEnd, Scan};
 use super::framer::{Cuts, Framer, Step};
-use super::record::{Dialect, Reason, RecordKind, Table};
+use super::record::{Reason, RecordKind, Table};
 use super::stream::{Sink, Stream};
 
 /// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
 /// place where it breaks have left the window.
 const AHEAD: usize = 1 << 20;
-
-/// Finds the end of a row. Its state is the one between two bytes, so the row may come in pieces.
-pub(super) struct Scan {
-    dialect: Dialect,
-    place: Place,
-    last: u8,
-    /// Whether a line end was taken into a cell.
-    spans_lines: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Plain,
-    Quoted,
-    /// Behind an escape character in quotes.
-    Escaped,
-    /// Behind a quote in quotes.
-    Closed,
-    /// Behind spaces after it.
-    Spaced,
-}
-
-/// How a row ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowEnd {
-    /// With its line end.
-    Line,
-    /// Its quotes do not fit.
-    Broken,
-}
-
-impl Scan {
-    pub fn new(dialect: Dialect) -> Scan {
-        Scan {
-            dialect,
-            place: Place::Plain,
-            // A quote may open the first cell.
-            last: dialect.delimiter,
-            spans_lines: false,
-        }
-    }
-
-    /// Whether the row may end here, at the end of the file.
-    pub(crate) fn may_end(&self) -> bool {
-        !matches!(self.place, Place::Quoted | Place::Escaped)
-    }
-
-    /// Scans more bytes; returns how many of them belong to the row, and how it ends, if it does.
-    pub fn feed(&mut self, bytes: &[u8]) -> (usize, Option<RowEnd>) {
-        let Dialect {
-            delimiter,
-            end,
-            quotes,
-            escape,
-        } = self.dialect;
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let rest = &bytes[at..];
-            match self.place {
-                Place::Plain => {
-                    let found = match quotes {
-                        true => memchr::memchr2(b'"', end, rest),
-                        false => memchr::memchr(end, rest),
-                    };
-                    let Some(found) = found else {
-                        self.last = bytes[bytes.len() - 1];
-                        break;
-                    };
-                    if found > 0 {
-                        self.last = rest[found - 1];
-                    }
-                    at += found + 1;
-                    if rest[found] == end {
-                        return (at, Some(RowEnd::Line));
-                    }
-                    if self.last == delimiter {
-                        self.place = Place::Quoted;
-                    }
-                    self.last = b'"';
-                }
-                Place::Quoted => {
-                    let found = match escape {
-                        true => memchr::memchr2(b'"', b'\\', rest),
-                        false => memchr::memchr(b'"', rest),
-                    };
-                    let inside = &rest[..found.unwrap_or(rest.len())];
-                    self.spans_lines = self.spans_lines || memchr::memchr(end, inside).is_some();
-                    let Some(found) = found else { break };
-                    self.place = match rest[found] {
-                        b'"' => Place::Closed,
-                        _ => Place::Escaped,
-                    };
-                    at += found + 1;
-                }
-                Place::Escaped => {
-                    self.spans_lines |= byte == end;
-                    self.place = Place::Quoted;
-                    at += 1;
-                }
-                Place::Closed if byte == b'"' => {
-                    self.place = Place::Quoted;
-                    at += 1;
-                }
-                Place::Closed | Place::Spaced if byte == b' ' && delimiter != b' ' => {
-                    self.place = Place::Spaced;
-                    at += 1;
-                }
-                Place::Closed | Place::Spaced => {
-                    if self.spans_lines && ![delimiter, end, b'\r'].contains(&byte) {
-                        return (at, Some(RowEnd::Broken));
-                    }
-                    self.place = Place::Plain;
-                    // Any other byte continues the cell.
-                    self.last = b'"';
-                }
-            }
-        }
-        (bytes.len(), None)
-    }
-}
 
 /// Frames rows of one table.
 pub(super) struct TableFramer {

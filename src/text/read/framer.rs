@@ -12,12 +12,16 @@ keywords! {
         Warc = "WARC",
         Arc = "ARC",
         Json = "JSON",
+        /// JSON objects, most of them before their documents.
+        Bulk = "JSON of Elasticsearch's bulk format",
         Mbox = "mbox",
         Mail = "mail",
         Table = "CSV or TSV",
         Parquet = "Parquet",
         /// Markup that is split at the elements of one name.
         Elements = "markup split by --record",
+        /// Text that is split at lines.
+        Sections = "text split by --split-at",
         Plain = "text or HTML",
     }
 }

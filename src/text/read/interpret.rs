@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::bulk::BulkRecord;
 use super::config::{Format, ReadConfig};
 use super::convert::Converter;
 use super::date::usual_date;
@@ -19,7 +20,7 @@ use super::sniff::{binary_file_kind, binary_kind, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
 use crate::base::progress::Stop;
-use crate::base::words::{flag_word, words};
+use crate::base::words::{flag_word, shell_word, words};
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +100,9 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             if unnamed {
                 parts.docno = record.origin.name_of(record.number).into();
             }
-            if let RecordKind::Json | RecordKind::Cells(_) | RecordKind::Row(_) = record.kind {
+            if let RecordKind::Json | RecordKind::Bulk | RecordKind::Cells(_) | RecordKind::Row(_) =
+                record.kind
+            {
                 parts.notices.extend(like_null(&parts.body, config));
             }
             if let Some(url) = parts.url.take_if(|url| url.len() > HEAD) {
@@ -208,10 +211,12 @@ impl RecordKind {
             RecordKind::Warc => &WarcRecord,
             RecordKind::Arc => &ArcRecord,
             RecordKind::Json => &JsonObject,
+            RecordKind::Bulk => &BulkRecord,
             RecordKind::Mail(message) => message,
             RecordKind::Cells(table) => &**table,
             RecordKind::Row(fields) => &**fields,
             RecordKind::Element(prolog) => &**prolog,
+            RecordKind::Section(sections) => &**sections,
             RecordKind::Plain(file) => file,
             RecordKind::Rejected(reject) => return Err(reject),
         })
@@ -354,9 +359,10 @@ fn like_several(
 /// What the records are that a file seems to have, and how to read them.
 pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
     let (name, count) = like_records::like_records(bytes)?;
+    let given = shell_word(&name);
     let name = name.escape_debug();
     Some(format!(
-        "looks like {count} records <{name}>: use --record {name}"
+        "looks like {count} records <{name}>: use --record {given}"
     ))
 }
 

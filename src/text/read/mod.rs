@@ -38,6 +38,7 @@
 //! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
 //!   (`box#7`).
 //! - An element of `--record`: a child or attribute (`elements`).
+//! - A section of `--split-at`: the group `docno` of the expression.
 //! - A file that is one document: its path; in NITF its `id-string`.
 //!
 //! A name has at most 64 KiB. A longer docno counts as missing, and a longer URL is left out.
@@ -83,17 +84,19 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `record`, `fields`, `convert`, `config`; `source`, `stream`; `outcome`,
+// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`; `source`, `stream`; `outcome`,
 // `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
-// `tags`, `elements`, `json_values`, `json`, `table`, `mail`), which `interpret` calls; `framer`
+// `tags`, `elements`, `json_values`, `json`, `bulk`, `table`, `mail`), which `interpret` calls; `framer`
 // and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
 // `each`.
 mod archive;
+mod bulk;
 mod bytes;
 mod capture;
 mod config;
 mod convert;
 mod date;
+mod dialect;
 mod each;
 mod elements;
 mod encoded;
@@ -104,6 +107,7 @@ mod frame_elements;
 mod frame_json;
 mod frame_lines;
 mod frame_mbox;
+mod frame_sections;
 mod frame_table;
 mod frame_trec;
 mod framer;
@@ -126,6 +130,7 @@ mod several;
 mod sgml;
 mod sniff;
 mod source;
+mod split_at;
 mod standard_input;
 mod stream;
 mod table;
@@ -140,7 +145,7 @@ pub use crate::store::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub(crate) use config::READ_RULE;
 pub use config::{
-    DEFAULT_MAX_RATIO, Format, Markup, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
+    DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
 };
 pub use convert::Converter;
 pub(crate) use convert::extension;
@@ -162,10 +167,11 @@ pub(crate) use pieces::Stretch;
 pub use reader::RecordReader;
 pub use record::{
     Batch, ContentKind, Message, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject,
-    RowFields, SourceSpan, Table, WholeFile,
+    RowFields, Sections, SourceSpan, Table, WholeFile,
 };
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
+pub use split_at::SplitAt;
 pub(crate) use tags::{doctype_end, is_doctype};
 pub(crate) use unread::Unread;
 pub(crate) use warc::{WarcNames, normal_digest, normal_url, warc_links};

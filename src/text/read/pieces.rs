@@ -3,7 +3,7 @@
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
 //! of the whole file reaches between two records, whatever came before. So the pieces, one after
 //! the other, have the same records as the file. Such places are found in JSON, in bundles of TREC
-//! and Reuters, and in tables without quotes; other files are not cut. A Parquet file is cut
+//! and Reuters, in tables without quotes, and in text that is split at lines; other files are not cut. A Parquet file is cut
 //! between row groups.
 //!
 //! In markup that is split at elements, no place is certain: it may be in a comment, or in a larger
@@ -345,10 +345,11 @@ fn found_by_reading(
 fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<Option<u64>> {
     let mut window = Vec::new();
     while window.len() < SEARCH {
+        // Twice as much each time, because all of it is searched again.
         let length = window.len();
-        let mut step = vec![0; STEP];
+        let mut step = vec![0; STEP.max(length)];
         read_all_at(file, &mut step, from + length as u64)?;
-        let ended = step.len() < STEP;
+        let ended = step.len() < STEP.max(length);
         window.append(&mut step);
         if let Some(at) = framer.certain_begin(&window) {
             return Ok(Some(from + at as u64));
@@ -398,15 +399,19 @@ mod tests {
         each: u64,
         max_document: u64,
     ) -> usize {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("file");
-        fs::write(&path, bytes).unwrap();
         let config = ReadConfig {
             format,
             record: record.map(Into::into),
             max_document: crate::base::byte_size::ByteSize(max_document),
             ..ReadConfig::default()
         };
+        same_with(bytes, &config, each)
+    }
+
+    fn same_with(bytes: &[u8], config: &ReadConfig, each: u64) -> usize {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        fs::write(&path, bytes).unwrap();
         let input = InputFile {
             real: None,
             docno: "file".into(),
@@ -416,8 +421,8 @@ mod tests {
             path,
         };
         let stop = Stop::default();
-        let whole = records(&mut RecordReader::open(&input, 3, &config, &stop), 0);
-        let pieces = Piece::all(&input, 3, &config, each, &stop);
+        let whole = records(&mut RecordReader::open(&input, 3, config, &stop), 0);
+        let pieces = Piece::all(&input, 3, config, each, &stop);
         let mut found = Vec::new();
         for piece in &pieces {
             assert_eq!(piece.records_before(), found.len() as u64);
@@ -502,6 +507,27 @@ mod tests {
         "\r",
     ];
 
+    const TEXT: &[&str] = &[
+        "A begins\n",
+        "b\n",
+        "some words\r\n",
+        "\n",
+        "\r\n",
+        " \n",
+        "AA",
+        "x A\n",
+    ];
+
+    const ACTIONS: &[&str] = &[
+        "{\"index\":{\"_id\":\"a\"}}\n",
+        "{\"text\":\"some words\"}\n",
+        "{\"delete\":{\"_id\":\"a\"}}\n",
+        "{\"update\":{}}\r\n",
+        "{\"index\":{\"_id\":\"a\"}}",
+        "\n",
+        "garbage\n",
+    ];
+
     const MARKUP: &[&str] = &[
         "<p>words</p>\n",
         "<p a='>'/>",
@@ -550,6 +576,17 @@ mod tests {
                     same(lower.as_bytes(), Some(format), each, most);
                 }
             }
+            for expression in ["^A", "^A|^$", "s$"] {
+                let config = ReadConfig {
+                    split_at: expression.parse().ok(),
+                    max_document: crate::base::byte_size::ByteSize(most),
+                    ..ReadConfig::default()
+                };
+                let text: String = lines.iter().map(|&line| TEXT[line % TEXT.len()]).collect();
+                same_with(text.as_bytes(), &config, each);
+            }
+            let text: String = lines.iter().map(|&line| ACTIONS[line % ACTIONS.len()]).collect();
+            same((ACTIONS[0].to_string() + &text).as_bytes(), None, each, most);
             let text: String = lines
                 .iter()
                 .map(|&line| MARKUP[if line < 80 { line % MARKUP.len() } else { line % 3 }])
@@ -581,6 +618,20 @@ mod tests {
         let pages = format!("<dump>\n{}</dump>\n", pages.repeat(1000));
         let pieces = same_records(pages.as_bytes(), None, Some("page"), 5000, 1 << 20);
         assert!(pieces > 8);
+    }
+
+    #[test]
+    fn sections_are_cut_where_a_line_matches() {
+        let config = ReadConfig {
+            split_at: "^A".parse().ok(),
+            ..ReadConfig::default()
+        };
+        let text = "head\n".to_string() + &"A section\nof lines\n\n".repeat(10_000);
+        assert!(same_with(text.as_bytes(), &config, 30_000) > 5);
+        let text = "lines\n".repeat(100_000) + "A\n";
+        assert_eq!(same_with(text.as_bytes(), &config, 30_000), 2);
+        let actions = (ACTIONS[0].to_string() + ACTIONS[1]).repeat(10_000);
+        assert!(same(actions.as_bytes(), None, 30_000, 1 << 20) > 5);
     }
 
     #[test]

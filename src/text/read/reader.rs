@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::bulk::Action;
 use super::bytes::{MARK, trim_front};
 use super::config::{Format, ReadConfig};
 use super::elements::has_element;
@@ -15,6 +16,7 @@ use super::frame_elements::ElementFramer;
 use super::frame_json::JsonFramer;
 use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
+use super::frame_sections::SectionFramer;
 use super::frame_table::TableFramer;
 use super::frame_trec::Tag;
 use super::framer::{Container, Framer, Step};
@@ -24,8 +26,8 @@ use super::mail::begins_message;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{
-    Batch, Message, Origin, Part, Prolog, Reason, Record, RecordKind, Reject, SourceSpan, Table,
-    WholeFile,
+    Batch, ContentKind, Message, Origin, Part, Prolog, Reason, Record, RecordKind, Reject,
+    Sections, SourceSpan, Table, WholeFile,
 };
 use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
 use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
@@ -814,13 +816,31 @@ impl RecordReader {
         }
         if (container == Container::Plain
             || format.is_none() && container_of(head) == Container::Plain)
-            && let Some(kind) = binary_file_kind(head)
+            && let Some(kind) = binary_file_kind(&self.config.without_marks(head))
         {
             return rejected(Reason::BinaryFile, kind);
+        }
+        if let (Container::Plain, Some(at)) = (container, &self.config.split_at) {
+            let end = match memchr::memchr2(b'\n', b'\r', head) {
+                Some(_) if memchr::memchr(b'\n', head).is_none() => b'\r',
+                _ => b'\n',
+            };
+            let content = match format.or(of_extension) {
+                Some(Format::Html) => Some(ContentKind::Markup),
+                Some(Format::Text) => Some(ContentKind::Text),
+                _ => None,
+            };
+            let at = at.clone();
+            if head.starts_with(MARK) {
+                self.stream.consume(MARK.len());
+            }
+            let framer = SectionFramer::new(Sections { at, end, content });
+            return Ok(State::framed(Container::Sections, framer));
         }
         let claim = match (container, format.or(of_extension)) {
             (Container::Table, Some(Format::Tsv)) => Some(Claim::Tsv),
             (Container::Table, _) => Some(Claim::Csv),
+            (Container::Plain, Some(Format::Html)) if self.config.delimiter.is_some() => None,
             (Container::Plain, of_extension) if format.is_none() => Some(Claim::Content {
                 named: of_extension.is_some(),
             }),
@@ -830,6 +850,14 @@ impl RecordReader {
             return table.or_else(|(reason, detail)| rejected(reason, detail));
         }
         let head = head_of(&mut self.stream);
+        let container = match container {
+            Container::Json
+                if self.config.records.is_none() && Action::of(trim_front(head)).is_some() =>
+            {
+                Container::Bulk
+            }
+            container => container,
+        };
         let bundle = matches!(container, Container::Trec | Container::Reuters)
             .then(|| Tag::certainly(trim_front(head)));
         if container != Container::Plain && head.starts_with(MARK) {
@@ -840,6 +868,7 @@ impl RecordReader {
             (Container::Warc, _) => Box::new(ArchiveFramer { shape: Shape::Warc }),
             (Container::Arc, _) => Box::new(ArchiveFramer { shape: Shape::Arc }),
             (Container::Json, _) => Box::new(JsonFramer::new(self.config.records.as_deref())),
+            (Container::Bulk, _) => Box::new(JsonFramer::of_bulk(true)),
             (Container::Mbox, _) => Box::new(MboxFramer::new(name)),
             _ => {
                 let mut framer = self.whole(container == Container::Mail);

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::dialect::Dialect;
+use super::split_at::SplitAt;
 use crate::base::keywords::keywords;
 use crate::base::progress::Stop;
 
@@ -40,6 +42,8 @@ pub enum RecordKind {
     Arc,
     /// One JSON object.
     Json,
+    /// An action of the bulk format of Elasticsearch, and the object with its document.
+    Bulk,
     /// One mail message.
     Mail(Message),
     /// One row of a CSV or TSV file, with its line end.
@@ -48,6 +52,8 @@ pub enum RecordKind {
     Row(Box<RowFields>),
     /// An element of markup; what its file says before it is with it.
     Element(Arc<Prolog>),
+    /// What a line that `--split-at` matches begins.
+    Section(Arc<Sections>),
     /// A whole file.
     Plain(WholeFile),
     /// The framer rejected the bytes at this place; `bytes` is empty.
@@ -71,23 +77,21 @@ pub struct WholeFile {
     pub docno: String,
 }
 
+/// What all sections of a text have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sections {
+    pub(super) at: SplitAt,
+    /// The last byte of a line end.
+    pub(super) end: u8,
+    /// What they are; with `None`, the first bytes of each decide.
+    pub(super) content: Option<ContentKind>,
+}
+
 /// What a file of markup says before its records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prolog {
     pub(super) declaration: Option<Box<[u8]>>,
     pub(super) xml: bool,
-}
-
-/// How the bytes of a table are cut into rows and cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
-    pub delimiter: u8,
-    /// The last byte of a line end.
-    pub end: u8,
-    /// Whether a quote at the beginning of a cell encloses it.
-    pub quotes: bool,
-    /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.
-    pub escape: bool,
 }
 
 /// The facts that all rows of a CSV or TSV file have in common.
@@ -334,6 +338,8 @@ keywords! {
         WrongFormat = "not in the format given by --format",
         /// No element has the name given by `--record`.
         NoRecords = "no element given by --record",
+        /// No line is matched by the expression given by `--split-at`.
+        NoMatch = "no line that --split-at matches",
         // Reasons that concern one record.
         /// The record is larger than `--max-document`.
         TooLarge = "larger than --max-document",

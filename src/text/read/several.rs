@@ -3,10 +3,17 @@
 //! The first 64 KiB decide, but for pages, which may be longer. Whatever is found is a warning only,
 //! so a sign must be clear: docs/guide/formats.md lists the signs and how often they are wrong.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use memchr::memmem;
 
-use super::record::{ContentKind, Dialect};
+use super::bytes::MARK;
+use super::dialect::{Dialect, Mark};
+use super::record::ContentKind;
+use super::split_at::SplitAt;
 use super::table::rows;
+use crate::base::words::{flag_word, shell_word};
 
 /// Bytes that are looked at.
 const LOOK: usize = 64 << 10;
@@ -18,10 +25,101 @@ const MANY_ROWS: usize = 6;
 /// Ends of pages that are looked at, and bytes behind each in which the next page begins.
 const PAGES: (usize, usize) = (16, 1 << 10);
 
+/// Records of text.
+struct Kind {
+    what: &'static str,
+    /// How another line of a record begins, in any case. Only texts with such a line are searched.
+    has: &'static str,
+    /// The expression for the line that begins a record.
+    begins: &'static str,
+    /// The expression that splits the records, if it is another one.
+    split: Option<&'static str>,
+}
+
+/// A kind whose records begin with the line at which they are split.
+const fn kind(what: &'static str, has: &'static str, begins: &'static str) -> Kind {
+    Kind {
+        what,
+        has,
+        begins,
+        split: None,
+    }
+}
+
+/// Kinds of records that are told apart by the lines that they have.
+const KINDS: [Kind; 20] = [
+    kind("references (RIS)", "ER  -", "^TY  - "),
+    kind("references (MEDLINE)", "TI  -", r"^PMID- (?<docno>\d+)"),
+    kind("references (Web of Science)", "ER", r"^PT [A-Z]\s*$"),
+    kind("references (EndNote)", "%T ", "^%0 "),
+    Kind {
+        split: Some("^$"),
+        ..kind("references (refer)", "%A ", "^%T ")
+    },
+    kind(
+        "references (BibTeX)",
+        "title",
+        r"^\s*@\w+\s*\{\s*(?<docno>[^,\s]+),",
+    ),
+    kind(
+        "entries of a directory (LDIF)",
+        "dn:",
+        "^dn::? (?<docno>.+)",
+    ),
+    kind("contacts (vCard)", "END:VCARD", "(?i)^BEGIN:VCARD"),
+    kind(
+        "entries of a calendar",
+        "END:V",
+        "^BEGIN:V(EVENT|TODO|JOURNAL)",
+    ),
+    kind("articles of a news batch", "#! rnews", r"^#! rnews \d"),
+    kind(
+        "documents of CoNLL-U",
+        "# newdoc",
+        "^# newdoc( id = (?<docno>.+))?",
+    ),
+    kind("documents of CoNLL", "-DOCSTART-", "^-DOCSTART-"),
+    Kind {
+        split: Some("^$"),
+        ..kind("sentences of CoNLL", "2\t", r"^1\t(\S+\t){7}")
+    },
+    kind(
+        "sequences (GenBank)",
+        "DEFINITION",
+        r"^LOCUS +(?<docno>\S+)",
+    ),
+    kind(
+        "sequences (EMBL or UniProt)",
+        "AC   ",
+        "^ID   (?<docno>[^ ;]+)",
+    ),
+    kind("records of MARC (MARCMaker)", "=245", "^=LDR"),
+    kind("games (PGN)", "[White ", r"^\[Event "),
+    kind("persons (GEDCOM)", "1 NAME", "^0 @(?<docno>[^@]+)@"),
+    kind("terms (OBO)", "id: ", r"^\[Term\]"),
+    kind("messages of a digest", "From: ", "^-{30}$"),
+];
+
+/// How the lines of chats and logs begin: with a date and a time, or a time and a name.
+const DATED: [&str; 5] = [
+    r"^\P{L}{0,3}\d{4}[-/.]\d\d[-/.]\d\d[T ,]+\d\d:\d\d",
+    r"^\P{L}{0,3}\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},? \d{1,2}[:.]\d\d",
+    r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ",
+    r"^\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:",
+    r"^\[?\d\d:\d\d(:\d\d)?\]? <[^>]+> ",
+];
+
+/// The expressions of [`DATED`], which are looked for in the first line of every text.
+static DATED_LINES: LazyLock<Vec<SplitAt>> =
+    LazyLock::new(|| DATED.iter().filter_map(|text| text.parse().ok()).collect());
+
+/// The fewest entries of a chat or a log.
+const ENTRIES: usize = 3;
+
 /// What a file looks like, and how to read it.
 pub(super) fn looks_like(bytes: &[u8], content: ContentKind) -> Option<String> {
-    if has_pages(bytes) {
-        return Some("looks like several HTML pages; split the file at <html>".into());
+    if let Some(tag) = page_behind(bytes) {
+        return Some(format!("looks like several HTML pages; {tag}"));
     }
     let head = match bytes.get(..LOOK) {
         Some(head) => &head[..memchr::memrchr(b'\n', head).map_or(0, |end| end + 1)],
@@ -31,9 +129,125 @@ pub(super) fn looks_like(bytes: &[u8], content: ContentKind) -> Option<String> {
         return Some(format!("looks like {what}; {flag}"));
     }
     match content {
-        ContentKind::Text => table(head),
+        ContentKind::Text => records(head)
+            .or_else(|| load_file(head))
+            .or_else(|| table(head)),
         ContentKind::Markup => None,
     }
+}
+
+/// Records that `--split-at` reads.
+fn records(head: &[u8]) -> Option<String> {
+    let found = |what: &str, count: usize, split: &str| {
+        format!(
+            "looks like {count} {what}; to read each as a document, use --split-at {}",
+            shell_word(split)
+        )
+    };
+    let texts = || lines(head).filter(|line| !line.trim_ascii().is_empty());
+    let mut has = [false; KINDS.len()];
+    let (mut all, mut yaml) = (0, true);
+    for line in texts() {
+        let inside = line.trim_ascii_start();
+        for (has, kind) in has.iter_mut().zip(&KINDS) {
+            *has = *has || starts_with(inside, kind.has.as_bytes());
+        }
+        yaml = yaml && is_yaml(line);
+        all += 1;
+    }
+    for (kind, _) in KINDS.iter().zip(has).filter(|(_, has)| *has) {
+        let begins: SplitAt = kind.begins.parse().ok()?;
+        let count = texts().filter(|line| begins.begins(line)).count();
+        // What precedes the first is a header, not the text of which records are a part.
+        let before = texts().take_while(|line| !begins.begins(line)).count();
+        if count > 1 && before * 2 <= all {
+            return Some(found(kind.what, count, kind.split.unwrap_or(kind.begins)));
+        }
+    }
+    let rules = texts().filter(|line| is_rule(line)).count();
+    let first = texts().next()?;
+    let documents = rules + usize::from(!is_rule(first));
+    if yaml && documents > 1 && has_keys_behind_rules(head) {
+        return Some(found("documents (YAML)", documents, "^---( |$)"));
+    }
+    let is_name =
+        |line: &&[u8]| line.starts_with(b">") && line.get(1).is_some_and(|c| c.is_ascii_graphic());
+    let is_sequence = |line: &&[u8]| {
+        line.iter()
+            .all(|c| c.is_ascii_alphabetic() || b"*-.".contains(c))
+    };
+    let names = texts().filter(is_name).count();
+    if names > 1 && is_name(&first) && texts().all(|line| is_name(&line) || is_sequence(&line)) {
+        return Some(found("sequences (FASTA)", names, r"^>(?<docno>\S+)"));
+    }
+    let first = first.strip_prefix(MARK).unwrap_or(first);
+    let dated = DATED_LINES.iter().find(|dated| dated.begins(first))?;
+    let count = texts().filter(|line| dated.begins(line)).count();
+    (count >= ENTRIES && count * 10 >= all)
+        .then(|| found("entries of a chat or a log", count, &dated.to_string()))
+}
+
+/// Whether a line begins with a key of YAML.
+fn is_key(line: &[u8]) -> bool {
+    let end = memchr::memchr(b':', line).unwrap_or(0);
+    end > 0 && matches!(line.get(end + 1), None | Some(b' '))
+}
+
+/// Whether a line begins a YAML document.
+fn is_rule(line: &[u8]) -> bool {
+    line == b"---" || line.starts_with(b"--- ")
+}
+
+/// Whether a line can be a part of a YAML document that is not only text.
+fn is_yaml(line: &[u8]) -> bool {
+    let inside = line.trim_ascii_start();
+    inside.len() < line.len()
+        || is_key(inside)
+        || is_rule(line)
+        || matches!(
+            inside,
+            [b'#' | b'%' | b'}' | b']', ..] | [b'-', b' ', ..] | b"-" | b"..."
+        )
+}
+
+/// Whether a key follows each line that begins a YAML document. The line that ends the front matter
+/// of a text has none behind it.
+fn has_keys_behind_rules(head: &[u8]) -> bool {
+    let mut lines = lines(head).filter(|line| !matches!(line.trim_ascii_start(), [] | [b'#', ..]));
+    while let Some(line) = lines.next() {
+        if line == b"---" && !lines.next().is_some_and(is_key) {
+            return false;
+        }
+    }
+    true
+}
+
+/// A load file of e-discovery (Concordance): cells between thorns, which DC4 separates.
+fn load_file(head: &[u8]) -> Option<String> {
+    let text = head.strip_prefix(MARK).unwrap_or(head);
+    let (quote, between) = match text {
+        [0xc3, 0xbe, ..] => ("\u{fe}", &b"\xc3\xbe\x14\xc3\xbe"[..]),
+        [0xfe, ..] => ("\u{fe}", &b"\xfe\x14\xfe"[..]),
+        _ => return None,
+    };
+    let dialect = Dialect {
+        quote: Mark::of(&between[..between.len() / 2])?,
+        ..Dialect::of(Mark::byte(b'\x14'), b'\n')
+    };
+    let mut rows = rows(dialect, text, true);
+    let names = dialect.cells(
+        rows.next()
+            .filter(|row| memmem::find(row, between).is_some())?,
+    );
+    let cells = dialect.cells(rows.next()?);
+    // The text is the longest of the cells.
+    let longest = (0..names.len()).max_by_key(|&at| cells.get(at).map_or(0, String::len))?;
+    Some(format!(
+        "looks like a load file of {} columns; to read each row as a document, use --delimiter DC4 \
+         --quote {quote} {}",
+        names.len(),
+        flag_word("--text-field", &names[longest])
+    ))
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -46,17 +260,26 @@ fn starts_with(line: &[u8], prefix: &[u8]) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether a page begins behind the end of another one.
-fn has_pages(bytes: &[u8]) -> bool {
-    [&b"</html"[..], b"</HTML"].into_iter().any(|end| {
-        memmem::find_iter(bytes, end).take(PAGES.0).any(|at| {
+/// What to do about a page that begins behind the end of another one.
+fn page_behind(bytes: &[u8]) -> Option<&'static str> {
+    [&b"</html"[..], b"</HTML"].into_iter().find_map(|end| {
+        memmem::find_iter(bytes, end).take(PAGES.0).find_map(|at| {
             let next = bytes.get(at + end.len()..).unwrap_or_default();
             let next = &next[..next.len().min(PAGES.1)];
-            memchr::memchr_iter(b'<', next).any(|at| {
+            memchr::memchr_iter(b'<', next).find_map(|at| {
                 let tag = &next[at..];
-                starts_with(tag, b"<html>")
-                    || starts_with(tag, b"<html ")
-                    || starts_with(tag, b"<!doctype html")
+                let begins_line = next[..at].ends_with(b"\n");
+                let doctype = starts_with(tag, b"<!doctype html");
+                if !doctype && !starts_with(tag, b"<html>") && !starts_with(tag, b"<html ") {
+                    return None;
+                }
+                Some(match (begins_line, doctype) {
+                    (true, true) => {
+                        "to read each as a document, use --split-at '(?i)^<!doctype html'"
+                    }
+                    (true, false) => "to read each as a document, use --split-at '(?i)^<html'",
+                    (false, _) => "split the file at <html>",
+                })
             })
         })
     })
@@ -99,7 +322,7 @@ fn is_mark(line: &[u8]) -> bool {
 /// Records of another format, or files in a text.
 fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     let (mut docs, mut messages, mut objects, mut files, mut shell) = (0, 0, 0, 0, 0);
-    let (mut mailbox, mut all) = (0, 0);
+    let (mut mailbox, mut all, mut lines_of_arrows) = (0, 0, false);
     let mut lines = lines(head).peekable();
     while let Some(line) = lines.next() {
         // Most lines begin otherwise.
@@ -119,6 +342,7 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
             _ => {}
         }
         files += usize::from(is_mark(line));
+        lines_of_arrows |= line.starts_with(b"==> ") && line.ends_with(b" <==");
         all += usize::from(!line.is_empty());
     }
     let few = 2;
@@ -143,7 +367,19 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     }
     if files >= few {
         let what = format!("{files} files with a line before each that names it");
-        return Some((what, "split them first"));
+        let flag = match lines_of_arrows {
+            true => r"to read each as a document, use --split-at '^==> (?<docno>\S+) <==$'",
+            false => "split them first, or at these lines with --split-at",
+        };
+        return Some((what, flag));
+    }
+    let marc = memchr::memchr_iter(b'\x1d', head).count();
+    if marc >= few
+        && head.get(20..24) == Some(b"4500")
+        && head.iter().take(5).all(u8::is_ascii_digit)
+    {
+        let what = format!("{marc} records of MARC 21");
+        return Some((what, "convert them to MARCXML first"));
     }
     let top = &head[..head.len().min(4 << 10)];
     let is_mime = is_field(top) && memmem::find(top, b"\nMIME-Version:").is_some();
@@ -153,32 +389,59 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     })
 }
 
+/// Delimiters of tables, and how a message calls them.
+const DELIMITERS: [(u8, &str); 9] = [
+    (b'\t', "tabs"),
+    (b',', "commas"),
+    (b';', "semicolons"),
+    (b'|', "bars"),
+    (b'^', "^"),
+    (b'~', "~"),
+    (b'\x01', "\\x01"),
+    (b'\x14', "DC4"),
+    (b'\x1f', "US"),
+];
+
+/// The longest delimiter that is looked for.
+const LONGEST_DELIMITER: usize = 4;
+
 /// A table, by the number of columns that its rows have in common.
 fn table(head: &[u8]) -> Option<String> {
-    let kinds = [
-        (b'\t', "tabs"),
-        (b',', "commas"),
-        (b';', "semicolons"),
-        (b'|', "bars"),
-    ];
+    let first = lines(head).find(|line| !line.trim_ascii().is_empty())?;
+    let mut kinds: Vec<(Mark, Cow<'_, str>)> = Vec::new();
+    // Runs of punctuation, which are longer than a character.
+    let is_mark = |byte: &u8| byte.is_ascii_punctuation() && !b"\"'()<>[]{}/.-_=*#".contains(byte);
+    for run in first.split(|byte| !is_mark(byte)) {
+        if (2..=LONGEST_DELIMITER).contains(&run.len())
+            && kinds.len() < 4
+            && let Some(mark) = Mark::of(run)
+        {
+            kinds.push((mark, String::from_utf8_lossy(run)));
+        }
+    }
+    kinds.extend(DELIMITERS.map(|(byte, what)| (Mark::byte(byte), what.into())));
     for (delimiter, what) in kinds {
         // A text has far fewer of them than lines.
-        let first = lines(head).find(|line| !line.trim_ascii().is_empty())?;
-        if memchr::memchr(delimiter, first).is_none() {
+        if delimiter.find(first).is_none() {
             continue;
         }
-        let dialect = Dialect {
-            delimiter,
-            end: b'\n',
-            quotes: delimiter != b'\t',
-            escape: false,
+        let usual = matches!(*delimiter, [b'\t' | b',' | b';' | b'|']);
+        let is_tab = *delimiter == *b"\t";
+        let end = match *delimiter == *b"\x1f" && memchr::memchr(b'\x1e', head).is_some() {
+            true => b'\x1e',
+            false => b'\n',
         };
+        let dialect = Dialect {
+            quotes: usual && !is_tab,
+            ..Dialect::of(delimiter, end)
+        };
+        let spaced_mark = [&*delimiter, b" "].concat();
         let mut shapes = rows(dialect, head, true).map(|row| {
             let inside = row.get(1..).unwrap_or_default();
-            // In a text, a space follows a comma.
-            let spaced =
-                !inside.contains(&b'"') && memmem::find(inside, &[delimiter, b' ']).is_some();
-            (row, spaced)
+            // In a text, a space follows a comma; a line of code has a bracket or a semicolon.
+            let spaced = !inside.contains(&b'"') && memmem::find(inside, &spaced_mark).is_some();
+            let code = matches!(row.trim_ascii_end(), [.., b';' | b'{' | b'}' | b')' | b',']);
+            (row, spaced || !usual && code)
         });
         let (first, mut is_text) = shapes.next()?;
         // A line of code ends with a semicolon, and has no cell behind it.
@@ -192,16 +455,21 @@ fn table(head: &[u8]) -> Option<String> {
             odd += usize::from(dialect.pick(row, columns, &[]).count != columns);
             is_text |= spaced;
         }
-        let enough = match delimiter == b'\t' || columns > 2 {
+        let rare = is_tab || delimiter.is_control() || delimiter.len() > 2;
+        let enough = match rare || columns > 2 {
             true => ROWS,
             false => MANY_ROWS,
         };
-        is_text &= delimiter != b'\t' && delimiter != b'|';
+        is_text &= !is_tab && *delimiter != *b"|";
         if rows >= enough && odd * 20 <= rows && !is_text {
-            let format = if delimiter == b'\t' { "tsv" } else { "csv" };
+            let flag = match (usual, is_tab) {
+                (true, true) => "--format tsv".into(),
+                (true, false) => "--format csv".into(),
+                (false, _) => format!("--delimiter {}", shell_word(&what)),
+            };
             return Some(format!(
                 "looks like a table of {columns} columns with {what}; to read each row as a \
-                 document, use --format {format}"
+                 document, use {flag}"
             ));
         }
     }
@@ -321,6 +589,19 @@ mod tests {
         }
     }
 
+    /// The guide has the line to type for each kind.
+    #[test]
+    fn the_guide_has_every_expression() {
+        let guide = include_str!("../../../docs/guide/formats.md").replace("\\|", "|");
+        for kind in &KINDS {
+            kind.begins.parse::<SplitAt>().unwrap();
+            let split = format!("`--split-at '{}'`", kind.split.unwrap_or(kind.begins));
+            assert!(guide.contains(&split), "{}: {split}", kind.what);
+        }
+        assert_eq!(DATED_LINES.len(), DATED.len());
+        assert!(guide.contains(DATED[1]));
+    }
+
     #[test]
     fn what_is_one_document_is_not_named() {
         for one in [
@@ -340,6 +621,19 @@ mod tests {
             "mod a;\nmod b;\nmod c;\nmod d;\nmod e;\nmod f;\nmod g;\n",
             "As in\n\n{\"a\":1}\n{\"a\":2}\n\nor\nso.\n",
             "  if a {\n    b\n  }\n",
+            "---\ntitle: A\nlang: en\n---\n\nSome text\n\n---\n\nand more: of it\n",
+            "---\ntitle: A\nlang: en\n---\n",
+            "use a::b::c;\nuse a::b::d;\nuse a::c::e;\nuse b::c::d;\n",
+            "f :: Int -> Int\nf a = b\n\ng :: a\n",
+            "a && b\nb && c\nc && d\nd && e\ne && f\nf && g\n",
+            "> quoted\n> text\n>more\nand an answer\n",
+            ">one\nan answer of several words\n>two\n",
+            "Er ist da.\nPT boats\nPT boats\n",
+            "    An example\n    of RIS:\n\nTY  - JOUR\n\n    and\nso\non\nfor\nlines\nER  -\n",
+            "@Table(name = \"title\")\n@Column{a}\ntitle = b\n",
+            "2024-01-31  Ann\n\n\t* a.c: New.\n\n2024-01-30  Ben\n\n\t* b.c: New.\n",
+            "12:00 Lunch\n13:00 Talk\n14:00 Talk\n15:00 Tea\n",
+            "key: value\nother: value\n",
         ] {
             assert_eq!(text(one), None, "{one:?}");
         }

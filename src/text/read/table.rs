@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use super::config::ReadConfig;
+use super::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::fields::{
     FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
 };
-use super::frame_table::{RowEnd, Scan};
 use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Dialect, Reason, Table};
+use super::record::{ContentKind, Reason, Table};
 
 /// Columns that a message lists.
 const LISTED: usize = 40;
@@ -91,10 +91,11 @@ impl Dialect {
     /// The first cell of a row, and what follows its delimiter, if it has one. Without `keep`, only
     /// its beginning may be there.
     fn first_cell(self, row: &[u8], keep: bool) -> (Cow<'_, [u8]>, Option<&[u8]>) {
-        let to_delimiter = |bytes: &[u8]| memchr::memchr(self.delimiter, bytes);
-        let Some(inside) = row.strip_prefix(b"\"").filter(|_| self.quotes) else {
+        let to_delimiter = |bytes: &[u8]| self.delimiter.find(bytes);
+        let (quote, step) = (&*self.quote, self.delimiter.len());
+        let Some(inside) = row.strip_prefix(quote).filter(|_| self.quotes) else {
             return match to_delimiter(row) {
-                Some(end) => (row[..end].into(), Some(&row[end + 1..])),
+                Some(end) => (row[..end].into(), Some(&row[end + step..])),
                 None => (row.into(), None),
             };
         };
@@ -106,28 +107,33 @@ impl Dialect {
             (cell, true) => cell.to_mut().extend_from_slice(bytes),
         };
         loop {
-            let found = match self.escape {
-                true => memchr::memchr2(b'"', b'\\', rest),
-                false => memchr::memchr(b'"', rest),
-            };
-            let end = found.unwrap_or(rest.len());
+            let end = self.next_quote(rest).unwrap_or(rest.len());
             add(&rest[..end]);
             rest = &rest[end..];
+            let doubled = rest
+                .strip_prefix(quote)
+                .filter(|rest| rest.starts_with(quote));
+            if doubled.is_some() {
+                add(&rest[..quote.len()]);
+                rest = &rest[2 * quote.len()..];
+                continue;
+            }
             match rest {
-                [b'"', b'"', ..] | [b'\\', _, ..] => {
-                    add(&rest[1..2]);
+                [b'\\', escaped, ..] if self.escape => {
+                    add(std::slice::from_ref(escaped));
                     rest = &rest[2..];
                 }
+                [] => return (cell, None),
                 // Text after the quotes belongs to the cell.
-                [_, after @ ..] => {
+                _ => {
+                    let after = rest.strip_prefix(quote).unwrap_or_default();
                     let end = to_delimiter(after);
                     let more = &after[..end.unwrap_or(after.len())];
                     if !more.is_empty() {
                         add(more);
                     }
-                    return (cell, end.map(|end| &after[end + 1..]));
+                    return (cell, end.map(|end| &after[end + step..]));
                 }
-                [] => return (cell, None),
             }
         }
     }
@@ -159,7 +165,7 @@ impl Dialect {
     }
 
     /// All cells of a row.
-    fn cells(self, row: &[u8]) -> Vec<String> {
+    pub(super) fn cells(self, row: &[u8]) -> Vec<String> {
         let count = self.pick(row, usize::MAX, &[]).count;
         let all: Vec<usize> = (0..count).collect();
         let cells = self.pick(row, usize::MAX, &all).cells.into_iter();
@@ -175,8 +181,12 @@ impl Table {
     pub(super) fn look(head: &[u8], ended: bool, claim: Claim, config: &ReadConfig) -> Look {
         let body = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let mut begin = head.len() - body.len();
-        let end = match memchr::memchr(b'\n', body) {
-            None if memchr::memchr(b'\r', body).is_some() => b'\r',
+        let marks = config.marks(head);
+        let has = |byte| memchr::memchr(byte, body).is_some();
+        // The unit separator comes with the record separator.
+        let end = match marks.0 {
+            Some(delimiter) if *delimiter == *b"\x1f" && has(b'\x1e') => b'\x1e',
+            _ if has(b'\r') && !has(b'\n') => b'\r',
             _ => b'\n',
         };
         // Excel writes the delimiter into a line of its own.
@@ -195,13 +205,16 @@ impl Table {
             (None, Claim::Content { named: false }) if is_evident_collection(body, ended) => b"\t",
             (None, Claim::Content { .. }) => b"\t,;",
         };
+        let delimiters: Vec<Mark> = match marks.0 {
+            Some(delimiter) => vec![delimiter],
+            None => delimiters.iter().copied().map(Mark::byte).collect(),
+        };
         let given = config.columns.as_deref().map(names_of).unwrap_or_default();
         let rows = delimiters.iter().filter_map(|&delimiter| {
+            let usual = Dialect::of(delimiter, end);
             let dialect = Dialect {
-                delimiter,
-                end,
-                quotes: true,
-                escape: false,
+                quote: marks.1.unwrap_or(usual.quote),
+                ..usual
             };
             let row = dialect.first_row(body, ended).or_else(|| {
                 // A quote may be a plain character.
@@ -215,7 +228,9 @@ impl Table {
         });
         // The first of several equal ones counts.
         let best = rows.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let is_given = marks.0.is_some() || marks.1.is_some();
         let is_content = matches!(claim, Claim::Content { .. });
+        let best = best.filter(|(.., cells)| !is_content || !is_given || cells.len() > 1);
         let Some((_, dialect, row, cells)) = best else {
             return match is_content {
                 true => Look::Other,
@@ -231,6 +246,7 @@ impl Table {
         let header = begin + row.len();
         let rows = &head[header..];
         if is_content
+            && !is_given
             && delimiters.len() > 1
             && !is_evident(dialect, (row, &cells), rows, ended, config)
         {
@@ -259,9 +275,13 @@ impl Table {
         };
         let has_header = first == header;
         let dialect = Dialect {
-            quotes: claim == Claim::Csv
-                || dialect.delimiter != b'\t'
-                || has_quotes(&head[begin..], dialect, has_header),
+            quotes: match (&config.quote, &*dialect.delimiter) {
+                (Some(_), _) => marks.1.is_some(),
+                (None, [b'\t']) if claim == Claim::Csv => true,
+                (None, [b',' | b';' | b'|']) => true,
+                (None, _) if dialect.delimiter.is_control() => false,
+                (None, _) => has_quotes(&head[begin..], dialect, has_header),
+            },
             escape: has_escapes(&head[begin..], dialect),
             ..dialect
         };
@@ -490,7 +510,7 @@ fn without_header(
 ) -> Option<Vec<String>> {
     let is_id = |cell: &str| !cell.is_empty() && !cell.contains(char::is_whitespace);
     let names = like_names(cells);
-    if let ([id, second, ..], b'\t') = (cells, dialect.delimiter)
+    if let ([id, second, ..], b"\t") = (cells, &*dialect.delimiter)
         && is_id(id)
     {
         let plain = Dialect {
@@ -605,7 +625,11 @@ fn has_quotes(body: &[u8], dialect: Dialect, has_header: bool) -> bool {
     let (mut quoted, mut plain) = (0u32, 0u32);
     for line in body.split(|&byte| byte == dialect.end) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        for cell in line.split(|&byte| byte == dialect.delimiter) {
+        let mut cells = Some(line);
+        while let Some(line) = cells {
+            let end = dialect.delimiter.find(line);
+            let cell = &line[..end.unwrap_or(line.len())];
+            cells = end.map(|end| &line[end + dialect.delimiter.len()..]);
             let mut rest = cell.strip_prefix(b"\"").unwrap_or(cell);
             let (mut doubled, mut lone) = (false, false);
             while let Some(at) = memchr::memchr(b'"', rest) {
@@ -624,13 +648,17 @@ fn has_quotes(body: &[u8], dialect: Dialect, has_header: bool) -> bool {
 
 /// Whether a backslash stands before quotes that do not end their cell, and no quote is doubled.
 fn has_escapes(body: &[u8], dialect: Dialect) -> bool {
+    if *dialect.quote != *b"\"" {
+        return false;
+    }
     let mut found = false;
     for at in memchr::memchr_iter(b'"', body) {
         let next = body.get(at + 1).copied().unwrap_or(dialect.end);
         let before = at
             .checked_sub(1)
             .and_then(|before| body.get(before).copied());
-        let at_edge = |byte| [dialect.delimiter, dialect.end, b'\r'].contains(&byte);
+        let at_edge =
+            |byte| dialect.delimiter.contains(&byte) || [dialect.end, b'\r'].contains(&byte);
         if next == b'"' && before.is_some_and(|before| !at_edge(before) && before != b'\\') {
             return false;
         }
@@ -647,8 +675,8 @@ fn is_copied(body: &[u8], dialect: Dialect) -> bool {
     let is_cell = |at: usize| {
         ends(at.checked_sub(1).and_then(|before| body.get(before))) && ends(body.get(at + 2))
     };
-    let quoted = dialect.quotes && memchr::memchr(b'"', body).is_some();
-    dialect.delimiter == b'\t' && !quoted && nulls.any(is_cell)
+    let quoted = dialect.quotes && memchr::memmem::find(body, &dialect.quote).is_some();
+    *dialect.delimiter == *b"\t" && !quoted && nulls.any(is_cell)
 }
 
 /// A cell without the escapes of `COPY`.

@@ -12,9 +12,10 @@
 //! A table has no separators: rows have their line ends. Its header is copied to both outputs.
 //!
 //! The removed records of most formats are written one after the other. Elements of markup are
-//! written with the content around them, which may have their charset. If several XML documents
-//! follow each other in a file, the prolog of each (its declaration and its document type) belongs
-//! to the record after it, and to later ones without a prolog.
+//! written with the content around them, which may have their charset, and so are sections of text,
+//! which a header may precede. If several XML documents follow each other in a file, the prolog of
+//! each (its declaration and its document type) belongs to the record after it, and to later ones
+//! without a prolog.
 
 use std::io::{self, Read, Write};
 
@@ -98,13 +99,15 @@ struct Copy<'c, I, O> {
     kept: Kept<'c, O>,
     /// Gets the removed records one after the other.
     removed: Option<&'c mut O>,
-    /// Gets the removed records as if they were the kept ones.
+    /// Gets the removed records as if they were the kept ones, in markup and sections.
     around: Option<Kept<'c, O>>,
     /// The end of the last removed record, which is not yet separated from a next one.
     ending: Option<Ending>,
     /// Whether the file begins with a removed record, and has no other record so far.
     lone: bool,
     is_json: bool,
+    /// Whether the content around records may be the prologs of documents.
+    is_markup: bool,
 }
 
 impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
@@ -117,7 +120,7 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
         let mut kept = Kept::new(kept);
         kept.table = layout.container == Some(Container::Table);
         let (removed, around) = match layout.container {
-            Some(Container::Elements) => (None, removed.map(Kept::new)),
+            Some(Container::Elements | Container::Sections) => (None, removed.map(Kept::new)),
             _ => (removed, None),
         };
         Copy {
@@ -129,6 +132,7 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
             ending: None,
             lone: false,
             is_json: layout.container == Some(Container::Json),
+            is_markup: layout.container == Some(Container::Elements),
         }
     }
 
@@ -160,7 +164,11 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
             };
             held.extend_from_slice(piece.bytes);
             let prolog = match prolog(&held) {
-                Some(at) if held.len() - at <= MOST_SEPARATOR && end < u64::MAX => at,
+                Some(at)
+                    if self.is_markup && held.len() - at <= MOST_SEPARATOR && end < u64::MAX =>
+                {
+                    at
+                }
                 _ => held.len(),
             };
             let bytes = &held[..prolog];
