@@ -345,6 +345,9 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         ("records", |run| {
             run.collection.read.records = Some("a[]".into());
         }),
+        ("split-at", |run| {
+            run.collection.read.split_at = "^a".parse().ok();
+        }),
         ("text-field", |run| {
             run.collection.read.text_field = Some("x".into());
         }),
@@ -354,20 +357,17 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         ("url-field", |run| {
             run.collection.read.url_field = Some("x".into());
         }),
-        ("columns", |run| {
-            run.collection.read.columns = Some("a,b".into());
-        }),
-        ("null", |run| {
-            run.collection.read.null = vec!["NULL".into()];
-        }),
-        ("split-at", |run| {
-            run.collection.read.split_at = "^a".parse().ok();
-        }),
         ("delimiter", |run| {
             run.collection.read.delimiter = Some("US".into());
         }),
         ("quote", |run| {
             run.collection.read.quote = Some("none".into());
+        }),
+        ("columns", |run| {
+            run.collection.read.columns = Some("a,b".into());
+        }),
+        ("null", |run| {
+            run.collection.read.null = vec!["NULL".into()];
         }),
         ("markup", |run| {
             run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);
