@@ -168,7 +168,7 @@ struct State {
     /// Whether it reads objects.
     in_use: AtomicBool,
     /// Its memory, if that is known, and the bytes that it may hold of them, if these are more than
-    /// [`LEAST_RESERVED`].
+    /// `LEAST_RESERVED`.
     memory: AtomicU64,
     reserved: AtomicU64,
     /// The bytes that all of its readers hold or wait for.
