@@ -161,7 +161,7 @@ def _as_in(directory: str, fields: list[str]) -> tuple[tuple[str, str], list[str
         )
     flags = []
     for name, value in read.items():
-        if value is not None:
+        if value is not None and name != "rule":
             value = value if isinstance(value, list) else [value]
             flags += [f"--{name.replace('_', '-')}={part}" for part in value]
     return names, flags

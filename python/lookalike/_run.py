@@ -471,6 +471,7 @@ class Run:
         hidden: bool = False,
         read_outputs: bool = False,
         results: str | None = None,
+        convert: Mapping[str, str] | Iterable[str] = (),
         memory: int | str | None = None,
         threads: int | None = None,
         ignore_disk_space: bool = False,
@@ -490,6 +491,8 @@ class Run:
         results
             The format of the result files: ``"tsv"``, ``"parquet"`` as well, or ``"none"``; by
             default as before.
+        convert
+            The programs that the collection was made with; no other program runs.
         memory, threads, ignore_disk_space, scratch, progress
             As for `run`.
 
@@ -722,6 +725,7 @@ class Run:
         study: bool = False,
         pairs: int = 10,
         seed: int = 0,
+        convert: Mapping[str, str] | Iterable[str] = (),
         by: Iterable[str] = (),
         samples: int | None = None,
         review: str | os.PathLike[str] | None = None,
@@ -752,6 +756,8 @@ class Run:
             The seed of the random pairs.
         by, samples, review
             As for `dedup`.
+        convert
+            The programs that the collection was made with; no other program runs.
         memory, threads, progress
             As for `run`.
 
