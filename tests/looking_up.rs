@@ -630,7 +630,7 @@ for _ in range(3):
     matches = look_up("one text that is in the collection", docno="it")["matches"]
     assert [(match["docno"], match["match"]) for match in matches] == [("one", "identical")], matches
     assert look_up("a text \n that nobody \u2028 wrote", docno="é")["query"] == "é"
-assert look_up(7)["rejected"], "7 is no text"
+assert look_up(None)["rejected"], "null is not text"
 look_up.close()
 assert look_up.process.returncode == 0
 look_up = LookUp("nothing")

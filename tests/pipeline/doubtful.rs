@@ -107,5 +107,5 @@ fn a_directory_keeps_its_rule_of_tokens() {
     assert_eq!(copies.len(), 1, "{copies:?}");
     assert!(copies[0].contains("c.txt"), "{copies:?}");
     let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
-    assert!(manifest.contains("\"token_rule\":3"), "{manifest}");
+    assert!(manifest.contains("\"token_rule\": 3"), "{manifest}");
 }
