@@ -159,12 +159,8 @@ fn directory(files: &[(&str, Option<Vec<u8>>)]) -> PathBuf {
         }
         (out, manifest)
     });
-    let body = manifest.strip_suffix(b"\n").unwrap_or(manifest);
-    let body_end = body
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let mut value: Value = serde_json::from_slice(&body[..body_end]).expect("JSON");
+    let mut value: Value = serde_json::from_slice(manifest).expect("JSON");
+    value.as_object_mut().expect("an object").remove("checksum");
     for (name, content) in files {
         let kept = || std::fs::read(out.join(format!("{name}.kept"))).expect("a kept file");
         let content = content.clone().unwrap_or_else(kept);
