@@ -340,7 +340,7 @@ def test_what_is_wrong_with_columns():
         lookalike.find_pairs(TEXTS, 0.5)
     chats = pyarrow.table({"m": [[{"role": "user", "content": "a"}], []]})
     for path in ("m[].text", "m[role=model].content"):
-        with pytest.raises(KeyError, match=r"no row has a text: .*it has m\[\].content") as raised:
+        with pytest.raises(KeyError, match=r"no row has a text: .*it has .*m\[\].content") as raised:
             lookalike.deduplicate(chats, path)
         assert "texts.jsonl" not in str(raised.value) and "lookalike row" not in str(raised.value)
     with pytest.raises(ValueError, match=r"^text_field m\[role is not possible"):
