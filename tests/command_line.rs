@@ -5,6 +5,7 @@ use crate::common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -112,12 +113,17 @@ impl Place {
         let directory = crate::common::temporary();
         let corpora = common::sample_corpora("");
         std::os::unix::fs::symlink(corpora, directory.path().join("sample-corpora")).unwrap();
+        // The program of an example, which not every machine has.
+        let program = directory.path().join("pdftotext");
+        fs::write(&program, "#!/bin/sh\ncat\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         Place(directory)
     }
 
     fn shell(&self, line: &str) {
         let programs = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
-        let path = format!("{programs}:{}", std::env::var("PATH").unwrap());
+        let own = self.0.path().to_str().unwrap();
+        let path = format!("{programs}:{own}:{}", std::env::var("PATH").unwrap());
         let output = Command::new("sh")
             .args(["-c", line])
             .current_dir(self.0.path())

@@ -545,7 +545,9 @@ fn bytes_that_are_no_characters() {
         b"a",
     ]
     .concat();
-    case("wider.txt", wider, 1).noticed(REPLACED).check();
+    case("wider.txt", wider, 0)
+        .rejected(&[("format not supported", 1)])
+        .check();
     case("nul.txt", vec![0; MOST], 0)
         .rejected(&[("binary file", 1)])
         .check();
