@@ -116,11 +116,7 @@ fn hold(target: &str, run: targets::Target, name: &str, input: &[u8]) {
     assert!(took < MOST_TIME, "{name} takes {target} {took:?}");
 }
 
-fn replay(name: &str) {
-    replay_mutations(name, MUTATIONS);
-}
-
-fn replay_mutations(name: &str, mutations: u64) {
+fn replay(name: &str, mutations: u64) {
     let _running = Running::begin();
     let (_, run) = *TARGETS.iter().find(|(target, _)| *target == name).unwrap();
     let corpus = inputs("corpus", name);
@@ -151,91 +147,39 @@ fn replay_mutations(name: &str, mutations: u64) {
     }
 }
 
-#[test]
-fn every_target_is_replayed() {
-    let replayed = include_str!("fuzz_corpus.rs");
-    for (name, _) in TARGETS {
-        assert!(replayed.contains(&format!("(\"{name}\"")), "{name}");
-    }
+/// A test for each target, with the number of mutations.
+macro_rules! replayed {
+    ($($name:ident: $mutations:expr,)+) => {
+        $(#[test]
+        fn $name() {
+            replay(stringify!($name), $mutations);
+        })+
+
+        #[test]
+        fn every_target_is_replayed() {
+            let names = [$(stringify!($name)),+];
+            assert_eq!(names.to_vec(), TARGETS.map(|(name, _)| name));
+        }
+    };
 }
 
-#[test]
-fn archives() {
-    replay("archives");
-}
-
-#[test]
-fn compressed() {
-    replay("compressed");
-}
-
-#[test]
-fn directory() {
-    replay("directory");
-}
-
-#[test]
-fn json() {
-    replay("json");
-}
-
-#[test]
-fn lists() {
-    replay("lists");
-}
-
-#[test]
-fn mail() {
-    replay("mail");
-}
-
-#[test]
-fn manifest() {
-    replay("manifest");
-}
-
-/// Each input is a run of its own, so there are fewer.
-#[test]
-fn pages() {
-    replay_mutations("pages", MUTATIONS / 10);
-}
-
-#[test]
-fn parquet() {
-    replay("parquet");
-}
-
-#[test]
-fn parts() {
-    replay("parts");
-}
-
-#[test]
-fn plan() {
-    replay("plan");
-}
-
-#[test]
-fn study() {
-    replay("study");
-}
-
-#[test]
-fn elements() {
-    replay("elements");
-}
-
-#[test]
-fn tables() {
-    replay("tables");
-}
-
-#[test]
-fn text() {
-    replay("text");
-}
-
-#[test]
-fn trec() {
-    replay("trec");
+// Each input of `names` and `pages` is several commands, so there are fewer.
+replayed! {
+    archives: MUTATIONS,
+    compressed: MUTATIONS,
+    directory: MUTATIONS,
+    elements: MUTATIONS,
+    json: MUTATIONS,
+    lists: MUTATIONS,
+    mail: MUTATIONS,
+    manifest: MUTATIONS,
+    names: MUTATIONS / 10,
+    pages: MUTATIONS / 10,
+    parquet: MUTATIONS,
+    parts: MUTATIONS,
+    plan: MUTATIONS,
+    study: MUTATIONS,
+    tables: MUTATIONS,
+    text: MUTATIONS,
+    trec: MUTATIONS,
 }

@@ -124,7 +124,7 @@ fn base() -> &'static Base {
 }
 
 /// What lies below a directory; anything but a file or a directory is said by its type.
-fn held(directory: &Path, root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+pub(super) fn held(directory: &Path, root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut held = BTreeMap::new();
     for entry in fs::read_dir(directory).expect("a directory") {
         let entry = entry.expect("an entry");
@@ -240,7 +240,7 @@ fn is_alone(path: &Path) -> bool {
 }
 
 /// A manifest, in place of whatever there is.
-fn put_whole(path: &Path, body: &serde_json::Value) -> std::io::Result<()> {
+pub(super) fn put_whole(path: &Path, body: &serde_json::Value) -> std::io::Result<()> {
     cleared(path)?;
     let mut text = serde_json::to_vec_pretty(body)?;
     text.push(b'\n');

@@ -13,6 +13,7 @@ pub mod json;
 pub mod lists;
 pub mod mail;
 pub mod manifest;
+pub mod names;
 pub mod pages;
 pub mod parquet;
 pub mod parts;
@@ -28,7 +29,7 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("directory", directory::run),
@@ -37,6 +38,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("lists", lists::run),
     ("mail", mail::run),
     ("manifest", manifest::run),
+    ("names", names::run),
     ("pages", pages::run),
     ("parquet", parquet::run),
     ("parts", parts::run),

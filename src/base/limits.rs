@@ -52,12 +52,14 @@ const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(
 /// `Limit` with the least limit that is enough.
 pub fn check(budget: &Budget) -> Result<()> {
     let threads = budget.threads as u64;
+    // Nobody gives a budget of nothing: it is the default if the limits leave no room for one.
+    let (memory, whose) = match budget.memory {
+        ByteSize(0) => (DEFAULT_MEMORY.0, ", the least default,"),
+        given => (given, ""),
+    };
     let what = || {
-        format!(
-            "--memory {} with {}",
-            budget.memory.exact(),
-            counted(threads, "thread")
-        )
+        let threads = counted(threads, "thread");
+        format!("--memory {}{whose} with {threads}", memory.exact())
     };
     let (given, open) = (descriptors(), process::open_files());
     let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;
@@ -71,7 +73,7 @@ pub fn check(budget: &Budget) -> Result<()> {
         });
     }
     for (of, given, beyond) in of_memory(threads) {
-        let least = budget.memory.0.saturating_add(beyond);
+        let least = memory.0.saturating_add(beyond);
         if given < least {
             let instead = ByteSize(given.saturating_sub(beyond) >> 20 << 20);
             return Err(Error::Limit {

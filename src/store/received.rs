@@ -5,11 +5,11 @@
 //! here, where it is read: the types of the formats name these functions in their
 //! `deserialize_with`. A file is read whole only if it is no longer than what it describes.
 
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use serde::de::{Deserialize, Deserializer, Error as _};
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Kind, disk, part_number, part_stem};
 use crate::{Error, Result};
@@ -78,6 +78,18 @@ pub(crate) fn below<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<S
     checked(from, |path: &String| is_below(path), what)
 }
 
+/// Reads the way from a directory to another one: plain names, after any number of `..` or `/`.
+pub(crate) fn way<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+    let is_way = |path: &String| {
+        let mut rest = path.strip_prefix('/').unwrap_or(path);
+        while !path.starts_with('/') && rest.starts_with("../") {
+            rest = &rest[3..];
+        }
+        is_below(rest) || *path == "/" || !path.starts_with('/') && rest == ".."
+    };
+    checked(from, is_way, "the way to a directory")
+}
+
 /// Reads a number of bytes or records.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u64, D::Error> {
     checked(
@@ -87,13 +99,48 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u
     )
 }
 
-/// The first number in a value that is too large to be one of bytes or records.
-pub(crate) fn too_large(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number.as_u64().filter(|&number| number > MOST),
-        Value::Array(values) => values.iter().find_map(too_large),
-        Value::Object(fields) => fields.values().find_map(too_large),
-        _ => None,
+/// Anything, of which each number can be one of bytes or records. Nothing of it is kept.
+pub(crate) struct Counts;
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Counts, D::Error> {
+        from.deserialize_any(Counts)
+    }
+}
+
+/// Takes values of these kinds as they are.
+macro_rules! passes {
+    ($($visit:ident($($type:ty)?))+) => {$(
+        fn $visit<E>(self, $(_: $type)?) -> std::result::Result<Counts, E> {
+            Ok(Counts)
+        }
+    )+};
+}
+
+impl<'de> Visitor<'de> for Counts {
+    type Value = Counts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    passes! { visit_bool(bool) visit_i64(i64) visit_f64(f64) visit_str(&str) visit_unit() }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<Counts, E> {
+        match number <= MOST {
+            true => Ok(Counts),
+            false => Err(E::custom(format!("a count of {number}; at most {MOST}"))),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> std::result::Result<Counts, A::Error> {
+        while all.next_element::<Counts>()?.is_some() {}
+        Ok(Counts)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> std::result::Result<Counts, A::Error> {
+        while all.next_entry::<IgnoredAny, Counts>()?.is_some() {}
+        Ok(Counts)
     }
 }
 
@@ -194,6 +241,38 @@ mod tests {
             (&deep, false),
         ] {
             assert_eq!(is_below(path), is, "{path:?}");
+        }
+        let deep = format!("{}w", "../".repeat(9));
+        for (path, is) in [
+            ("w", true),
+            ("../kept.work", true),
+            (&deep, true),
+            ("../..", true),
+            ("/", true),
+            ("/a/b", true),
+            ("", false),
+            (".", false),
+            ("../a/../b", false),
+            ("/../a", false),
+            ("//a", false),
+            ("..//a", false),
+            ("../", false),
+            ("a\0", false),
+            (&long, false),
+        ] {
+            let json = serde_json::to_string(path).unwrap();
+            let read = way(&mut serde_json::Deserializer::from_str(&json));
+            assert_eq!(read.is_ok(), is, "{path:?}");
+        }
+        for (json, is) in [
+            (
+                r#"{"a":[1,{"b":-3}],"c":"9007199254740993","d":null,"e":1e300,"f":true}"#,
+                true,
+            ),
+            (r#"{"a":[1,{"b":9007199254740993}]}"#, false),
+            ("[18446744073709551615]", false),
+        ] {
+            assert_eq!(serde_json::from_str::<Counts>(json).is_ok(), is, "{json}");
         }
         for (number, is) in [
             ("0", true),

@@ -8,7 +8,10 @@ pub mod stopped;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Output};
+use std::time::{Duration, Instant};
 
 use lookalike::Error;
 use lookalike::base::budget::{Budget, ByteSize, Disk};
@@ -37,6 +40,43 @@ pub const RESULTS: [&str; 5] = [
     "pairs.tsv",
     "rejects.jsonl",
 ];
+
+/// The end of a process, and the most KiB of memory that it had when it was looked at. One that does
+/// not end within `patience` is killed.
+pub fn ended(mut child: Child, patience: Duration, what: &str) -> (Output, u64) {
+    // What it says is read meanwhile: a pipe that is full would make it hang.
+    fn reading(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+        std::thread::spawn(move || {
+            let mut all = Vec::new();
+            pipe.map(|mut pipe| pipe.read_to_end(&mut all).unwrap());
+            all
+        })
+    }
+    let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
+    let about = format!("/proc/{}/status", child.id());
+    let (begun, mut peak) = (Instant::now(), 0);
+    let status = loop {
+        let lines = fs::read_to_string(&about).unwrap_or_default();
+        let line = lines.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let words = line.and_then(|line| line.split_whitespace().next());
+        peak = words.map_or(peak, |kib| kib.parse().unwrap());
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > patience {
+            child.kill().unwrap();
+            panic!("{what}: hangs");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let [stdout, stderr] = [out, err].map(|read| read.join().unwrap());
+    let output = Output {
+        status,
+        stdout,
+        stderr,
+    };
+    (output, peak)
+}
 
 /// Of many cases, a test takes one in this number: one in `of`, so that all tests take two minutes on
 /// two cores, or all of them with `LOOKALIKE_THOROUGH=1`, as `.ci/run` sets it.

@@ -314,6 +314,27 @@ fn programs_that_misbehave_cost_their_document_only() {
     }
 }
 
+/// A program that changes its input ended with status 0: the file had been read by then.
+#[test]
+fn a_program_that_changes_its_input_is_told() {
+    let directory = temporary();
+    let at = |name: &str| directory.path().join(name);
+    let files = write_texts(&at("files"), "txt", str::to_string);
+    let last = files.join("39.txt");
+    let appends = format!("txt=sh -c 'cat; echo more >> {}'", last.display());
+    for threads in ["1", "3"] {
+        let out = at(threads);
+        let mut arguments = run(&files, &out, &appends);
+        arguments.extend(["--threads", threads]);
+        for _ in 0..2 {
+            let output = lookalike(&arguments);
+            let says = format!("input changed since it was read: {} has ", last.display());
+            assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+            assert!(stderr(&output).contains(&says), "{}", stderr(&output));
+        }
+    }
+}
+
 /// A stop ends the program at once, and the document is converted again by the next run.
 #[test]
 fn an_interrupted_conversion_is_made_again() {

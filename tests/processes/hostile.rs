@@ -12,12 +12,12 @@ use lookalike::text::read::{Batch, ReadConfig, RecordReader};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::corpus::Random;
 use common::{Run, assert_same_files, lasting, one_in};
@@ -133,42 +133,20 @@ fn program_within(
     threads: usize,
     args: &[&str],
 ) -> serde_json::Value {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+    let child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
         .arg("run")
         .args(args)
-        .args([
-            "--memory",
-            &memory.to_string(),
-            "--max-document",
-            &most.to_string(),
-        ])
+        .args(["--memory", &memory.to_string()])
+        .args(["--max-document", &most.to_string()])
         .args(["--allow-empty", "--skip-unreadable"])
         .args(["--threads", &threads.to_string(), "--quiet", "-o"])
         .args([out, Path::new("--"), input])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    let status = loop {
-        match child.try_wait().unwrap() {
-            Some(status) => break status,
-            None if begin.elapsed() > TIME => {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                panic!("{name}: not done after {TIME:?}");
-            }
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    let mut stderr = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
+        .spawn();
+    let (Output { status, stderr, .. }, _) = common::ended(child.unwrap(), TIME, name);
+    let stderr = String::from_utf8(stderr).unwrap();
     // Files from which nothing was read are named even with --quiet.
     let mut lines = stderr.lines();
     let of_unread = |line: &str| {

@@ -170,3 +170,94 @@ fn two_processes_do_not_share_a_directory() {
     drop(workspace);
     wait_successfully(program(&input, &out, 1).spawn().unwrap());
 }
+
+/// A killed task leaves directories for incomplete files in the exchange, which stayed for ever. The
+/// same task and the end remove them, and nothing else; a process that still works is not disturbed.
+#[cfg(all(unix, feature = "faults"))]
+#[test]
+fn what_killed_tasks_leave_is_removed() {
+    let place = common::temporary();
+    let at = |name: &str| place.path().join(name);
+    let text = (0..60).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{n} two three\"}}\n"));
+    std::fs::write(at("in.jsonl"), text.collect::<String>()).unwrap();
+    let tasks = |arguments: &str, faults: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        command.current_dir(place.path()).arg("tasks");
+        command
+            .args(arguments.split(' '))
+            .args(["--json", "--quiet"]);
+        command.env("LOOKALIKE_FAULTS", faults).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let never = "op=point on=never do=kill";
+    let done = |child: Child| {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {stderr}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    done(tasks("plan in.jsonl --tasks 2 -o ex", never));
+    let left = || {
+        let directories = std::fs::read_dir(at("ex")).unwrap();
+        let directories = directories.map(|entry| entry.unwrap().path());
+        let entries = directories.filter_map(|path| std::fs::read_dir(path).ok());
+        let names = entries.flatten().map(|entry| entry.unwrap().path());
+        let mut names: Vec<std::path::PathBuf> = names
+            .map(|path| path.strip_prefix(at("ex")).unwrap().into())
+            .collect();
+        names.retain(|name| name.to_str().unwrap().contains("lookalike"));
+        names.sort();
+        names
+    };
+    // Names of others, and of no file of a task. The second task reads the input.
+    let theirs = [
+        "1-read/lookalike-00002.rows-AAAAAA",
+        "1-read/lookalike-AAAAAA",
+        "1-read/lookalike-00001.rows-AAAAA",
+        "1-read/lookalike-00001.rows-AAAA/A",
+        "collection/lookalike-bashrc-AAAAAA",
+    ];
+    theirs
+        .iter()
+        .for_each(|name| std::fs::create_dir_all(at("ex").join(name)).unwrap());
+    let others = left();
+    let other_task = at("ex/1-read/lookalike-00000.rows-AAAAAA");
+    std::fs::create_dir(&other_task).unwrap();
+    let ways = [
+        "op=create on=collection/lookalike- do=kill",
+        "op=create on=1-read/lookalike- do=kill",
+        "op=rename on=1-read/lookalike- nth=2 do=kill-after",
+    ];
+    for (n, faults) in ways.into_iter().enumerate() {
+        let killed = tasks("run ex --task 1", faults).wait_with_output().unwrap();
+        assert_eq!(killed.status.code(), None, "{faults}");
+        assert_eq!(left().len(), others.len() + 2 + n, "{faults}: {:?}", left());
+    }
+    let said = done(tasks("run ex --task 1", never));
+    assert!(said.contains("already"), "{said}");
+    std::fs::remove_dir(&other_task).unwrap();
+    assert_eq!(left(), others);
+    // Another process does a task, and is done first.
+    let held = at("held");
+    let hold = format!("op=sync on=1-read/lookalike- do=hold:{}", held.display());
+    let late = tasks("run ex --task 0", &hold);
+    while !held.exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let said = done(tasks("run ex --task 0", never));
+    assert!(said.contains("done"), "{said}");
+    std::fs::remove_file(&held).unwrap();
+    let said = done(late);
+    assert!(said.contains("already"), "{said}");
+    (2..16).for_each(|task| drop(done(tasks(&format!("run ex --task {task}"), never))));
+    for name in [
+        "4-prefixes/lookalike-00001.rows-AAAAAA",
+        "lookalike-plan.json-AAAAAA",
+    ] {
+        std::fs::create_dir_all(at("ex").join(name).join("file")).unwrap();
+    }
+    done(tasks("finish ex -o out", never));
+    assert_eq!(left(), others);
+    assert!(!at("ex/lookalike-plan.json-AAAAAA").exists());
+}

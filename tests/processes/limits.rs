@@ -422,4 +422,16 @@ fn the_default_of_memory_is_within_the_limits() {
         );
         done(&under(first, &line.split(' ').collect::<Vec<_>>()));
     }
+    // There is no room for any; `--memory 0B` was blamed, which nobody gave.
+    let (input, out) = (input.display(), directory.path().join("none"));
+    let line = format!(
+        "run {input} -o {} --quiet --threads 2 --max-document 64KiB",
+        out.display()
+    );
+    let refused = under("ulimit -v 200000", &line.split(' ').collect::<Vec<_>>());
+    let least = least(&refused, "address space");
+    let says = "; --memory 256MiB, the least default, with 2 threads needs at least ";
+    assert!(stderr(&refused).contains(says), "{}", stderr(&refused));
+    let first = format!("ulimit -v {}", least >> 10);
+    done(&under(&first, &line.split(' ').collect::<Vec<_>>()));
 }

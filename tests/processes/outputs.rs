@@ -2,13 +2,13 @@
 //! directories as inputs, standard output that cannot be written, and the messages about them.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common;
 use tempfile::TempDir;
@@ -18,41 +18,15 @@ const HANGS: Duration = Duration::from_secs(120);
 
 /// Runs a command line in a directory, in which `L` is the program.
 fn shell(place: &Path, line: &str) -> Output {
-    let mut child = Command::new("bash")
+    let child = Command::new("bash")
         .current_dir(place)
         .args(["-c", line])
         .env("L", env!("CARGO_BIN_EXE_lookalike"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut err = child.stderr.take().unwrap();
-    let out = std::thread::spawn(move || {
-        let mut all = Vec::new();
-        out.read_to_end(&mut all).map(|_| all)
-    });
-    let err = std::thread::spawn(move || {
-        let mut all = Vec::new();
-        err.read_to_end(&mut all).map(|_| all)
-    });
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begun.elapsed() > HANGS {
-            child.kill().unwrap();
-            panic!("{line}: hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    Output {
-        status,
-        stdout: out.join().unwrap().unwrap(),
-        stderr: err.join().unwrap().unwrap(),
-    }
+        .spawn();
+    common::ended(child.unwrap(), HANGS, line).0
 }
 
 fn text(bytes: &[u8]) -> String {

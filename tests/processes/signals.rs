@@ -10,7 +10,7 @@ use crate::common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -59,23 +59,12 @@ struct Ended {
     stderr: String,
 }
 
-fn end(mut child: Child) -> Ended {
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begin.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
-    let mut stderr = String::new();
-    if let Some(mut text) = child.stderr.take() {
-        text.read_to_string(&mut stderr).unwrap();
+fn end(child: Child) -> Ended {
+    let (output, _) = common::ended(child, PATIENCE, "it");
+    Ended {
+        status: output.status,
+        stderr: String::from_utf8(output.stderr).unwrap(),
     }
-    Ended { status, stderr }
 }
 
 fn done(command: &mut Command) {

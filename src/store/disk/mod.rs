@@ -597,12 +597,17 @@ pub(crate) fn sync_parent(path: &Path) -> Result<()> {
     parent(path).map_or(Ok(()), sync_directory)
 }
 
+/// How the names of temporary directories begin.
+const TEMPORARY: &str = "lookalike-";
+
 /// Creates a directory in `parent` that is removed on drop.
 pub(crate) fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
+    temporary_directory(parent, TEMPORARY)
+}
+
+fn temporary_directory(parent: &Path, prefix: &str) -> Result<tempfile::TempDir> {
     faults::doing(Op::CreateDirectory, parent, None, || {
-        tempfile::Builder::new()
-            .prefix("lookalike-")
-            .tempdir_in(parent)
+        tempfile::Builder::new().prefix(prefix).tempdir_in(parent)
     })
     .map_err(Error::io("make a directory in", parent))
 }
@@ -613,9 +618,29 @@ const UNNAMED: &str = "unnamed.tmp";
 /// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where
 /// the system has no files without a name, it has one for a moment.
 pub fn is_unnamed(name: &str) -> bool {
-    // The crate `tempfile` appends six letters or digits.
-    let random = name.strip_prefix(".tmp").unwrap_or_default();
-    name == UNNAMED || random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    name == UNNAMED || name.strip_prefix(".tmp").is_some_and(is_random)
+}
+
+/// Whether this is what the crate `tempfile` appends: six letters or digits.
+fn is_random(text: &str) -> bool {
+    text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Removes what killed processes left of files in a directory: the [`Scratch::beside`] of those
+/// whose names are chosen.
+pub(crate) fn remove_left(directory: &Path, of: impl Fn(&str) -> bool) -> Result<()> {
+    for name in list_kind(directory, FileType::is_dir)? {
+        let rest = name.strip_prefix(TEMPORARY);
+        let file = rest.and_then(|rest| rest.rsplit_once('-'));
+        if file.is_some_and(|(file, random)| is_random(random) && of(file)) {
+            match remove_tree(&directory.join(name)) {
+                // Another process removes it as well.
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Creates a file in `directory` for writing and reading. It has no name, so it vanishes with the
@@ -646,11 +671,22 @@ impl Scratch {
 
     /// Creates a private directory in `parent`, named `lookalike-` and six characters.
     pub fn within(parent: &Path) -> Result<Scratch> {
-        let private = scratch_directory(parent)?;
-        Ok(Scratch {
-            path: private.path().to_path_buf(),
-            _private: Some(private),
-        })
+        scratch_directory(parent).map(Scratch::private)
+    }
+
+    fn private(directory: tempfile::TempDir) -> Scratch {
+        Scratch {
+            path: directory.path().to_path_buf(),
+            _private: Some(directory),
+        }
+    }
+
+    /// Creates a private directory for a file that is to get this path, beside it. Its name tells the
+    /// name of the file ([`remove_left`]).
+    pub(crate) fn beside(path: &Path) -> Result<Scratch> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let place = parent(path).unwrap_or(Path::new("."));
+        temporary_directory(place, &format!("{TEMPORARY}{name}-")).map(Scratch::private)
     }
 
     /// The directory.
@@ -870,15 +906,18 @@ pub(crate) fn is_gone(path: &Path) -> Result<bool> {
 
 /// Names of the regular files in a directory, sorted; empty if the directory is missing.
 pub fn list(path: &Path) -> Result<Vec<String>> {
+    list_kind(path, FileType::is_file)
+}
+
+fn list_kind(path: &Path, is: impl Fn(FileType) -> bool) -> Result<Vec<String>> {
     let all = match faults::doing(Op::List, path, None, || inside::list(path)) {
         Ok(all) => all,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(e).map_err(Error::io("list", path)),
     };
-    let files = all.into_iter().filter(|(_, kind)| kind.is_file());
-    let mut names: Vec<String> = files
-        .filter_map(|(name, _)| name.into_string().ok())
-        .collect();
+    let all = all.into_iter().filter(|(_, kind)| is(*kind));
+    let names = all.filter_map(|(name, _)| name.into_string().ok());
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     Ok(names)
 }

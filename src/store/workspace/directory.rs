@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde::Deserialize as _;
+
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program};
@@ -154,15 +156,11 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             found,
         ));
     }
-    if let Some(number) = COUNTED
-        .iter()
-        .find_map(|field| received::too_large(value.get(field)?))
-    {
-        return Err(corrupt(
-            "number in the manifest",
-            format!("at most {}", received::MOST),
-            number.to_string(),
-        ));
+    for field in COUNTED.iter().filter_map(|field| value.get(field)) {
+        received::Counts::deserialize(field).map_err(|error| {
+            let expected = format!("at most {}", received::MOST);
+            corrupt("number in the manifest", expected, error.to_string())
+        })?;
     }
     if let Some(fields) = value.as_object_mut() {
         fields.remove("checksum");

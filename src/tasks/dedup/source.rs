@@ -26,6 +26,7 @@ const LIST: &str = "remove";
 pub(crate) struct DedupSource {
     /// The work directory, as a path from the directory of the kept records. If these are in a
     /// store, as an absolute path.
+    #[serde(deserialize_with = "received::way")]
     pub work: String,
     /// The other collection (`--against`), as the work directory names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,6 +118,13 @@ impl DedupSource {
                 .expected("what `lookalike dedup` writes", error)
         })?;
         let mut source = source;
+        if source.work.starts_with('/') && !remote::is_address(kept) {
+            let work = source.work;
+            return Err(
+                Error::corrupt(kept.join(PRIVATE).join(FILE), "work directory")
+                    .expected("the way from this directory", work),
+            );
+        }
         // The directory may come from someone else, so no file is read that it only names.
         let (list, name) = list_of(kept);
         source.config.remove = match &source.remove {

@@ -105,6 +105,16 @@ impl<'a> Reader<'a> {
         Err(self.short())
     }
 
+    /// The number of rows up to the end, as their blocks tell it.
+    fn rows(&mut self) -> Result<u64> {
+        let mut rows = 0u64;
+        while !self.is_empty() {
+            rows = rows.saturating_add(self.number()?);
+            self.bytes()?;
+        }
+        Ok(rows)
+    }
+
     pub(crate) fn number_u32(&mut self) -> Result<u32> {
         u32::try_from(self.number()?).map_err(|_| self.short())
     }
@@ -125,6 +135,61 @@ impl<'a> Reader<'a> {
         let bytes = zstd::bulk::decompress(packed, length).ok();
         let bytes = bytes.filter(|bytes| bytes.len() == length);
         bytes.ok_or_else(|| bad(self.stage, "a compressed blob", "one that is damaged"))
+    }
+}
+
+/// What a row takes of memory, by what its head says of its records.
+#[derive(Default)]
+pub(crate) struct Weight {
+    /// Its documents.
+    pub documents: u64,
+    /// Bytes that stay, beside those for documents.
+    pub kept: u64,
+    /// Bytes while it is taken.
+    pub once: u64,
+}
+
+impl Weight {
+    pub fn of(blob: &[u8]) -> Result<Weight> {
+        const STAGE: &str = "tasks";
+        let (&kind, bytes) = blob.split_first().ok_or_else(|| unexpected(STAGE, None))?;
+        let mut reader = Reader::new(STAGE, bytes);
+        let mut weight = Weight::default();
+        match kind {
+            DOCUMENTS => {
+                weight.documents = reader.number()?;
+                reader.take(weight.documents.saturating_mul(16))?;
+                weight.once = reader.number()?;
+            }
+            KEYS | POSTINGS => {
+                let (numbers, columns) = if kind == KEYS { (3, 2) } else { (1, 5) };
+                (0..numbers).try_for_each(|_| reader.number().map(drop))?;
+                // A merge has a block of each row.
+                let first = if reader.is_empty() {
+                    0
+                } else {
+                    reader.number()?
+                };
+                weight.kept = first.min(BLOCK as u64) * columns * 8;
+            }
+            CLASSES => {
+                reader.number()?;
+                reader.number()?;
+                weight.kept = reader.number()?;
+            }
+            BLOCKS => {
+                let mut small = Reader::new(STAGE, reader.bytes()?);
+                let documents = small.rows()?.saturating_add(reader.rows()?);
+                weight.once = documents.saturating_mul(32);
+            }
+            // Half as much again while the list of pairs grows.
+            PAIRS => weight.kept = reader.rows()?.saturating_mul(24 + 12),
+            TEXTS => weight.once = reader.number()?,
+            // A pair of eight bytes becomes four names and three numbers.
+            RESULTS => weight.once = blob.len() as u64 * 20,
+            kind => return Err(unexpected(STAGE, Some(kind))),
+        }
+        Ok(weight)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Config, Row, Stage, bad, document, part_of, place_of};
 
 const STAGE: &str = "candidates";
 /// Pairs that are sorted together.
-const PAIRS_TOGETHER: usize = 1 << 20;
+pub(super) const PAIRS_TOGETHER: usize = 1 << 20;
 /// The documents of a list whose pairs are made at once. A longer list is cut into blocks.
 const BLOCK: usize = 4096;
 /// Bytes of rows after which a stage passes them on.
@@ -255,6 +255,10 @@ impl Stage for Blocks {
                 let large: Vec<Entry> = all_rows(STAGE, &mut reader)?;
                 let mut both = small.iter().chain(&large);
                 both.try_for_each(|entry| check(entry[0], entry[3]))?;
+                let most = small.len().max(large.len());
+                if most > BLOCK {
+                    return Err(bad(STAGE, format!("blocks of {BLOCK} documents"), most));
+                }
                 if large.is_empty() {
                     self.pairs.within(&small, out);
                 } else {

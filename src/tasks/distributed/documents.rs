@@ -199,13 +199,6 @@ fn part_of_digest(&[a, b, c, d, e, f, g, h, ..]: &[u8; 16], places: u32) -> u32 
     place_of(u64::from_be_bytes([a, b, c, d, e, f, g, h]), places)
 }
 
-/// The number of documents in a row; 0 if it has something else.
-pub(crate) fn documents_in(blob: &[u8]) -> u64 {
-    let reader = Reader::of(STAGE, DOCUMENTS, blob);
-    let count = reader.and_then(|mut reader| reader.number());
-    count.unwrap_or(0)
-}
-
 /// A document of a part.
 pub(super) struct Member {
     part: u32,

@@ -67,8 +67,8 @@ use crate::engine::sample::Sampling;
 use crate::engine::shingle::ShingleConfig;
 use crate::{Error, Result};
 
+pub(crate) use blob::Weight;
 pub use candidates::{Blocks, Candidates};
-pub(crate) use documents::documents_in;
 pub use documents::{Intake, Side};
 pub use frequencies::{Classes, Frequencies};
 pub use graph::Graph;

@@ -10,7 +10,7 @@ use crate::store::Aside;
 use super::blob::{
     DOCUMENTS, PAIRS, RESULTS, Reader, TEXTS, all_rows, compress, put, put_bytes, unexpected,
 };
-use super::candidates::pairs_row;
+use super::candidates::{PAIRS_TOGETHER, pairs_row};
 use super::documents::{Documents, Member, Sampler, Side, set_of};
 use super::{Config, Row, Stage, bad, part_of};
 
@@ -153,14 +153,13 @@ impl Found {
         out.push(self.exact.into());
     }
 
-    /// The pairs of which `put` appended the bytes.
-    pub(crate) fn all(bytes: &[u8]) -> Result<Vec<Found>> {
+    /// Passes on the pairs of which `put` appended the bytes.
+    pub(crate) fn each(bytes: &[u8], mut take: impl FnMut(Found) -> Result<()>) -> Result<()> {
         let mut reader = Reader::new(STAGE, bytes);
-        let mut all = Vec::new();
         while !reader.is_empty() {
-            all.push(Found::read(&mut reader)?);
+            take(Found::read(&mut reader)?)?;
         }
-        Ok(all)
+        Ok(())
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Found> {
@@ -321,8 +320,9 @@ impl Verify {
                 wanted.push((meeting, if part == part_of(a) { a } else { b }));
             }
         }
-        if let (Some(&(part, _)), false) = (pairs.first(), away.is_empty()) {
-            out.push(pairs_row(part, &away));
+        if let Some(&(part, _)) = pairs.first() {
+            let rows = away.chunks(PAIRS_TOGETHER);
+            out.extend(rows.map(|pairs| pairs_row(part, pairs)));
         }
         wanted.sort_unstable();
         wanted.dedup();

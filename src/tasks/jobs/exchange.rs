@@ -42,10 +42,7 @@ impl Leaving {
         let place = match (remote::is_address(path), path.parent()) {
             (false, Some(parent)) => {
                 disk::create_lasting_directory(parent)?;
-                let scratch = Scratch::within(match parent.as_os_str().is_empty() {
-                    true => Path::new("."),
-                    false => parent,
-                })?;
+                let scratch = Scratch::beside(path)?;
                 let place = scratch.path().join("file");
                 Some((scratch, place))
             }
@@ -70,6 +67,15 @@ impl Leaving {
             disk::sync_parent(&self.path)?;
         }
         Ok(())
+    }
+}
+
+/// Removes what killed processes left of complete files of a directory. A process that still writes
+/// one of them finds it complete ([`super::run`]).
+pub(super) fn remove_left(directory: &Path, of: impl Fn(&str) -> bool) -> Result<()> {
+    match remote::is_address(directory) {
+        true => Ok(()),
+        false => disk::remove_left(directory, of),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::base::error::refuse;
-use crate::base::numbers::count;
+use crate::base::numbers::{count, counted};
 use crate::base::progress::{Context, Unit};
 use crate::engine::cluster::{ResultFormat, each_reject, reject_line};
 use crate::engine::collection::{self, insert_segment};
@@ -21,16 +21,19 @@ use crate::tasks::distributed::Found;
 use crate::text::read::SaidOnce;
 use crate::{Error, Result};
 
-use super::exchange::{Leaving, names};
+use super::exchange::{Leaving, names, remove_left};
 use super::plan::Plan;
 use super::read::Facts;
 use super::steps::{Step, Task};
-use super::{COLLECTION, STAGE, named_document, number_of};
+use super::{COLLECTION, LEAST_BYTES, STAGE, named_document, number_of};
 
 /// How the tables of [`pairs`] begin.
 const HEAD: [u8; 22] = *b"# format: lookalike 1\n";
 /// The most documents of an output directory.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// The memory that facts take, for each of their bytes.
+const FACTS_TAKE: u64 = 4;
 
 /// What [`pairs`] wrote.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -47,11 +50,21 @@ pub struct Listed {
 
 impl Plan {
     /// What the first tasks say.
-    fn facts(&self) -> Result<Vec<Facts>> {
+    fn facts(&self, context: &Context<'_>) -> Result<Vec<Facts>> {
         let step = Step::Read;
+        let mut held = LEAST_BYTES;
         let facts = (0..self.tasks()).map(|number| {
             let task = Task { step, number };
-            let facts: Facts = self.open(task)?.facts()?;
+            let file = self.open(task)?;
+            held += file.facts_bytes() * FACTS_TAKE;
+            let what = || {
+                format!(
+                    "gathering the segments of {}",
+                    counted(self.tasks().into(), "task")
+                )
+            };
+            context.budget.require(held, what)?;
+            let facts: Facts = file.facts()?;
             match facts.fits() {
                 true => Ok(facts),
                 false => Err(Error::corrupt(self.path(task), "facts of a task")
@@ -70,9 +83,7 @@ impl Plan {
         let step = Step::Results;
         for number in 0..self.tasks() {
             let file = self.open(Task { step, number })?;
-            file.each(0, context.stop, |blob| {
-                Found::all(blob)?.into_iter().try_for_each(&mut take)
-            })?;
+            file.each(0, context, |blob| Found::each(blob, &mut take))?;
         }
         Ok(())
     }
@@ -116,7 +127,8 @@ pub fn finish(
 ) -> Result<Summary> {
     let written = &plan.written;
     plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;
-    let facts = plan.facts()?;
+    plan.remove_all_left()?;
+    let facts = plan.facts(context)?;
     let bases = bases(&facts);
     let documents_there = bases.last().copied().unwrap_or(0);
     if documents_there > MOST_DOCUMENTS {
@@ -219,7 +231,8 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
             return refuse("output", out.display(), "it is not empty; give a new place");
         }
     }
-    let facts = plan.facts()?;
+    plan.remove_all_left()?;
+    let facts = plan.facts(context)?;
     let bases = bases(&facts);
     let measure = plan.written.join.measure;
     let mut columns = columns! {
@@ -296,6 +309,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     for file in [near, equal, rejects] {
         file.finish()?;
     }
+    remove_left(out, |of| paths.contains(&out.join(of)))?;
     if listed.documents == 0 && plan.written.need_documents {
         let limit = "no document was read; rejects.jsonl says why (--allow-empty accepts it)";
         return refuse("EXCHANGE", plan.exchange.display(), limit);

@@ -20,6 +20,8 @@
 //! # Invariants
 //! - A task that runs again, anywhere, writes the same bytes. Two that run at the same time do not
 //!   disturb each other.
+//! - What a killed task leaves in the exchange is called after the file that it was to become. The
+//!   same task, when it is done, and [`finish()`] and [`pairs`] remove it.
 //! - No task begins before all of the files that it needs are there.
 //! - The files of another plan are refused.
 //!
@@ -49,7 +51,7 @@ use crate::base::progress::{Context, Unit};
 use crate::store::disk::{self, Scratch};
 use crate::tasks::distributed::{
     Blocks, Candidates, Classes, Found, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
-    documents_in,
+    Weight,
 };
 use crate::{Error, Result};
 
@@ -110,14 +112,33 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
         bytes_read: 0,
         bytes_left: 0,
     };
-    if disk::exists(&plan.path(task))? {
-        match plan.open(task) {
-            // What another plan or a broken disk left is written again.
-            Err(Error::Corrupt { .. }) => {}
-            other => return other.map(|_| ran),
+    let done = match disk::exists(&plan.path(task))? {
+        // What another plan or a broken disk left is written again.
+        true => match plan.open(task) {
+            Err(Error::Corrupt { .. }) => false,
+            other => other.map(|_| true)?,
+        },
+        false => false,
+    };
+    if !done {
+        match leave(plan, task, wait, &mut ran, context) {
+            // Another process has done the task, and removed what this one had begun.
+            Err(Error::Io { .. }) if plan.open(task).is_ok() => {}
+            other => other?,
         }
     }
-    ran.outcome = Outcome::Done;
+    plan.remove_left(task)?;
+    Ok(ran)
+}
+
+/// Does a task, and leaves its rows.
+fn leave(
+    plan: &Plan,
+    task: Task,
+    wait: Duration,
+    ran: &mut Ran,
+    context: &Context<'_>,
+) -> Result<()> {
     context.budget.require(STEP_BYTES + LEAST_BYTES, || {
         format!("a task of the step {}", task.step)
     })?;
@@ -135,7 +156,8 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
     };
     ran.bytes_left = rows.bytes();
     rows.finish(&path, origin, &facts, context.stop)?;
-    Ok(ran)
+    ran.outcome = Outcome::Done;
+    Ok(())
 }
 
 /// Passes all rows that a task takes to `take`. Returns their bytes.
@@ -155,7 +177,7 @@ fn each_row(
     }
     let total = files.len() as u64;
     context.start(task.step.name(), Unit::Count("files"), Some(total));
-    let (mut bytes, mut documents) = (0, 0u64);
+    let (mut bytes, mut documents, mut kept) = (0, 0u64, 0u64);
     for (done, source) in files.into_iter().enumerate() {
         context.progress.at(done as u64);
         let file = plan.open(source)?;
@@ -166,8 +188,17 @@ fn each_row(
             context.budget.require(least, what)?;
         }
         bytes += file.bytes(task.number);
-        file.each(task.number, context.stop, |blob| {
-            documents = documents.saturating_add(documents_in(blob));
+        file.each(task.number, context, |blob| {
+            let weight = Weight::of(blob)?;
+            kept = kept.saturating_add(weight.kept);
+            let least = LEAST_BYTES.saturating_add(kept).saturating_add(weight.once);
+            context.budget.require(least, || {
+                format!(
+                    "a task with the rows up to {} (a plan of more tasks has fewer in each)",
+                    file.path().display()
+                )
+            })?;
+            documents = documents.saturating_add(weight.documents);
             let needed = documents.saturating_mul(DOCUMENT_BYTES);
             if needed > memory / 2 {
                 let what = || {

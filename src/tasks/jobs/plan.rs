@@ -13,10 +13,11 @@ use crate::base::error::refuse;
 use crate::base::ids::FingerprintKind;
 use crate::base::numbers::{count, counted};
 use crate::base::progress::Context;
-use crate::engine::collection::CollectionConfig;
+use crate::engine::collection::{CollectionConfig, SegmentEntry};
 use crate::engine::join::{JoinConfig, Pairs};
 use crate::engine::pipeline::JoinParameters;
 use crate::engine::sample::Sampling;
+use crate::store::received::is_part;
 use crate::store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
 use crate::store::{disk, received, remote};
 use crate::tasks::distributed::Config;
@@ -24,9 +25,10 @@ use crate::text::read::{InputFile, Inputs};
 use crate::text::rewrite::again;
 use crate::{Error, Result};
 
-use super::exchange::{Leaving, names};
+use super::exchange::{Leaving, names, remove_left};
+use super::read::Facts;
 use super::steps::{Step, Task};
-use super::{STAGE, rows};
+use super::{COLLECTION, STAGE, rows};
 
 /// The format of a plan.
 const FORMAT: u32 = 1;
@@ -336,7 +338,7 @@ impl Plan {
     }
 
     pub(super) fn path(&self, task: Task) -> PathBuf {
-        let name = format!("{:05}.rows", task.number);
+        let name = rows_of(task.number);
         self.exchange.join(task.step.directory()).join(name)
     }
 
@@ -380,14 +382,39 @@ impl Plan {
         })
     }
 
+    /// Removes what killed processes left of the files of a task that is done.
+    pub(super) fn remove_left(&self, task: Task) -> Result<()> {
+        let rows = rows_of(task.number);
+        remove_left(&self.exchange.join(task.step.directory()), |of| of == rows)?;
+        if task.step == Step::Read {
+            let facts: Facts = self.open(task)?.facts()?;
+            let parts = facts.segments.iter().flat_map(SegmentEntry::parts);
+            let names: BTreeSet<&str> = parts.map(|(_, part)| &*part.name).collect();
+            remove_left(&self.exchange.join(COLLECTION), |of| names.contains(of))?;
+        }
+        Ok(())
+    }
+
+    /// The same for all tasks, and for the plan itself.
+    pub(super) fn remove_all_left(&self) -> Result<()> {
+        for step in Step::ALL {
+            let of_task = |of: &str| self.task_of(of).is_some();
+            remove_left(&self.exchange.join(step.directory()), of_task)?;
+        }
+        remove_left(&self.exchange.join(COLLECTION), |of| is_part(of, None))?;
+        remove_left(&self.exchange, |of| [PLAN, INPUTS].contains(&of))
+    }
+
+    /// The number of the task in its step whose rows are called so.
+    fn task_of(&self, name: &str) -> Option<u32> {
+        let number = name.strip_suffix(".rows")?.parse().ok()?;
+        (number < self.tasks()).then_some(number)
+    }
+
     /// The tasks of a step that are done.
     pub(super) fn done(&self, step: Step) -> Result<BTreeSet<u32>> {
         let names = names(&self.exchange.join(step.directory()))?;
-        let numbers = names.iter().filter_map(|name| {
-            let number = name.strip_suffix(".rows")?.parse().ok()?;
-            (number < self.tasks()).then_some(number)
-        });
-        Ok(numbers.collect())
+        Ok(names.iter().filter_map(|name| self.task_of(name)).collect())
     }
 
     /// The numbers of the tasks of a step that are not done.
@@ -456,6 +483,11 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// The name of the rows of a task.
+fn rows_of(number: u32) -> String {
+    format!("{number:05}.rows")
 }
 
 fn digest_of(bytes: &[u8]) -> u128 {

@@ -11,14 +11,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::base::progress::Stop;
+use crate::base::byte_size::ByteSize;
+use crate::base::progress::{Context, Stop};
 use crate::store::disk::{self, SharedFile};
 use crate::store::{Aside, received};
 use crate::tasks::distributed::Row;
 use crate::{Error, Result};
 
-use super::STAGE;
 use super::exchange::Leaving;
+use super::{LEAST_BYTES, STAGE};
 
 /// The first line.
 const HEAD: &[u8] = b"lookalike-rows 1\n";
@@ -33,7 +34,7 @@ const READ: usize = 256 << 10;
 const FACTS: u64 = 16 << 10;
 /// The most bytes of the facts, for memory: some hundred for each segment of a task.
 const MOST_FACTS: u64 = 16 << 20;
-/// The most bytes of a row, for memory.
+/// The most bytes of a row. Memory may have room for less.
 const MOST_ROW: u64 = 1 << 30;
 
 /// What the rows of a task belong to.
@@ -205,13 +206,24 @@ impl Rows {
                 format!("{found:016x}"),
             ));
         }
-        Ok(Rows {
+        let rows = Rows {
             path: path.into(),
             file,
             end,
             facts: facts as usize,
             places: origin.places,
-        })
+        };
+        let outside = |&place: &u32| {
+            let (from, length, _) = rows.entry(place);
+            from < HEAD.len() as u64 || from.saturating_add(length) > begin
+        };
+        match (0..origin.places).find(outside) {
+            None => Ok(rows),
+            Some(place) => {
+                let found = format!("{:?}", rows.entry(place));
+                Err(corrupt(format!("place {place} before byte {begin}"), found))
+            }
+        }
     }
 
     /// The facts about the task.
@@ -219,12 +231,20 @@ impl Rows {
         let corrupt = |found: String| {
             Error::corrupt(&self.path, "facts of a task").expected("JSON of its format", found)
         };
-        let facts: serde_json::Value = serde_json::from_slice(&self.end[..self.facts])
-            .map_err(|error| corrupt(error.to_string()))?;
-        if let Some(number) = received::too_large(&facts) {
-            return Err(corrupt(format!("a count of {number}")));
-        }
-        serde_json::from_value(facts).map_err(|error| corrupt(error.to_string()))
+        let facts = &self.end[..self.facts];
+        let checked = serde_json::from_slice::<received::Counts>(facts);
+        let read = checked.and_then(|_| serde_json::from_slice(facts));
+        read.map_err(|error| corrupt(error.to_string()))
+    }
+
+    /// Bytes of the facts.
+    pub fn facts_bytes(&self) -> u64 {
+        self.facts as u64
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Offset, length and checksum of the rows of a place.
@@ -240,11 +260,11 @@ impl Rows {
     }
 
     /// Passes the rows of a place to `take`. They are checked only at the end: what was made of
-    /// them must not be used if this fails.
+    /// them must not be used if this fails. A row that the budget has no room for is not read.
     pub fn each(
         &self,
         place: u32,
-        stop: &Stop,
+        context: &Context<'_>,
         mut take: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         if place >= self.places {
@@ -263,7 +283,7 @@ impl Rows {
         let mut next = |most: u64, out: &mut Vec<u8>| -> Result<()> {
             let mut left = most;
             while left > 0 {
-                stop.check(STAGE)?;
+                context.stop.check(STAGE)?;
                 if used == buffer.len() {
                     let room = READ.min((end - at) as usize);
                     if room == 0 {
@@ -307,7 +327,11 @@ impl Rows {
                 .checked_sub(row)
                 .filter(|_| row <= MOST_ROW)
                 .ok_or_else(cut)?;
+            context.budget.require(LEAST_BYTES + 2 * row, || {
+                format!("a row of {} in {}", ByteSize(row), self.path.display())
+            })?;
             blob.clear();
+            blob.reserve_exact(row as usize);
             next(row, &mut blob)?;
             take(&blob)?;
         }

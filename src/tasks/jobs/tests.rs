@@ -200,46 +200,18 @@ fn a_task_needs_those_before_and_is_done_once() {
     assert_eq!(run(1).unwrap().outcome, Outcome::Done);
     assert_eq!(missing(run(3)), ("read", "0".into()));
     run(0).unwrap();
-    let before = fs::read(plan.path(Task {
-        step: Step::Read,
-        number: 0,
-    }))
-    .unwrap();
+    let first = plan.path(plan.task(0).unwrap());
+    let before = fs::read(&first).unwrap();
     assert_eq!(run(0).unwrap().outcome, Outcome::Already);
     // One whose file is lost is done again, with the same bytes.
-    fs::remove_file(plan.path(Task {
-        step: Step::Read,
-        number: 0,
-    }))
-    .unwrap();
+    fs::remove_file(&first).unwrap();
     assert_eq!(missing(run(2)), ("read", "0".into()));
     assert_eq!(run(0).unwrap().outcome, Outcome::Done);
-    assert_eq!(
-        before,
-        fs::read(plan.path(Task {
-            step: Step::Read,
-            number: 0
-        }))
-        .unwrap()
-    );
+    assert_eq!(before, fs::read(&first).unwrap());
     // So is one whose file is cut off.
-    fs::write(
-        plan.path(Task {
-            step: Step::Read,
-            number: 0,
-        }),
-        &before[..before.len() - 1],
-    )
-    .unwrap();
+    fs::write(&first, &before[..before.len() - 1]).unwrap();
     assert_eq!(run(0).unwrap().outcome, Outcome::Done);
-    assert_eq!(
-        before,
-        fs::read(plan.path(Task {
-            step: Step::Read,
-            number: 0
-        }))
-        .unwrap()
-    );
+    assert_eq!(before, fs::read(&first).unwrap());
     assert!(matches!(run(16), Err(Error::BadParameter { .. })));
     let finished = finish(&plan, &at("out"), ResultFormat::Tsv, &context);
     assert!(matches!(
@@ -425,13 +397,13 @@ fn damaged_files_give_no_other_results() {
         }
         fs::write(&damaged, bytes).unwrap();
         for later in Step::ALL.into_iter().filter(|later| *later > step) {
-            (0..2).for_each(|number| {
-                fs::remove_file(plan.path(Task {
+            let path = |number| {
+                plan.path(Task {
                     step: later,
                     number,
-                }))
-                .unwrap()
-            });
+                })
+            };
+            (0..2).for_each(|number| fs::remove_file(path(number)).unwrap());
         }
         let first = plan.number(Task { step, number: 0 }) + 2;
         let done = (first..plan.all_tasks())

@@ -137,9 +137,12 @@ impl InputFile {
         };
         match now() {
             Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", &self.path)),
-            Err(error) => changed(expected(), error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                changed(expected(), "vanished".into())
+            }
+            Err(error) => changed(expected(), format!("become unreadable ({error})")),
             Ok(metadata) if !metadata.is_file() => {
-                changed(expected(), "something that is not a file".into())
+                changed(expected(), "become something that is not a file".into())
             }
             Ok(metadata) if metadata.size() != listed.size => {
                 changed(expected(), format!("{} bytes", metadata.size()))
@@ -709,5 +712,29 @@ mod tests {
         assert_eq!(docno_of(Path::new("ä\t")), ("ä\\x09".into(), true));
         let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
         assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
+    }
+
+    /// The error of the system stood in the middle of a sentence.
+    #[test]
+    fn a_changed_input_is_told_in_a_sentence() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.txt");
+        std::fs::write(&path, "text").unwrap();
+        let listed = list_inputs(std::slice::from_ref(&path)).unwrap();
+        let says = |expected: &str| {
+            let said = listed.files[0].check_path().unwrap_err().to_string();
+            let path = path.display();
+            let start = format!("input changed since it was read: {path} has {expected}");
+            assert!(said.starts_with(&start), "{said}");
+        };
+        std::fs::write(&path, "other").unwrap();
+        says("5 bytes, had 4 bytes");
+        std::fs::remove_file(&path).unwrap();
+        says("vanished, had 4 bytes");
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        says("become unreadable (");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        says("become something that is not a file, had 4 bytes");
     }
 }

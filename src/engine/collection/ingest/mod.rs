@@ -23,7 +23,7 @@
 //! # Errors
 //! `InputChanged` if a file differs from its entry in the list of inputs. Each file is checked
 //! before it is opened, after it has been read, and before a segment that ends within it is
-//! committed. So every committed segment was read from the files as listed. Once the file is
+//! committed; those that programs convert also at the end. So every committed segment was read from the files as listed. Once the file is
 //! restored (including its modification time), the run can continue.
 
 mod feeder;
@@ -173,6 +173,12 @@ pub fn run<K: Key>(
             disk::remove(&workspace.path(DIRECTORY).join(part.name))?;
         }
         damaged.extend(found);
+    }
+    if !config.read.convert.is_empty() {
+        // A program may have changed an input after it was read.
+        let files = units.iter().flat_map(|unit| unit.files.clone());
+        let mut read = files.filter_map(|file| inputs.get(file as usize));
+        read.try_for_each(InputFile::check_path)?;
     }
     workspace.manifest.set(Ingested(true));
     workspace.commit(&[DIRECTORY])
